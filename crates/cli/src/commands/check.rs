@@ -1,0 +1,79 @@
+use std::path::PathBuf;
+
+use jurist_core::diagnostic::{Diagnostic, Severity};
+use jurist_core::source::Sources;
+use jurist_engine::load::load;
+
+use super::{Ended, Loading};
+use crate::render;
+
+/// Say everything that is wrong with files, and run nothing
+#[derive(Debug, clap::Args)]
+#[command(
+    visible_alias = "validate",
+    after_help = "\
+Examples:
+  jurist check suite.yaml                 silent when the file is in order
+  jurist check evals/*.yaml               several files
+  jurist check --format json suite.yaml   one JSON object per problem, for editors
+  jurist check --lint suite.yaml          also advice on rubrics that are valid"
+)]
+pub struct Args {
+    /// Suites, rubrics, monitors or annotation tasks, in any dialect
+    #[arg(value_name = "FILE", required_unless_present = "config")]
+    files: Vec<PathBuf>,
+    /// The same as FILE
+    #[arg(long, value_name = "FILE")]
+    config: Vec<PathBuf>,
+    /// How to print problems
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Also give advice on valid rubrics
+    #[arg(long)]
+    lint: bool,
+    #[command(flatten)]
+    loading: Loading,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    let (mut n_errors, mut n_warnings) = (0, 0);
+    let files: Vec<&PathBuf> = args.files.iter().chain(&args.config).collect();
+    for path in &files {
+        let loaded = load(path, args.loading.options());
+        let mut diagnostics = loaded.diagnostics.into_sorted();
+        diagnostics.retain(|it| args.lint || it.severity != Severity::Advice);
+        n_errors += diagnostics.iter().filter(|it| it.severity == Severity::Error).count();
+        n_warnings += diagnostics.iter().filter(|it| it.severity == Severity::Warning).count();
+        print(args.format, &diagnostics, &loaded.sources)?;
+    }
+    render::summary(&summary(files.len(), n_errors, n_warnings));
+    Ok(if n_errors == 0 { Ended::Passed } else { Ended::BadInput })
+}
+
+fn print(format: Format, diagnostics: &[Diagnostic], sources: &Sources) -> anyhow::Result<()> {
+    match format {
+        Format::Text => render::diagnostics(diagnostics, sources)?,
+        Format::Json => {
+            let mut out = std::io::stdout().lock();
+            for diagnostic in diagnostics {
+                use std::io::Write;
+                writeln!(out, "{}", diagnostic.to_json(sources))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn summary(n_files: usize, n_errors: usize, n_warnings: usize) -> String {
+    let count = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
+    match (n_errors, n_warnings) {
+        (0, 0) => format!("{} in order", count(n_files, "file")),
+        _ => format!("{}: {}, {}", count(n_files, "file"), count(n_errors, "error"), count(n_warnings, "warning")),
+    }
+}

@@ -1,0 +1,137 @@
+//! What a user can type.
+
+mod check;
+mod completions;
+mod convert;
+mod diff;
+mod init;
+mod presets;
+mod schema;
+mod score;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::{Parser, Subcommand};
+use jurist_core::diagnostic::{Diagnostic, Severity, closest};
+use jurist_core::dialect::Dialect;
+use jurist_core::rubric::Rubric;
+use jurist_core::suite::Suite;
+use jurist_engine::load::{Options, Outside, load};
+
+use crate::render;
+
+/// How a command ended; `main` knows the number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    Passed,
+    /// A verdict failed.
+    Failed,
+    /// A file or an argument is wrong.
+    BadInput,
+    /// Grading errors left the result incomplete.
+    Incomplete,
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "jurist",
+    version,
+    about = "One rubric, every judge: grades what AI agents and language models produce",
+    after_help = "\
+Start here:
+  jurist init                     write a small suite to look at
+  jurist check suite.yaml         say everything that is wrong with a file
+  jurist score rubric.yaml grades.jsonl
+                                  turn grades into verdicts
+
+Files of AgentV, promptfoo, Potato and mcptest are read as they are.
+Exit codes: 0 passed, 1 a verdict failed, 2 bad file or argument, 3 grading errors.",
+    propagate_version = false,
+    disable_help_subcommand = true
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(check::Args),
+    Convert(convert::Args),
+    Score(score::Args),
+    Diff(diff::Args),
+    Presets(presets::Args),
+    Schema(schema::Args),
+    Init(init::Args),
+    Completions(completions::Args),
+}
+
+impl Cli {
+    pub fn run(self) -> anyhow::Result<Ended> {
+        match self.command {
+            Command::Check(args) => check::run(&args),
+            Command::Convert(args) => convert::run(&args),
+            Command::Score(args) => score::run(&args),
+            Command::Diff(args) => diff::run(&args),
+            Command::Presets(args) => presets::run(&args),
+            Command::Schema(args) => schema::run(&args),
+            Command::Init(args) => init::run(&args),
+            Command::Completions(args) => completions::run(&args),
+        }
+    }
+}
+
+/// How files are read; the same for every command that reads one.
+#[derive(Debug, clap::Args)]
+struct Loading {
+    /// Read the file in this dialect instead of looking at its keys
+    #[arg(long, value_name = "NAME", value_parser = dialect)]
+    dialect: Option<Dialect>,
+    /// Follow references that lead out of the project
+    #[arg(long)]
+    allow_outside: bool,
+}
+
+impl Loading {
+    fn options(&self) -> Options {
+        let outside = if self.allow_outside { Outside::Allowed } else { Outside::Refused };
+        Options { dialect: self.dialect, outside }
+    }
+}
+
+fn dialect(name: &str) -> Result<Dialect, String> {
+    let found = Dialect::ALL.iter().find(|it| it.0 == name).map(|it| it.1);
+    found.ok_or_else(|| format!("one of {}", Dialect::ALL.map(|it| it.0).join(", ")))
+}
+
+/// A suite that is in order; otherwise everything wrong with it is printed.
+fn suite(path: &Path, loading: &Loading) -> anyhow::Result<Option<Suite>> {
+    let loaded = load(path, loading.options());
+    let not_advice = |it: &Diagnostic| it.severity != Severity::Advice;
+    let diagnostics: Vec<Diagnostic> = loaded.diagnostics.into_sorted().into_iter().filter(not_advice).collect();
+    render::diagnostics(&diagnostics, &loaded.sources)?;
+    Ok(loaded.suite)
+}
+
+/// The one rubric of a file, or the one that is asked for by name.
+fn rubric(path: &Path, name: Option<&str>, loading: &Loading) -> anyhow::Result<Option<Arc<Rubric>>> {
+    let Some(suite) = suite(path, loading)? else { return Ok(None) };
+    let named = suite.rubrics.iter().map(|(name, rubric)| (name.as_str(), rubric));
+    let of_cases = suite.cases.iter().map(|it| (it.name.as_str(), &it.rubric));
+    let of_monitors = suite.monitors.iter().map(|it| (it.agents.first().map_or("monitor", |it| it.0.as_str()), &it.rubric));
+    let mut all: Vec<(&str, &Arc<Rubric>)> = named.chain(of_cases).chain(of_monitors).collect();
+    let names: Vec<&str> = all.iter().map(|it| it.0).collect();
+    if let Some(name) = name {
+        let found = all.iter().find(|it| it.0 == name).map(|it| Arc::clone(it.1));
+        let hint = closest(name, &names).map_or_else(|| format!("there are {}", names.join(", ")), |it| format!("did you mean `{it}`?"));
+        return found.map(Some).ok_or_else(|| anyhow::anyhow!("`{}` has no rubric `{name}`; {hint}", path.display()));
+    }
+    // Evals that use a named rubric, or the same one, do not make the choice harder.
+    all.dedup_by(|a, b| a.1.version() == b.1.version());
+    match all.as_slice() {
+        [only] => Ok(Some(Arc::clone(only.1))),
+        [] => anyhow::bail!("`{}` holds no rubric", path.display()),
+        _ => anyhow::bail!("`{}` holds several rubrics; choose one with --rubric: {}", path.display(), names.join(", ")),
+    }
+}

@@ -1,0 +1,26 @@
+use std::io::Write;
+
+use jurist_core::schema::{SCHEMAS, schema};
+
+use super::Ended;
+
+/// Print a JSON Schema, for editors and other programs
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist schema suite > suite.schema.json
+  jurist schema grade
+
+For completion in an editor with the YAML language server, the first line of a suite says:
+  # yaml-language-server: $schema=./suite.schema.json")]
+pub struct Args {
+    /// What to describe
+    #[arg(value_name = "WHAT", default_value = "suite", value_parser = clap::builder::PossibleValuesParser::new(SCHEMAS))]
+    what: String,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    let text = schema(&args.what).unwrap_or_default();
+    write!(std::io::stdout().lock(), "{text}")?;
+    Ok(Ended::Passed)
+}

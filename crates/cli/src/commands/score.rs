@@ -1,0 +1,241 @@
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use jurist_core::diagnostic::closest;
+use jurist_core::grade::{Grader, Line, Status, Verdict};
+use jurist_core::rubric::Rubric;
+use jurist_core::score::{Ballot, Combine, Refused, Sheet, effective_votes};
+use jurist_core::suite::{Aggregate, TieBreak};
+use serde::Serialize;
+
+use super::{Ended, Loading, rubric};
+use crate::render;
+
+/// Turn grades into verdicts, as JSON lines
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A line of GRADES is one grade, in full (`jurist schema grade`) or in short:
+  {\"candidate\": \"run-1\", \"criterion\": \"clear\", \"value\": 4, \"grader\": \"ann\"}
+or the text of a candidate, for `when` and length penalties:
+  {\"candidate\": \"run-1\", \"response\": \"…\"}
+or a row of an annotation export. Criteria graded by several graders make a panel.
+
+Examples:
+  jurist score rubric.yaml grades.jsonl
+  jurist score suite.yaml --rubric helpful grades.jsonl | jq 'select(.status == \"fail\")'
+  cat ratings.jsonl | jurist score rubric.yaml - --aggregate majority")]
+pub struct Args {
+    /// A file that holds the rubric
+    #[arg(value_name = "RUBRIC")]
+    file: PathBuf,
+    /// Grades, one JSON object per line; `-` reads standard input
+    #[arg(value_name = "GRADES")]
+    grades: PathBuf,
+    /// Which rubric, where the file holds several
+    #[arg(long, value_name = "NAME")]
+    rubric: Option<String>,
+    /// How several graders become one verdict
+    #[arg(long, value_enum, default_value_t = By::Mean)]
+    aggregate: By,
+    /// Instead of --aggregate: the share of graders that must pass
+    #[arg(long, value_name = "SHARE", value_parser = share, conflicts_with = "aggregate")]
+    consensus: Option<f64>,
+    /// What an even split means
+    #[arg(long, value_enum, default_value_t = Tie::Fail)]
+    tie_break: Tie,
+    #[command(flatten)]
+    loading: Loading,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum By {
+    Mean,
+    Median,
+    Majority,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Tie {
+    Fail,
+    Pass,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|it| (0.0..=1.0).contains(it));
+    share.ok_or_else(|| "a number from 0 to 1".to_owned())
+}
+
+impl Args {
+    fn combine(&self) -> Combine {
+        let tie_break = match self.tie_break {
+            Tie::Fail => TieBreak::Fail,
+            Tie::Pass => TieBreak::Pass,
+        };
+        let aggregate = match self.aggregate {
+            By::Mean => Aggregate::Mean,
+            By::Median => Aggregate::Median,
+            By::Majority => Aggregate::Majority,
+        };
+        self.consensus.map_or(Combine::Panel { aggregate, tie_break }, |consensus| Combine::Jury { consensus })
+    }
+}
+
+/// What is printed for one candidate; `said` is a verdict, or what a panel says.
+#[derive(Serialize)]
+struct Row<'a, T: Serialize> {
+    candidate: &'a str,
+    rubric: &'a str,
+    #[serde(flatten)]
+    said: &'a T,
+    /// The score as the rubric's display scale writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shown: Option<String>,
+    /// `native` to two places, as annotation exports carry it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weighted_score: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    members: Vec<Member<'a>>,
+}
+
+#[derive(Serialize)]
+struct Member<'a> {
+    grader: &'a Grader,
+    #[serde(flatten)]
+    verdict: &'a Verdict,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    let Some(rubric) = rubric(&args.file, args.rubric.as_deref(), &args.loading)? else { return Ok(Ended::BadInput) };
+    let mut sheet = Sheet::new(&rubric);
+    if !read(&args.grades, &mut sheet)? {
+        return Ok(Ended::BadInput);
+    }
+    if let Some(candidate) = sheet.without_text() {
+        anyhow::bail!(
+            "this rubric has a length penalty, and the text of `{candidate}` is not given; add a line {{\"candidate\": \"{candidate}\", \"response\": \"…\"}}"
+        );
+    }
+    print(&rubric, &sheet, args.combine())
+}
+
+/// Reads every line, and says everything that is wrong with them.
+fn read(path: &Path, sheet: &mut Sheet<'_>) -> anyhow::Result<bool> {
+    let name = path.display();
+    let input: Box<dyn BufRead> = if path.as_os_str() == "-" {
+        Box::new(std::io::stdin().lock())
+    } else {
+        Box::new(BufReader::new(File::open(path).with_context(|| format!("cannot read `{name}`"))?))
+    };
+    let (mut n_bad, mut n_lines) = (0, 0);
+    for (number, line) in input.lines().enumerate() {
+        let line = line.with_context(|| format!("cannot read `{name}`"))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        n_lines += 1;
+        let problem = match Line::parse(&line) {
+            Ok(Line::Candidate { id, response }) => {
+                sheet.candidate(&id, response);
+                None
+            }
+            Ok(Line::Grades(grades)) => grades.into_iter().find_map(|it| sheet.add(it).err()).map(|it| explain(&it)),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(problem) = problem {
+            n_bad += 1;
+            render::trouble(&format!("{name}:{}: {problem}", number + 1));
+        }
+    }
+    if n_lines == 0 {
+        anyhow::bail!("`{name}` holds no grades");
+    }
+    Ok(n_bad == 0)
+}
+
+fn explain(refused: &Refused) -> String {
+    let Refused::UnknownCriterion { written, known } = refused else { return refused.to_string() };
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    match closest(written, &known) {
+        Some(meant) => format!("{refused}; did you mean `{meant}`?"),
+        None => format!("{refused}; the rubric has {}", known.join(", ")),
+    }
+}
+
+fn print(rubric: &Rubric, sheet: &Sheet<'_>, combine: Combine) -> anyhow::Result<Ended> {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut tally = Tally::default();
+    for (candidate, ballot) in sheet.ballots(combine) {
+        let (status, score, native) = match &ballot {
+            Ballot::Single(verdict) => (verdict.status, verdict.score, verdict.native),
+            Ballot::Panel { panel, .. } => (panel.status, panel.score, None),
+        };
+        tally.count(status);
+        let shown = score.map(|it| rubric.display.show(it, status == Status::Pass));
+        let weighted_score = native.map(|it| (it * 100.0).round() / 100.0);
+        let version = rubric.version().as_str();
+        match &ballot {
+            Ballot::Single(verdict) => {
+                let row = Row { candidate, rubric: version, said: verdict, shown, weighted_score, members: Vec::new() };
+                serde_json::to_writer(&mut out, &row)?;
+            }
+            Ballot::Panel { panel, members } => {
+                tally.votes.extend(members.iter().map(|it| it.1.score).collect::<Option<Vec<f64>>>());
+                let members = members.iter().map(|(grader, verdict)| Member { grader, verdict }).collect();
+                let row = Row { candidate, rubric: version, said: panel, shown, weighted_score, members };
+                serde_json::to_writer(&mut out, &row)?;
+            }
+        }
+        writeln!(out)?;
+    }
+    out.flush()?;
+    render::summary(&tally.sentence());
+    Ok(tally.ended())
+}
+
+#[derive(Default)]
+struct Tally {
+    passed: usize,
+    failed: usize,
+    errors: usize,
+    deferred: usize,
+    /// Scores of every member, of candidates that all members scored.
+    votes: Vec<Vec<f64>>,
+}
+
+impl Tally {
+    fn count(&mut self, status: Status) {
+        match status {
+            Status::Pass => self.passed += 1,
+            Status::Fail => self.failed += 1,
+            Status::Error => self.errors += 1,
+            Status::Deferred => self.deferred += 1,
+        }
+    }
+
+    fn sentence(&self) -> String {
+        let Self { passed, failed, errors, deferred, votes } = self;
+        let mut sentence = format!("{passed} passed, {failed} failed");
+        if 0 < *errors {
+            sentence += &format!(", {errors} without a verdict because a grader broke");
+        }
+        if 0 < *deferred {
+            sentence += &format!(", {deferred} waiting for grades");
+        }
+        if let Some(effective) = effective_votes(votes) {
+            sentence += &format!("; {} graders are worth {effective:.1} independent votes", votes[0].len());
+        }
+        sentence
+    }
+
+    fn ended(&self) -> Ended {
+        if 0 < self.failed {
+            Ended::Failed
+        } else if 0 < self.errors {
+            Ended::Incomplete
+        } else {
+            Ended::Passed
+        }
+    }
+}

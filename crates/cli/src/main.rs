@@ -1,0 +1,30 @@
+//! The `jurist` command: one file per subcommand, exit codes only here.
+
+mod commands;
+mod render;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use commands::{Cli, Ended};
+
+fn main() -> ExitCode {
+    let ended = Cli::parse().run();
+    ExitCode::from(match ended {
+        Ok(Ended::Passed) => 0,
+        Ok(Ended::Failed) => 1,
+        Ok(Ended::BadInput) => 2,
+        Ok(Ended::Incomplete) => 3,
+        Err(error) => {
+            // A reader that has seen enough, such as `head`, is not an error.
+            let broken_pipe = error.downcast_ref::<std::io::Error>().is_some_and(|it| it.kind() == std::io::ErrorKind::BrokenPipe);
+            if broken_pipe {
+                0
+            } else {
+                render::trouble(&format!("{error:#}"));
+                2
+            }
+        }
+    })
+}

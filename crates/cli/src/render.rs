@@ -1,0 +1,92 @@
+//! Diagnostics on a terminal.
+
+use std::io::{IsTerminal, Write};
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
+use jurist_core::diagnostic::{Diagnostic, Severity};
+use jurist_core::source::{Sources, Span};
+
+/// As many problems of one file as a person reads; the rest is counted.
+const SHOWN: usize = 50;
+
+/// Prints diagnostics the way compilers do: place, excerpt, what would have been right.
+pub fn diagnostics(diagnostics: &[Diagnostic], sources: &Sources) -> std::io::Result<()> {
+    let mut err = anstream::stderr();
+    for diagnostic in diagnostics.iter().take(SHOWN) {
+        writeln!(err, "{}\n", one(diagnostic, sources))?;
+    }
+    if SHOWN < diagnostics.len() {
+        writeln!(err, "… and {} more; --format json lists them all\n", diagnostics.len() - SHOWN)?;
+    }
+    Ok(())
+}
+
+/// One diagnostic as text with colours, which the stream strips where they are not wanted.
+pub fn one(diagnostic: &Diagnostic, sources: &Sources) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Advice => Level::HELP.with_name("advice"),
+    };
+    let title = level.primary_title(printable(&diagnostic.message)).id(diagnostic.code.name());
+    let source = sources.get(diagnostic.span.file);
+    let path = source.path.display().to_string();
+    if source.text.is_empty() {
+        let group = Group::with_title(title).element(annotate_snippets::Origin::path(path));
+        return Renderer::styled().render(&notes(group, diagnostic));
+    }
+    let spans = diagnostic.also.iter().map(|it| it.0).chain([diagnostic.span]);
+    let local: Vec<Span> = spans.filter(|it| it.file == diagnostic.span.file).collect();
+    let first = local.iter().map(|it| it.start).min().unwrap_or(0);
+    let last = local.iter().map(|it| it.start).max().unwrap_or(0);
+    let (offset, text) = source.lines_around(first..last, 0);
+    let line_start = sources.place(Span { start: first, end: first, ..diagnostic.span }).line;
+    let range = |span: Span| {
+        let start = (span.start as usize).saturating_sub(offset).min(text.len());
+        let line_end = text[start..].find('\n').map_or(text.len(), |it| start + it);
+        start..(span.end as usize).saturating_sub(offset).clamp(start, line_end)
+    };
+    let mut primary = AnnotationKind::Primary.span(range(diagnostic.span));
+    if let Some(label) = &diagnostic.label {
+        primary = primary.label(printable(label));
+    }
+    let mut snippet = Snippet::source(text).line_start(line_start).path(&path).annotation(primary);
+    for (span, label) in diagnostic.also.iter().filter(|it| it.0.file == diagnostic.span.file) {
+        snippet = snippet.annotation(AnnotationKind::Context.span(range(*span)).label(printable(label)));
+    }
+    let mut groups = notes(Group::with_title(title).element(snippet), diagnostic);
+    if let (Some(replacement), Some(help)) = (&diagnostic.replacement, &diagnostic.help) {
+        let patch = Snippet::source(text).line_start(line_start).path(&path).patch(Patch::new(range(diagnostic.span), replacement.clone()));
+        groups.push(Group::with_title(Level::HELP.secondary_title(printable(help))).element(patch));
+    }
+    Renderer::styled().decor_style(DecorStyle::Ascii).render(&groups).to_string()
+}
+
+fn notes<'a>(mut group: Group<'a>, diagnostic: &'a Diagnostic) -> Vec<Group<'a>> {
+    for note in &diagnostic.notes {
+        group = group.element(Level::NOTE.message(printable(note)));
+    }
+    if let (None, Some(help)) = (&diagnostic.replacement, &diagnostic.help) {
+        group = group.element(Level::HELP.message(printable(help)));
+    }
+    vec![group]
+}
+
+/// Text from a stranger's file may hold sequences that steer a terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|it| if it.is_control() && it != '\n' { '\u{fffd}' } else { it }).collect()
+}
+
+/// A word at the end of a command, for people; scripts read the exit code.
+pub fn summary(text: &str) {
+    if std::io::stderr().is_terminal() {
+        let _ = writeln!(anstream::stderr(), "{text}");
+    }
+}
+
+/// An error that has no place in a file.
+pub fn trouble(text: &str) {
+    let title = Level::ERROR.primary_title(printable(text));
+    let _ = writeln!(anstream::stderr(), "{}", Renderer::styled().render(&[Group::with_title(title)]));
+}

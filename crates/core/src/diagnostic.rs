@@ -1,0 +1,250 @@
+//! What is wrong with a user's file, where, and what would have been right.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::source::{Sources, Span};
+
+/// One problem, shown with its line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagnostic {
+    pub severity: Severity,
+    pub code: Code,
+    pub span: Span,
+    pub message: String,
+    /// A few words beside the excerpt.
+    pub label: Option<String>,
+    /// Other places that belong to the problem.
+    pub also: Vec<(Span, String)>,
+    /// What one should know: allowed values, the default.
+    pub notes: Vec<String>,
+    /// What to do.
+    pub help: Option<String>,
+    /// Text that would have been right at `span`.
+    pub replacement: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Nothing runs.
+    Error,
+    /// It runs, and probably not as meant.
+    Warning,
+    /// A valid rubric that could be a better one.
+    Advice,
+}
+
+macro_rules! codes {
+    ($($variant:ident $name:literal $meaning:literal,)*) => {
+        /// The kind of a problem; a stable name that editors and scripts can match.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code { $(#[doc = $meaning] $variant,)* }
+
+        impl Code {
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => $meaning,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    Unreadable "unreadable" "A file is missing, is not text, or may not be read.",
+    Outside "outside" "A path leads out of the project.",
+    Empty "empty" "Nothing stands where something must.",
+    TooLarge "too-large" "A file, or what its aliases expand to, is beyond the limits.",
+    TooDeep "too-deep" "Lists and mappings nest beyond the limits.",
+    Syntax "syntax" "The text is not YAML or JSON.",
+    Tab "tab" "A line is indented with a tab.",
+    DuplicateKey "duplicate-key" "A key is given twice in one mapping.",
+    UnknownDialect "unknown-dialect" "The keys of the file fit no dialect, or two of them.",
+    UnknownKey "unknown-key" "A key that does not exist at this place.",
+    MissingKey "missing-key" "A key that must be there is not.",
+    WrongType "wrong-type" "A value of another type than the key takes.",
+    BadValue "bad-value" "A value of the right type that is not allowed.",
+    Conflict "conflict" "Two keys that exclude each other.",
+    DuplicateId "duplicate-id" "Two things carry the same id.",
+    UnknownName "unknown-name" "A reference to something that is not defined.",
+    Cycle "cycle" "Things that refer to each other in a circle.",
+    Unreachable "unreachable" "A part of a tree or graph that no path leads to.",
+    Unsupported "unsupported" "Something that exists elsewhere and that Jurist cannot do.",
+    MissingVariable "missing-variable" "An environment variable or row field that is not set.",
+    BadRow "bad-row" "A row of a data file that cannot be used.",
+    Scale "scale" "Scale points, ranges or levels that make no scale.",
+    NoEffect "no-effect" "Something that is valid and does nothing.",
+    Vague "vague" "Advice: a criterion that two people would read differently.",
+    DoubleBarrelled "double-barrelled" "Advice: a criterion that asks two things at once.",
+    TooMany "too-many" "Advice: more criteria than a person can keep apart.",
+    MissingLevels "missing-levels" "Advice: scale points without a text.",
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Diagnostic {
+    pub fn error(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, code, span, message.into())
+    }
+
+    pub fn warning(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, code, span, message.into())
+    }
+
+    pub fn advice(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self::new(Severity::Advice, code, span, message.into())
+    }
+
+    fn new(severity: Severity, code: Code, span: Span, message: String) -> Self {
+        Self {
+            severity,
+            code,
+            span,
+            message,
+            label: None,
+            also: Vec::new(),
+            notes: Vec::new(),
+            help: None,
+            replacement: None,
+        }
+    }
+
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+
+    #[must_use]
+    pub fn also(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.also.push((span, label.into()));
+        self
+    }
+
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Offers the name in `known` that was probably meant instead of `written`, and lists them all.
+    #[must_use]
+    pub fn suggest<'a>(mut self, written: &str, known: impl IntoIterator<Item = &'a str>, what: &str) -> Self {
+        let known: Vec<&str> = known.into_iter().collect();
+        if let Some(name) = closest(written, &known) {
+            self.help = Some(format!("did you mean `{name}`?"));
+            self.replacement = Some(name.to_owned());
+        }
+        if !known.is_empty() {
+            self.notes.push(format!("{what}: {}", known.join(", ")));
+        }
+        self
+    }
+
+    /// The form for editors and scripts.
+    pub fn to_json(&self, sources: &Sources) -> serde_json::Value {
+        let (start, end) = (sources.place(self.span), sources.place_end(self.span));
+        serde_json::json!({
+            "file": sources.get(self.span.file).path.display().to_string(),
+            "line": start.line,
+            "column": start.column,
+            "end_line": end.line,
+            "end_column": end.column,
+            "severity": self.severity,
+            "code": self.code.name(),
+            "message": self.message,
+            "label": self.label,
+            "excerpt": sources.line(self.span),
+            "notes": self.notes,
+            "help": self.help,
+            "replacement": self.replacement,
+        })
+    }
+}
+
+/// The known name that `written` is most likely a slip of the keyboard for.
+pub fn closest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
+    let fold = |it: &str| it.to_lowercase().replace(['-', ' '], "_");
+    let folded = fold(written);
+    let allowed = written.chars().count() / 3 + 1;
+    known
+        .iter()
+        .map(|&it| (strsim::damerau_levenshtein(&folded, &fold(it)), it))
+        .filter(|(distance, it)| *distance <= allowed && *distance < it.chars().count())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, it)| it)
+}
+
+/// Everything found while reading, in the order it was found.
+#[derive(Debug, Clone, Default)]
+pub struct Diagnostics {
+    all: Vec<Diagnostic>,
+    seen: HashSet<(Span, Code, String)>,
+}
+
+impl Diagnostics {
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        // A value reached through an alias, or a shared file, has its faults once.
+        if self.seen.insert((diagnostic.span, diagnostic.code, diagnostic.message.clone())) {
+            self.all.push(diagnostic);
+        }
+    }
+
+    pub fn has_errors(&self) -> bool {
+        self.all.iter().any(|it| it.severity == Severity::Error)
+    }
+
+    pub fn n_errors(&self) -> usize {
+        self.all.iter().filter(|it| it.severity == Severity::Error).count()
+    }
+
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.all.iter()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// In the order a reader meets them: by file, then by place.
+    pub fn into_sorted(mut self) -> Vec<Diagnostic> {
+        self.all.sort_by_key(|it| (it.span.file, it.span.start, it.severity));
+        self.all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_of_the_keyboard_find_their_key() {
+        let known = ["weight", "required", "description", "min_score"];
+        for (written, meant) in [
+            ("wieght", Some("weight")),
+            ("Weight", Some("weight")),
+            ("min-score", Some("min_score")),
+            ("requierd", Some("required")),
+            ("colour", None),
+        ] {
+            assert_eq!(closest(written, &known), meant, "{written}");
+        }
+    }
+}

@@ -1,0 +1,646 @@
+//! The AgentV dialect in its three generations, and promptfoo's, whose keys it shares.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+
+use super::assertion::{Asserted, assertions};
+use super::lower::{Spot, accept};
+use super::read::{Context, Fields};
+use super::settings;
+use crate::candidate::Candidate;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::rubric::{Draft, Rubric};
+use crate::source::{Entry, Node, Scalar, Shape, Span};
+use crate::suite::{self, Calls, Case, Judge, Matrix, Suite, Target};
+
+/// Keys that only an AgentV or promptfoo file has at its top.
+pub(super) const MARKS: [&str; 9] =
+    ["tests", "assert", "assertions", "default_test", "defaultTest", "eval_cases", "evalcases", "providers", "refs"];
+
+/// The pass mark of this dialect.
+const PASS_MARK: f64 = 0.8;
+
+/// Keys that only describe a file.
+const DESCRIPTIVE: [&str; 9] =
+    ["$schema", "version", "author", "license", "category", "requires", "suite", "governance", "conversation_id"];
+
+/// Keys that steer how AgentV or promptfoo run, and do nothing here.
+const WITHOUT_EFFECT: &[&str] = &[
+    "commandLineOptions", "depends_on", "derivedMetrics", "derived_metrics", "env", "environment", "evaluator",
+    "experiment", "extensions", "nunjucksFilters", "nunjucks_filters", "on_dependency_failure", "outputPath",
+    "output_path", "preprocessors", "redteam", "sharing", "timeout_seconds", "tracing", "workspace",
+    "writeLatestResults",
+];
+
+/// Keys that change what is graded, in ways that are not understood here.
+const UNSUPPORTED: &[&str] = &[
+    "aggregation", "assertScoringFunction", "assert_scoring_function", "graders", "imports", "mode",
+    "on_turn_failure", "scenarios", "turns", "window_size",
+];
+
+pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
+    let mut suite = Suite::default();
+    if node.get("refs").is_some() && node.get("tests").is_none() && node.get("default_test").is_none() {
+        settings::agentv(cx, node);
+        return suite;
+    }
+    let Some(fields) = Fields::new(cx, node, "suite") else { return suite };
+    suite.name = fields.name("name");
+    suite.description = fields.text("description");
+    let defaults = Defaults::read(&fields);
+    let mut names: BTreeMap<String, Span> = BTreeMap::new();
+    let tests = fields.any(&["tests", "eval_cases", "evalcases"]).map(|it| test_nodes(cx, it)).unwrap_or_default();
+    for (at, test) in tests.iter().enumerate() {
+        for (test, suffix) in with_vars(cx, test, &defaults) {
+            suite.cases.extend(case(cx, &test, at, &suffix, &defaults, &mut names));
+        }
+    }
+    let shared: Vec<&Node> = defaults.assertions().collect();
+    if tests.is_empty() && !shared.is_empty() {
+        let draft = Draft { pass_mark: defaults.threshold, ..Draft::default() };
+        let rubric = rubric(cx, &shared, draft, Spot::new(fields.start()));
+        suite.rubrics.extend(rubric.map(|it| ("assert".to_owned(), it.0)));
+    }
+    without_effect(&fields);
+    fields.finish();
+    suite
+}
+
+fn without_effect(fields: &Fields<'_>) {
+    fields.knows(&DESCRIPTIVE);
+    for key in WITHOUT_EFFECT {
+        if fields.get(key).is_some() {
+            let message = format!("`{key}` has no effect here");
+            fields.cx.report(Diagnostic::warning(Code::NoEffect, fields.key_span(key), message));
+        }
+    }
+    for key in UNSUPPORTED {
+        if fields.get(key).is_some() {
+            fields.cx.report(
+                Diagnostic::error(Code::Unsupported, fields.key_span(key), format!("`{key}` is not supported"))
+                    .note("it changes what is graded, so leaving it out would change the verdict"),
+            );
+        }
+    }
+}
+
+/// What every test of a file starts from.
+struct Defaults<'a> {
+    threshold: f64,
+    asserted: Vec<&'a Node>,
+    /// Assertions of a shared `default_test` file.
+    shared: Vec<Node>,
+    vars: Vec<Entry>,
+    metadata: Map<String, Json>,
+    tags: Vec<String>,
+    rubric_prompt: Option<String>,
+    grader: Option<String>,
+    prompts: Vec<Prompt>,
+    targets: Vec<Target>,
+    input: Vec<Json>,
+    repeat: u32,
+    judge: Judge,
+}
+
+/// One prompt to run: text, or a conversation.
+#[derive(Clone)]
+struct Prompt {
+    node: Node,
+}
+
+impl<'a> Defaults<'a> {
+    fn read(fields: &Fields<'a>) -> Self {
+        let cx = fields.cx;
+        let mut defaults = Self {
+            threshold: PASS_MARK,
+            asserted: assert_nodes(fields).to_vec(),
+            shared: Vec::new(),
+            vars: Vec::new(),
+            metadata: fields.json_map("metadata"),
+            tags: Vec::new(),
+            rubric_prompt: None,
+            grader: None,
+            prompts: fields.get("prompts").map(|it| prompts(cx, it)).unwrap_or_default(),
+            targets: fields.any(&["providers", "targets", "target"]).map(|it| targets(cx, it)).unwrap_or_default(),
+            input: fields.get("input").map(|it| messages(cx, it)).unwrap_or_default(),
+            repeat: 1,
+            // All criteria of one assertion are graded in one call.
+            judge: Judge { calls: Some(Calls::PerRubric), ..Judge::default() },
+        };
+        match fields.get("tags").map(|it| (it, &it.shape)) {
+            Some((_, Shape::Map(_))) => {
+                defaults.metadata.insert("tags".to_owned(), Json::Object(fields.json_map("tags")));
+            }
+            Some(_) => defaults.tags = fields.texts("tags"),
+            None => {}
+        }
+        for (key, what) in [("evaluate_options", "set of options"), ("evaluateOptions", "set of options")] {
+            if let Some(options) = fields.fields(key, what) {
+                defaults.repeat = repeat(&options).unwrap_or(1);
+                options.knows(&[
+                    "budget_usd", "max_concurrency", "maxConcurrency", "cache", "delay", "generate_suggestions",
+                    "generateSuggestions", "timeout_ms", "timeoutMs", "max_eval_time_ms", "maxEvalTimeMs",
+                    "filter_range", "filterRange", "showProgressBar",
+                ]);
+                options.finish();
+            }
+        }
+        if let Some(named) = fields.fields("defaults", "set of defaults") {
+            defaults.grader = named.text("grader");
+            named.knows(&["provider", "target"]);
+            named.finish();
+        }
+        fields.knows(&["input_files"]);
+        if let Some(node) = fields.any(&["default_test", "defaultTest"]) {
+            defaults.default_test(cx, node);
+        }
+        if let Some(execution) = fields.fields("execution", "execution block") {
+            defaults.threshold = execution.number_in("threshold", 0.0..=1.0).unwrap_or(defaults.threshold);
+            if let Some(trials) = execution.fields("trials", "set of trials") {
+                defaults.repeat = trials.integer("count", 1..=10_000).and_then(|it| u32::try_from(it).ok()).unwrap_or(1);
+                trials.knows(&["strategy", "cost_limit_usd", "costLimitUsd"]);
+                trials.finish();
+            }
+            if defaults.targets.is_empty() {
+                let node = execution.any(&["targets", "target"]);
+                defaults.targets = node.map(|it| targets(cx, it)).unwrap_or_default();
+            }
+            execution.knows(&["workers", "cache", "cache_path", "budget_usd", "budgetUsd", "fail_on_error", "failOnError", "target", "targets"]);
+            execution.finish();
+        }
+        defaults.threshold = fields.number_in("threshold", 0.0..=1.0).unwrap_or(defaults.threshold);
+        defaults
+    }
+
+    /// What follows a test's own assertions: those of the default test, then those of the suite.
+    fn assertions(&self) -> impl Iterator<Item = &Node> {
+        self.shared.iter().chain(self.asserted.iter().copied())
+    }
+
+    /// Inline, or `file://…`, or `ref://name` through the project's configuration.
+    fn default_test(&mut self, cx: &Context<'_>, node: &Node) {
+        let Some(text) = node.text() else {
+            self.merge(cx, node);
+            return;
+        };
+        let mut reference = cx.expand(text, node.span);
+        if let Some(name) = reference.strip_prefix("ref://") {
+            let Some(found) = settings::reference(cx, name, node.span) else { return };
+            reference = found;
+        }
+        let Some(path) = reference.strip_prefix("file://") else {
+            cx.report(
+                Diagnostic::error(Code::BadValue, node.span, format!("`{reference}` names no file"))
+                    .help("write `file://path` or `ref://name`, or the defaults themselves"),
+            );
+            return;
+        };
+        if let Some(parsed) = cx.find(path, node.span).and_then(|it| cx.parse(it)) {
+            self.merge(cx, &parsed);
+        }
+    }
+
+    fn merge(&mut self, cx: &Context<'_>, node: &Node) {
+        let Some(fields) = Fields::new(cx, node, "default test") else { return };
+        self.vars = fields.map("vars").unwrap_or_default().to_vec();
+        self.shared = assert_nodes(&fields).iter().map(|&it| it.clone()).collect();
+        self.threshold = fields.number_in("threshold", 0.0..=1.0).unwrap_or(self.threshold);
+        self.metadata.extend(fields.json_map("metadata"));
+        if let Some(options) = fields.fields("options", "set of options") {
+            let read = Options::read(&options);
+            options.finish();
+            self.rubric_prompt = read.rubric_prompt.or_else(|| self.rubric_prompt.take());
+            self.grader = read.grader.or_else(|| self.grader.take());
+            self.repeat = read.repeat.unwrap_or(self.repeat);
+        }
+        fields.knows(&["provider", "providers", "prompts"]);
+        without_effect(&fields);
+        fields.finish();
+    }
+}
+
+/// The keys of an `options` block that mean something here.
+struct Options {
+    rubric_prompt: Option<String>,
+    grader: Option<String>,
+    repeat: Option<u32>,
+    prefix: Option<String>,
+    suffix: Option<String>,
+}
+
+impl Options {
+    fn read(fields: &Fields<'_>) -> Self {
+        let cx = fields.cx;
+        for key in ["transform", "postprocess", "transformVars", "storeOutputAs"] {
+            if fields.get(key).is_some() {
+                cx.error(Code::Unsupported, fields.key_span(key), format!("`{key}` is not supported: it changes what is graded"));
+            }
+        }
+        fields.knows(&["disableVarExpansion", "disableConversationVar", "disableDefaultAsserts", "runSerially", "factuality"]);
+        Self {
+            rubric_prompt: fields.any(&["rubric_prompt", "rubricPrompt"]).and_then(|it| match &it.shape {
+                Shape::Scalar(_) => cx.text(it, "rubric_prompt"),
+                _ => Some(pretty(&cx.json(it))),
+            }),
+            grader: fields.get("provider").and_then(|it| match it.map() {
+                Some(_) => it.get("id").and_then(|it| cx.plain_text(it, "id")),
+                None => cx.plain_text(it, "provider"),
+            }),
+            repeat: repeat(fields),
+            prefix: fields.text("prefix"),
+            suffix: fields.text("suffix"),
+        }
+    }
+}
+
+/// A number of trials, or a block that holds one.
+fn repeat(fields: &Fields<'_>) -> Option<u32> {
+    let node = fields.get("repeat")?;
+    let count = node.get("count").unwrap_or(node);
+    fields.cx.integer(count, "repeat", 1..=10_000).and_then(|it| u32::try_from(it).ok())
+}
+
+pub(super) fn pretty(value: &Json) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+fn assert_nodes<'a>(fields: &Fields<'a>) -> Vec<&'a Node> {
+    let node = fields.any(&["assert", "assertions", "evaluators"]);
+    node.and_then(|it| fields.cx.list(it, "assert")).unwrap_or_default().iter().collect()
+}
+
+/// Tests written out, or in files of their own.
+fn test_nodes(cx: &Context<'_>, node: &Node) -> Vec<Node> {
+    match &node.shape {
+        Shape::List(items) => items
+            .iter()
+            .flat_map(|it| if it.text().is_some() { test_file(cx, it) } else { vec![it.clone()] })
+            .collect(),
+        Shape::Scalar(_) => test_file(cx, node),
+        Shape::Map(_) => {
+            cx.wrong_type(node, "tests", "a list, or the path of a file");
+            Vec::new()
+        }
+    }
+}
+
+fn test_file(cx: &Context<'_>, node: &Node) -> Vec<Node> {
+    let Some(written) = cx.plain_text(node, "tests") else { return Vec::new() };
+    let path = written.strip_prefix("file://").unwrap_or(&written);
+    let extension = Path::new(path).extension().and_then(|it| it.to_str()).unwrap_or_default().to_lowercase();
+    if !["yaml", "yml", "json", "jsonl"].contains(&extension.as_str()) {
+        cx.report(
+            Diagnostic::error(Code::Unsupported, node.span, format!("tests cannot be read from `{path}`"))
+                .note("understood: .yaml, .yml, .json, .jsonl"),
+        );
+        return Vec::new();
+    }
+    let Some(file) = cx.find(path, node.span) else { return Vec::new() };
+    if extension == "jsonl" {
+        return super::rows::lines(cx, file);
+    }
+    let Some(parsed) = cx.parse(file) else { return Vec::new() };
+    match parsed.get("tests").unwrap_or(&parsed).list() {
+        Some(items) => items.to_vec(),
+        None => vec![parsed],
+    }
+}
+
+fn prompts(cx: &Context<'_>, node: &Node) -> Vec<Prompt> {
+    let is_message = |it: &Node| it.get("role").is_some() && it.get("content").is_some();
+    match &node.shape {
+        Shape::List(items) if !items.is_empty() && items.iter().all(is_message) => vec![Prompt { node: node.clone() }],
+        Shape::List(items) => items.iter().filter_map(|it| prompt(cx, it)).collect(),
+        _ => prompt(cx, node).into_iter().collect(),
+    }
+}
+
+/// Text, `file://…`, a conversation, or a mapping that holds one of them.
+fn prompt(cx: &Context<'_>, node: &Node) -> Option<Prompt> {
+    let with_text = |text: String| Prompt {
+        node: Node { span: node.span, shape: Shape::Scalar(Scalar { text, plain: false }) },
+    };
+    match &node.shape {
+        Shape::Scalar(it) if it.text.starts_with("file://") => cx.text(node, "prompts").map(with_text),
+        Shape::Scalar(_) | Shape::List(_) => Some(Prompt { node: node.clone() }),
+        Shape::Map(_) => {
+            let fields = Fields::new(cx, node, "prompt")?;
+            let inner = fields.any(&["prompt", "raw", "messages"]).cloned();
+            let file = fields.any(&["file", "path"]).and_then(|it| {
+                let path = cx.plain_text(it, "file")?;
+                cx.find(path.strip_prefix("file://").unwrap_or(&path), it.span).map(|it| cx.text_of(it).to_string())
+            });
+            let id = fields.text("id").filter(|it| it.starts_with("file://"));
+            fields.knows(&["label", "config", "display"]);
+            for key in ["function", "function_file", "command", "prefix", "suffix"] {
+                if fields.get(key).is_some() {
+                    cx.error(Code::Unsupported, fields.key_span(key), format!("a prompt made by `{key}` is not supported"));
+                }
+            }
+            let by_id = || id.and_then(|it| cx.find(&it["file://".len()..], node.span)).map(|it| cx.text_of(it).to_string());
+            let read = match inner {
+                Some(node) => Some(Prompt { node }),
+                None => file.or_else(by_id).map(with_text),
+            };
+            if read.is_none() {
+                fields.missing("prompt");
+            }
+            fields.finish();
+            read
+        }
+    }
+}
+
+fn targets(cx: &Context<'_>, node: &Node) -> Vec<Target> {
+    match &node.shape {
+        Shape::List(items) => items.iter().filter_map(|it| target(cx, it)).collect(),
+        _ => target(cx, node).into_iter().collect(),
+    }
+}
+
+/// A name, `{id, label, config}`, or `{name: {label, config}}`.
+fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
+    let Some(entries) = node.map() else {
+        let id = cx.raw_text(node, "providers")?;
+        return Some(Target { id, label: None, config: Map::new() });
+    };
+    let (id, inner) = match entries {
+        [only] if !["id", "name", "label"].contains(&only.key.as_str()) => (Some(only.key.clone()), &only.value),
+        _ => (None, node),
+    };
+    let fields = Fields::new(cx, inner, "provider")?;
+    let id = id.or_else(|| fields.any(&["id", "name"]).and_then(|it| cx.raw_text(it, "id")));
+    if id.is_none() {
+        fields.missing("id");
+    }
+    let (label, config) = (fields.text("label"), fields.raw_json_map("config"));
+    for key in ["transform", "hooks"] {
+        if fields.get(key).is_some() {
+            cx.error(Code::Unsupported, fields.key_span(key), format!("`{key}` is not supported: it changes what is graded"));
+        }
+    }
+    fields.knows(&["prompts", "delay", "env", "inputs", "runtime", "environment", "use_target", "extends", "provider", "model", "reasoning_effort"]);
+    fields.finish();
+    Some(Target { id: id?, label, config })
+}
+
+/// The test once per combination of its variables, filled in; with what tells the copies apart.
+fn with_vars(cx: &Context<'_>, test: &Node, defaults: &Defaults<'_>) -> Vec<(Node, String)> {
+    let own = test.get("vars").and_then(Node::map).unwrap_or_default();
+    let inherited = defaults.vars.iter().filter(|it| !own.iter().any(|mine| mine.key == it.key));
+    let vars: Vec<&Entry> = own.iter().chain(inherited).collect();
+    let mut combinations: Vec<Vec<(&str, Json)>> = vec![Vec::new()];
+    for var in vars {
+        let value = cx.json(&var.value);
+        let values = match value {
+            Json::Array(items) if items.first().is_some_and(Json::is_string) => items,
+            other => vec![other],
+        };
+        if 10_000 < combinations.len() * values.len() {
+            cx.error(Code::TooLarge, var.key_span, "these variables make more than 10,000 cases");
+            return Vec::new();
+        }
+        combinations = combinations
+            .iter()
+            .flat_map(|head| values.iter().map(|it| [head.as_slice(), &[(var.key.as_str(), it.clone())]].concat()))
+            .collect();
+    }
+    let several = 1 < combinations.len();
+    combinations
+        .into_iter()
+        .enumerate()
+        .map(|(at, vars)| {
+            let mut test = test.clone();
+            if let Shape::Map(entries) = &mut test.shape {
+                let span = test.span;
+                entries.retain(|it| it.key != "vars");
+                let vars: Vec<Entry> = vars
+                    .iter()
+                    .map(|(key, value)| Entry { key: (*key).to_owned(), key_span: span, value: Node::of_json(value, span) })
+                    .collect();
+                entries.push(Entry { key: "vars".to_owned(), key_span: span, value: Node { span, shape: Shape::Map(vars) } });
+            }
+            substitute(&mut test, &vars);
+            (test, if several { format!(" [vars {}]", at + 1) } else { String::new() })
+        })
+        .collect()
+}
+
+/// Fills `{{ name }}` and `{{ vars.name }}` in every text below `node`.
+fn substitute(node: &mut Node, vars: &[(&str, Json)]) {
+    match &mut node.shape {
+        Shape::Scalar(it) if it.text.contains("{{") => {
+            it.text = suite::replace(&it.text, |name| {
+                let name = name.strip_prefix("vars.").unwrap_or(name);
+                let value = vars.iter().find(|it| it.0 == name).map(|it| &it.1)?;
+                Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+            });
+        }
+        Shape::Scalar(_) => {}
+        Shape::List(items) => items.iter_mut().for_each(|it| substitute(it, vars)),
+        Shape::Map(entries) => entries.iter_mut().for_each(|it| substitute(&mut it.value, vars)),
+    }
+}
+
+fn case(
+    cx: &Context<'_>,
+    node: &Node,
+    at: usize,
+    suffix: &str,
+    defaults: &Defaults<'_>,
+    names: &mut BTreeMap<String, Span>,
+) -> Option<Case> {
+    let fields = Fields::new(cx, node, "test")?;
+    let before = cx.n_errors();
+    let description = fields.text("description");
+    let name = fields.name("id").or_else(|| description.clone()).unwrap_or_else(|| format!("test {}", at + 1));
+    let name = name + suffix;
+    if let Some(first) = names.insert(name.clone(), fields.span("id")) {
+        cx.report(
+            Diagnostic::error(Code::DuplicateId, fields.span("id"), format!("there are two tests `{name}`"))
+                .also(first, "the first one"),
+        );
+    }
+    let guidance = fields.any(&["criteria", "expected_outcome"]).and_then(|it| cx.text(it, "criteria"));
+    let mut own = assert_nodes(&fields);
+    let mut skip_defaults = false;
+    let mut threshold = fields.number_in("threshold", 0.0..=1.0);
+    for key in ["execution", "run"] {
+        let Some(block) = fields.fields(key, "execution block") else { continue };
+        threshold = block.number_in("threshold", 0.0..=1.0).or(threshold);
+        skip_defaults |= block.bool("skip_defaults").unwrap_or(false);
+        own.extend(assert_nodes(&block));
+        block.knows(&["target", "targets", "cache", "repeat", "timeout_seconds", "budget_usd", "fail_on_error", "workers"]);
+        block.finish();
+    }
+    own.extend(fields.list("rubrics").unwrap_or_default());
+    let alone = own.is_empty() && (skip_defaults || defaults.assertions().next().is_none());
+    let as_assertion = fields.any(&["criteria", "expected_outcome"]).filter(|_| alone);
+    own.extend(as_assertion);
+    let options = fields.fields("options", "set of options").map(|it| (Options::read(&it), it.finish()).0);
+    let draft = Draft {
+        description: guidance.filter(|_| as_assertion.is_none()),
+        pass_mark: threshold.unwrap_or(defaults.threshold),
+        prompt: options.as_ref().and_then(|it| it.rubric_prompt.clone()).or_else(|| defaults.rubric_prompt.clone()),
+        ..Draft::default()
+    };
+    if !skip_defaults {
+        own.extend(defaults.assertions());
+    }
+    let spot = Spot::new(fields.start());
+    let rubric = if own.is_empty() {
+        cx.report(
+            Diagnostic::error(Code::MissingKey, fields.start(), "this test has nothing to be graded by")
+                .help("add `assert:` with at least one criterion"),
+        );
+        None
+    } else {
+        rubric(cx, &own, draft, spot)
+    };
+    let (candidate, matrix) = candidate(&fields, defaults, options.as_ref());
+    let mut metadata = defaults.metadata.clone();
+    metadata.extend(fields.json_map("metadata"));
+    let tags = metadata.get("tags").and_then(Json::as_array).map(|it| it.iter().filter_map(Json::as_str).map(str::to_owned).collect());
+    fields.knows(&["vars", "provider", "providers", "prompts", "input_files"]);
+    without_effect(&fields);
+    fields.finish();
+    let (rubric, asserted) = rubric?;
+    let mut judge = defaults.judge.clone();
+    judge.model = asserted.model.or_else(|| options.as_ref().and_then(|it| it.grader.clone())).or_else(|| defaults.grader.clone());
+    judge.temperature = asserted.temperature;
+    (cx.n_errors() == before).then_some(Case {
+        name,
+        description,
+        tags: tags.unwrap_or_else(|| defaults.tags.clone()),
+        metadata,
+        candidate,
+        server: None,
+        targets: defaults.targets.clone(),
+        rubric,
+        judge,
+        matrix,
+        data: None,
+        repeat: options.and_then(|it| it.repeat).unwrap_or(defaults.repeat),
+    })
+}
+
+fn rubric(cx: &Context<'_>, nodes: &[&Node], draft: Draft, spot: Spot) -> Option<(Arc<Rubric>, Asserted)> {
+    let before = cx.n_errors();
+    let mut asserted = assertions(cx, nodes);
+    (cx.n_errors() == before).then_some(())?;
+    let draft = Draft {
+        criteria: std::mem::take(&mut asserted.criteria),
+        prompt: asserted.prompt.take().or(draft.prompt),
+        ..draft
+    };
+    let spot = Spot { children: std::mem::take(&mut asserted.spots), ..spot };
+    Some((Arc::new(accept(cx, draft, &spot)?), asserted))
+}
+
+fn candidate(fields: &Fields<'_>, defaults: &Defaults<'_>, options: Option<&Options>) -> (Candidate, Matrix) {
+    let cx = fields.cx;
+    let mut candidate = Candidate {
+        expected: fields.get("expected_output").map(|it| expected(cx, it)),
+        response: fields.any(&["provider_output", "providerOutput", "output"]).map(|it| match it.text() {
+            Some(_) => cx.text(it, "provider_output").unwrap_or_default(),
+            None => pretty(&cx.json(it)),
+        }),
+        ..Candidate::default()
+    };
+    let vars = fields.get("vars").and_then(Node::map).unwrap_or_default();
+    let vars: Vec<(&str, Json)> = vars.iter().map(|it| (it.key.as_str(), cx.json(&it.value))).collect();
+    if let Some((_, context)) = vars.iter().find(|it| it.0 == "context") {
+        candidate.context = match context {
+            Json::Array(items) => items.iter().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect(),
+            other => vec![other.as_str().map_or_else(|| other.to_string(), str::to_owned)],
+        };
+    }
+    match fields.get("input").map(|it| (it, &it.shape)) {
+        Some((node, Shape::Scalar(_))) if defaults.input.is_empty() => candidate.input = cx.text(node, "input"),
+        Some((node, _)) => candidate.messages = defaults.input.iter().cloned().chain(messages(cx, node)).collect(),
+        None => candidate.messages = defaults.input.clone(),
+    }
+    let texts: Vec<String> = defaults.prompts.iter().filter_map(|it| filled_prompt(cx, it, &vars, options, fields)).collect();
+    let mut matrix = Matrix::default();
+    match texts.as_slice() {
+        [] => {}
+        [only] => candidate.input = Some(only.clone()),
+        _ => matrix.prompts = texts,
+    }
+    if !candidate.is_given() && candidate.input.is_none() && candidate.messages.is_empty() && matrix.prompts.is_empty() && defaults.prompts.is_empty() {
+        cx.report(
+            Diagnostic::error(Code::MissingKey, fields.start(), "there is nothing to grade")
+                .help("give the test an `input`, or the file `prompts`"),
+        );
+    }
+    (candidate, matrix)
+}
+
+fn filled_prompt(
+    cx: &Context<'_>,
+    prompt: &Prompt,
+    vars: &[(&str, Json)],
+    options: Option<&Options>,
+    fields: &Fields<'_>,
+) -> Option<String> {
+    let mut node = prompt.node.clone();
+    substitute(&mut node, vars);
+    let text = match node.text() {
+        Some(_) => cx.plain_text(&node, "prompts")?,
+        None => pretty(&cx.json(&node)),
+    };
+    let mut missing = Vec::new();
+    suite::replace(&text, |name| {
+        missing.push(name.to_owned());
+        None
+    });
+    for name in missing {
+        let known: Vec<&str> = vars.iter().map(|it| it.0).collect();
+        let diagnostic = if name.contains('|') {
+            Diagnostic::error(Code::Unsupported, cx.head(&prompt.node), format!("the filter in `{{{{ {name} }}}}` is not supported"))
+        } else {
+            Diagnostic::error(Code::MissingVariable, cx.head(&prompt.node), format!("this prompt names `{name}`, which the test has no value for"))
+                .also(fields.start(), "the test")
+                .note(format!("its vars: {}", if known.is_empty() { "none".to_owned() } else { known.join(", ") }))
+        };
+        cx.report(diagnostic);
+    }
+    let (prefix, suffix) = options.map_or((None, None), |it| (it.prefix.as_deref(), it.suffix.as_deref()));
+    Some(format!("{}{text}{}", prefix.unwrap_or_default(), suffix.unwrap_or_default()))
+}
+
+/// `input` as messages: text is a user's message, a mapping is one message, a list is all of them.
+fn messages(cx: &Context<'_>, node: &Node) -> Vec<Json> {
+    let user = |content: Json| serde_json::json!({ "role": "user", "content": content });
+    match &node.shape {
+        Shape::Scalar(_) => cx.text(node, "input").map(|it| user(Json::String(it))).into_iter().collect(),
+        Shape::Map(_) if node.get("role").is_none() => vec![user(cx.json(node))],
+        Shape::Map(_) => vec![cx.json(node)],
+        Shape::List(items) => items
+            .iter()
+            .filter_map(|it| {
+                let complete = it.get("role").is_some() && (it.get("content").is_some() || it.get("tool_calls").is_some());
+                if !complete {
+                    cx.report(
+                        Diagnostic::error(Code::WrongType, cx.head(it), "a message needs `role` and `content`")
+                            .help("write `- {role: user, content: \"…\"}`"),
+                    );
+                    return None;
+                }
+                Some(cx.json(it))
+            })
+            .collect(),
+    }
+}
+
+/// The reference answer: of a conversation, what its last message says.
+fn expected(cx: &Context<'_>, node: &Node) -> Json {
+    if node.text().is_some() {
+        return cx.text(node, "expected_output").map_or(Json::Null, Json::String);
+    }
+    let last = node.list().and_then(<[Node]>::last).filter(|it| it.get("role").is_some());
+    cx.json(last.and_then(|it| it.get("content")).unwrap_or(node))
+}

@@ -1,0 +1,363 @@
+//! What stands under `assert` in AgentV and promptfoo files, as criteria.
+
+use serde_json::Value as Json;
+
+use super::agentv::pretty;
+use super::lower::Spot;
+use super::method::{Ids, method};
+use super::read::{Context, Fields};
+use super::rubric::ranges;
+use crate::catalogue::{self, CHECKS, Entry, Kind, RECIPES};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::rubric::{Aggregation, Ask, Criterion, Group, Operator, Polarity, Scale};
+use crate::source::{Node, Shape};
+
+/// All assertions of one test.
+#[derive(Default)]
+pub(super) struct Asserted {
+    pub(super) criteria: Vec<Criterion>,
+    pub(super) spots: Vec<Spot>,
+    /// The judge's prompt, model and temperature where an assertion names them.
+    pub(super) prompt: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) temperature: Option<f64>,
+    n_judged: usize,
+}
+
+/// Types whose `value` is a rubric.
+const RUBRIC_TYPES: [&str; 5] = ["llm-rubric", "agent-rubric", "rubrics", "rubric", "llm-grader"];
+
+pub(super) fn assertions(cx: &Context<'_>, nodes: &[&Node]) -> Asserted {
+    let mut reader = Reader { cx, ids: Ids::default(), asserted: Asserted::default() };
+    let (criteria, spots) = reader.list(nodes);
+    let mut asserted = reader.asserted;
+    (asserted.criteria, asserted.spots) = (criteria, spots);
+    // A single group is the rubric itself.
+    if let [only] = asserted.criteria.as_slice()
+        && let Ask::Group(group) = &only.ask
+        && (only.polarity, only.required, only.threshold) == (Polarity::Plain, false, None)
+    {
+        asserted.criteria = group.criteria.clone();
+        asserted.spots = asserted.spots.remove(0).children;
+    }
+    asserted
+}
+
+struct Reader<'a> {
+    cx: &'a Context<'a>,
+    ids: Ids,
+    asserted: Asserted,
+}
+
+impl<'a> Reader<'a> {
+    /// All plain strings become one rubric, which stands where the first of them did.
+    fn list(&mut self, nodes: &[&Node]) -> (Vec<Criterion>, Vec<Spot>) {
+        let strings: Vec<&Node> = nodes.iter().copied().filter(|it| it.text().is_some()).collect();
+        let (mut criteria, mut spots) = (Vec::new(), Vec::new());
+        for &node in nodes {
+            let read = match node.text() {
+                Some(_) if std::ptr::eq(node, strings[0]) => Some(self.strings(&strings)),
+                Some(_) => None,
+                None => self.assertion(node),
+            };
+            if let Some((criterion, spot)) = read {
+                criteria.push(criterion);
+                spots.push(spot);
+            }
+        }
+        (criteria, spots)
+    }
+
+    fn strings(&mut self, strings: &[&Node]) -> (Criterion, Spot) {
+        let mut spot = Spot::new(strings[0].span);
+        let mut criteria = Vec::new();
+        for node in strings {
+            spot.children.push(Spot::new(node.span).key("description", node.span));
+            criteria.push(self.item(node, criteria.len() + 1).unwrap_or_else(|| Criterion::new("", "", Ask::Question(Scale::Binary))));
+        }
+        self.asserted.n_judged += 1;
+        let weight = criteria.len() as f64;
+        let mut group = group(self.ids.fresh("llm-rubric"), criteria);
+        group.weight = weight;
+        (group, spot)
+    }
+
+    fn assertion(&mut self, node: &Node) -> Option<(Criterion, Spot)> {
+        let cx = self.cx;
+        let fields = Fields::new(cx, node, "assertion")?;
+        let before = cx.n_errors();
+        // An entry of v4's inline `rubrics` list has no type.
+        if !fields.has("type") && (fields.has("outcome") || fields.has("score_ranges")) {
+            let criterion = self.item(node, 1)?;
+            self.asserted.n_judged += 1;
+            return Some((criterion, Spot::new(fields.start())));
+        }
+        let type_node = fields.need("type")?;
+        let written = cx.plain_text(type_node, "type")?;
+        let (kind, inverted) = match written.strip_prefix("not-") {
+            Some(kind) => (canonical(kind), true),
+            None => (canonical(&written), false),
+        };
+        let mut spot = Spot::new(fields.start()).key("weight", fields.span("weight"));
+        let named = fields.any(&["name", "metric"]).and_then(|it| cx.scalar_text(it, "name"));
+        let ask = if RUBRIC_TYPES.contains(&kind.as_str()) {
+            self.asserted.n_judged += 1;
+            self.rubric(&fields, &kind, &mut spot)
+        } else if matches!(kind.as_str(), "assert-set" | "composite") {
+            self.set(&fields, &mut spot)
+        } else {
+            self.method(&fields, &kind, type_node)
+        };
+        let default = if let Some(Ask::Group(_) | Ask::Question(_)) = &ask { kind.as_str() } else { written.as_str() };
+        let id = self.ids.fresh(named.as_deref().unwrap_or(default));
+        let description = match &ask {
+            Some(Ask::Question(_)) => self.text_of(&fields, &kind),
+            _ => String::new(),
+        };
+        let mut criterion = Criterion::new(id, description, ask.unwrap_or(Ask::Question(Scale::Unit)));
+        criterion.weight = fields.number_in("weight", 0.0..=f64::MAX).unwrap_or(1.0);
+        criterion.required = fields.bool("required").unwrap_or(false);
+        criterion.threshold = fields.number_in("min_score", 0.0..=1.0);
+        if matches!(criterion.ask, Ask::Group(_) | Ask::Question(_)) {
+            criterion.threshold = criterion.threshold.or(fields.number_in("threshold", 0.0..=1.0));
+            criterion.operator = fields.word("operator", &Operator::ALL);
+        }
+        let negate = fields.bool("negate").unwrap_or(false);
+        if inverted != negate {
+            criterion.polarity = Polarity::Negated;
+        }
+        fields.knows(&["id", "description", "reason"]);
+        for key in ["transform", "contextTransform", "postprocess"] {
+            if fields.get(key).is_some() {
+                cx.error(Code::Unsupported, fields.key_span(key), format!("`{key}` is not supported: it changes what is graded"));
+            }
+        }
+        fields.finish();
+        (cx.n_errors() == before).then_some((criterion, spot))
+    }
+
+    fn method(&mut self, fields: &Fields<'_>, kind: &str, at: &Node) -> Option<Ask> {
+        let cx = self.cx;
+        let check = catalogue::find(CHECKS, kind).filter(|it| !it.name.contains('_'));
+        let recipe = catalogue::find(RECIPES, kind).filter(|it| !it.name.contains('_'));
+        let Some(entry) = check.or(recipe) else {
+            let known = CHECKS.iter().chain(RECIPES).map(|it| it.name).filter(|it| !it.contains('_'));
+            cx.report(
+                Diagnostic::error(Code::Unsupported, at.span, format!("assertion type `{kind}` is not supported"))
+                    .suggest(kind, known.chain(["llm-rubric", "assert-set"]), "supported"),
+            );
+            return None;
+        };
+        if recipe.is_some() {
+            self.asserted.n_judged += 1;
+            self.judge(fields);
+        } else {
+            fields.knows(&["provider"]);
+        }
+        if !entry.params.iter().any(|it| it.name == "config") {
+            fields.knows(&["config"]);
+        }
+        let mut method = method(fields, entry)?;
+        if needs_one(entry) && method.params.is_empty() {
+            let names: Vec<&str> = entry.params.iter().map(|it| it.name).collect();
+            cx.error(Code::MissingKey, fields.start(), format!("`{kind}` needs at least one of {}", names.join(", ")));
+        }
+        if entry.name == "script" {
+            self.other_keys(fields, &mut method.params);
+        }
+        Some(if check.is_some() { Ask::Check(method) } else { Ask::Recipe(method) })
+    }
+
+    /// AgentV hands whatever else a script assertion says to the script.
+    fn other_keys(&self, fields: &Fields<'_>, params: &mut serde_json::Map<String, Json>) {
+        const OWN: [&str; 16] = [
+            "type", "name", "metric", "command", "script", "cwd", "timeout_ms", "config", "weight", "required",
+            "min_score", "negate", "id", "description", "reason", "provider",
+        ];
+        let others = fields.others(&OWN);
+        if !others.is_empty() {
+            let config = params.entry("config").or_insert_with(|| Json::Object(serde_json::Map::new()));
+            if let Json::Object(config) = config {
+                config.extend(others.iter().map(|it| (it.key.clone(), self.cx.json(&it.value))));
+            }
+        }
+    }
+
+    fn set(&mut self, fields: &Fields<'_>, spot: &mut Spot) -> Option<Ask> {
+        let list = fields.any(&["assert", "assertions", "evaluators"]);
+        let Some(items) = list.and_then(|it| self.cx.list(it, "assert")) else {
+            fields.missing("assert");
+            return None;
+        };
+        if let Some(node) = fields.get("aggregator")
+            && node.get("type").and_then(Node::text) != Some("weighted_average")
+        {
+            self.cx.error(Code::Unsupported, node.span, "only the aggregator `weighted_average` is supported");
+        }
+        fields.knows(&["config"]);
+        let (criteria, spots) = self.list(&items.iter().collect::<Vec<_>>());
+        spot.children = spots;
+        Some(Ask::Group(Group { criteria, aggregation: Aggregation::WeightedAverage }))
+    }
+
+    /// The judge that an assertion asks for; a test has one.
+    fn judge(&mut self, fields: &Fields<'_>) {
+        let cx = self.cx;
+        let model = fields.any(&["provider", "target", "model"]).and_then(|it| match it.map() {
+            Some(_) => it.get("id").and_then(|it| cx.plain_text(it, "id")),
+            None => cx.plain_text(it, "provider"),
+        });
+        let prompt = fields.any(&["prompt", "rubricPrompt"]).and_then(|it| match &it.shape {
+            Shape::Scalar(_) => cx.text(it, "prompt"),
+            Shape::List(_) => Some(pretty(&cx.json(it))),
+            Shape::Map(_) => {
+                cx.error(Code::Unsupported, cx.head(it), "a prompt made by a command is not supported");
+                None
+            }
+        });
+        let temperature = fields.number_in("temperature", 0.0..=2.0);
+        fields.knows(&["max_steps", "maxSteps", "preprocessors", "config"]);
+        let clash = |what: &str, key: &str| {
+            cx.report(
+                Diagnostic::error(Code::Unsupported, fields.span(key), format!("the assertions of one test share one {what}"))
+                    .help("split the test in two"),
+            );
+        };
+        if self.asserted.prompt.is_some() && prompt.is_some() && self.asserted.prompt != prompt {
+            clash("prompt", "prompt");
+        }
+        if self.asserted.model.is_some() && model.is_some() && self.asserted.model != model {
+            clash("judge", "provider");
+        }
+        self.asserted.prompt = prompt.or_else(|| self.asserted.prompt.take());
+        self.asserted.model = model.or_else(|| self.asserted.model.take());
+        self.asserted.temperature = temperature.or(self.asserted.temperature);
+    }
+
+    fn rubric(&mut self, fields: &Fields<'_>, kind: &str, spot: &mut Spot) -> Option<Ask> {
+        self.judge(fields);
+        let value = self.value(fields);
+        fields.knows(&["value", "criteria", "rubrics"]);
+        let Some(value) = value else {
+            // A prompt alone is a rubric too: it says all there is to say.
+            if self.asserted.prompt.is_none() {
+                fields.missing("value");
+            }
+            return Some(Ask::Question(Scale::Unit));
+        };
+        let items: Vec<&Node> = match &value.shape {
+            Shape::List(items) if items.iter().any(|it| it.text().is_some() || is_item(it)) => items.iter().collect(),
+            _ if is_item(value) => vec![value],
+            Shape::List(items) if items.is_empty() => {
+                self.cx.error(Code::Empty, fields.key_span("value"), "this rubric lists nothing");
+                return None;
+            }
+            _ if fields.has("score_ranges") => return self.ranged(fields),
+            _ if kind == "agent-rubric" => {
+                let entry = catalogue::find(RECIPES, kind)?;
+                let params = [("value".to_owned(), self.cx.json(value))].into_iter().collect();
+                return Some(Ask::Recipe(catalogue::Method { entry, params }));
+            }
+            _ => return Some(Ask::Question(Scale::Unit)),
+        };
+        let mut criteria = Vec::new();
+        for (at, item) in items.iter().enumerate() {
+            if let Some(criterion) = self.item(item, at + 1) {
+                let place = item.get("id").map_or(self.cx.head(item), |it| it.span);
+                let scale = item.get("score_ranges").map_or(place, |it| self.cx.head(it));
+                spot.children.push(Spot::new(place).key("scale", scale));
+                criteria.push(criterion);
+            }
+        }
+        Some(Ask::Group(Group { criteria, aggregation: Aggregation::WeightedAverage }))
+    }
+
+    fn value<'f>(&self, fields: &Fields<'f>) -> Option<&'f Node> {
+        let node = fields.any(&["value", "criteria", "rubrics"])?;
+        // A mapping may hold the list one level further down.
+        let inner = ["criteria", "rubrics"].iter().find_map(|it| node.get(it)).filter(|it| it.list().is_some());
+        Some(inner.unwrap_or(node))
+    }
+
+    /// One text with `score_ranges` beside it.
+    fn ranged(&self, fields: &Fields<'_>) -> Option<Ask> {
+        fields.get("score_ranges").and_then(|it| ranges(self.cx, it)).map(|it| Ask::Question(Scale::Ranges(it)))
+    }
+
+    fn text_of(&self, fields: &Fields<'_>, kind: &str) -> String {
+        match self.value(fields) {
+            Some(node) if node.text().is_some() => self.cx.text(node, "value").unwrap_or_default(),
+            Some(node) => pretty(&self.cx.json(node)),
+            None => format!("As the prompt of this {kind} says."),
+        }
+    }
+
+    /// One rubric item: a string, or a mapping with an outcome.
+    fn item(&mut self, node: &Node, number: usize) -> Option<Criterion> {
+        let cx = self.cx;
+        let auto = format!("rubric-{number}");
+        let checklist = |id: String, text: String| {
+            let mut criterion = Criterion::new(id, text, Ask::Question(Scale::Binary));
+            criterion.required = true;
+            criterion
+        };
+        if node.text().is_some() {
+            return Some(checklist(self.ids.fresh(&auto), cx.text(node, "assert")?));
+        }
+        let fields = Fields::new(cx, node, "rubric item")?;
+        let before = cx.n_errors();
+        let outcome = fields.any(&["outcome", "criteria", "description"]).and_then(|it| cx.text(it, "outcome"));
+        let scale = fields.get("score_ranges").map(|it| ranges(cx, it));
+        if outcome.is_none() && scale.is_none() {
+            fields.missing("outcome");
+        }
+        let written = fields.name("id");
+        if let Some(id) = &written {
+            self.ids.take(id);
+        }
+        let id = written.unwrap_or_else(|| self.ids.fresh(&auto));
+        let mut criterion = checklist(id.clone(), outcome.unwrap_or(id));
+        if let Some(Some(ranges)) = scale {
+            criterion.ask = Ask::Question(Scale::Ranges(ranges));
+        }
+        criterion.weight = fields.number_in("weight", 0.0..=f64::MAX).unwrap_or(1.0);
+        criterion.required = fields.bool("required").unwrap_or(true);
+        criterion.operator = fields.word("operator", &Operator::ALL);
+        // The score at which the criterion passes, and a gate of its own.
+        criterion.min_score = fields.number_in("min_score", 0.0..=1.0);
+        let old = fields.integer("required_min_score", 0..=10).map(|it| it as f64 / 10.0);
+        criterion.min_score = criterion.min_score.or(old);
+        criterion.threshold = criterion.min_score;
+        fields.finish();
+        (cx.n_errors() == before).then_some(criterion)
+    }
+}
+
+fn group(id: String, criteria: Vec<Criterion>) -> Criterion {
+    Criterion::new(id, "", Ask::Group(Group { criteria, aggregation: Aggregation::WeightedAverage }))
+}
+
+/// v4 also writes `_` for `-`, and has names that were changed later.
+fn canonical(kind: &str) -> String {
+    let kind = kind.replace('_', "-");
+    match kind.as_str() {
+        "code-grader" => "script".to_owned(),
+        "model-graded-factuality" => "factuality".to_owned(),
+        _ => kind,
+    }
+}
+
+/// Whether a mapping is one item of a rubric, not free-form data.
+fn is_item(node: &Node) -> bool {
+    let has = |key: &str| node.get(key).is_some();
+    node.get("outcome").is_some_and(|it| it.text().is_some())
+        || has("score_ranges")
+        || (node.get("criteria").is_some_and(|it| it.text().is_some())
+            && ["id", "weight", "required", "min_score", "operator"].iter().any(|it| has(it)))
+}
+
+/// Bounds without a bound check nothing.
+fn needs_one(entry: &Entry) -> bool {
+    entry.params.len() > 1
+        && entry.params.iter().all(|it| !it.required && matches!(it.kind, Kind::Count | Kind::Amount | Kind::Fraction))
+}

@@ -1,0 +1,115 @@
+//! From what a dialect read to a valid rubric, with every fault shown where it was written.
+
+use std::collections::HashMap;
+
+use super::read::Context;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::rubric::{Draft, Fault, GraphFault, Problem, Rubric, lint};
+use crate::source::Span;
+
+/// Where a rubric or criterion stands in its file, and where its parts do, by their native names.
+#[derive(Debug, Clone)]
+pub(super) struct Spot {
+    pub(super) span: Span,
+    pub(super) keys: Vec<(&'static str, Span)>,
+    /// Of the criteria inside, in their order.
+    pub(super) children: Vec<Spot>,
+    /// Of the nodes of a tree, by id.
+    pub(super) nodes: HashMap<String, Span>,
+}
+
+impl Spot {
+    pub(super) fn new(span: Span) -> Self {
+        Self { span, keys: Vec::new(), children: Vec::new(), nodes: HashMap::new() }
+    }
+
+    pub(super) fn key(mut self, key: &'static str, span: Span) -> Self {
+        self.keys.push((key, span));
+        self
+    }
+
+    /// The spot of the criterion at these positions, or of the innermost one that is known.
+    fn at(&self, positions: &[usize]) -> &Self {
+        let mut spot = self;
+        for &index in positions {
+            match spot.children.get(index) {
+                Some(child) => spot = child,
+                None => break,
+            }
+        }
+        spot
+    }
+
+    fn span_of(&self, key: &str) -> Span {
+        self.keys.iter().find(|it| it.0 == key).map_or(self.span, |it| it.1)
+    }
+
+    fn of_fault(&self, fault: &Fault) -> Span {
+        let spot = self.at(&fault.at);
+        match &fault.problem {
+            Problem::Graph(graph) => graph.node().and_then(|it| spot.nodes.get(it)).copied().unwrap_or(spot.span),
+            _ => spot.span_of(fault.key),
+        }
+    }
+}
+
+/// Accepts a draft with some advice, or reports everything wrong with it, each at its place.
+pub(super) fn accept(cx: &Context<'_>, draft: Draft, spot: &Spot) -> Option<Rubric> {
+    let ids: Vec<String> = draft.criteria.iter().map(|it| it.id.clone()).collect();
+    match Rubric::new(draft) {
+        Ok(rubric) => {
+            for advice in lint(&rubric) {
+                let span = spot.at(&advice.at).span_of(advice.key);
+                cx.report(Diagnostic::advice(advice.code, span, advice.message).help(advice.help));
+            }
+            Some(rubric)
+        }
+        Err(faults) => {
+            for fault in faults {
+                cx.report(diagnostic(&fault, spot.of_fault(&fault), &ids));
+            }
+            None
+        }
+    }
+}
+
+fn diagnostic(fault: &Fault, span: Span, ids: &[String]) -> Diagnostic {
+    let (code, help) = match &fault.problem {
+        Problem::NoCriteria => (Code::Empty, Some("add `criteria:` with at least one entry")),
+        Problem::NoId | Problem::NoDescription(_) => (Code::MissingKey, None),
+        Problem::DuplicateId(_) => (Code::DuplicateId, Some("give one of them another name")),
+        Problem::Weight(_) => (Code::BadValue, Some("write a number such as 1 or 2.5")),
+        Problem::Penalty(..) => (Code::Conflict, Some("give it a weight of 0 or more, or drop the gate")),
+        Problem::NoWeight => (Code::BadValue, Some("give at least one criterion a weight above 0")),
+        Problem::OutsideUnit(value) => {
+            let percent = (1.0 < *value && *value <= 100.0).then_some("scores go from 0 to 1; 80 % is 0.8");
+            (Code::BadValue, percent)
+        }
+        Problem::Scale(_) | Problem::Level(..) => (Code::Scale, None),
+        Problem::EmptyWhen => (Code::Empty, None),
+        Problem::RequiresItself(_) | Problem::RequirementCycle(_) => (Code::Cycle, Some("remove one of the requirements")),
+        Problem::UnknownRequirement(_) => (Code::UnknownName, None),
+        Problem::NoCheck => (Code::MissingKey, Some("add `check: {type: contains, value: …}`")),
+        Problem::Misplaced(..) => (Code::Conflict, None),
+        Problem::TooDeep => (Code::TooDeep, None),
+        Problem::LengthCap => (Code::BadValue, None),
+        Problem::Graph(graph) => match graph {
+            GraphFault::UnknownNode { .. } => (Code::UnknownName, None),
+            GraphFault::DuplicateNode { .. } => (Code::DuplicateId, None),
+            GraphFault::Cycle { .. } => (Code::Cycle, Some("every path must end at a leaf with a score")),
+            GraphFault::Unreachable { .. } => (Code::Unreachable, Some("name it in a branch, or remove it")),
+            GraphFault::LeafScore { .. } => (Code::BadValue, None),
+            GraphFault::Choices { .. } => (Code::BadValue, None),
+            GraphFault::NoQuestion { .. } => (Code::MissingKey, Some("add `ask:`")),
+        },
+    };
+    let mut diagnostic = Diagnostic::error(code, span, fault.problem.to_string());
+    if let Problem::UnknownRequirement(written) = &fault.problem {
+        diagnostic = diagnostic.suggest(written, ids.iter().map(String::as_str), "criteria");
+        diagnostic.replacement = None; // The place is a list; replacing all of it would be wrong.
+    }
+    if let Some(help) = help {
+        diagnostic = diagnostic.help(help);
+    }
+    diagnostic
+}

@@ -1,0 +1,177 @@
+//! Text to suite: four dialects, one model.
+//!
+//! Each dialect's shape is known to its own file and to nobody else.
+//! Reading never stops at the first fault; everything found comes back at once.
+
+mod agentv;
+mod assertion;
+mod lower;
+mod method;
+mod monitor;
+mod native;
+mod potato;
+mod read;
+mod rows;
+mod rubric;
+mod settings;
+mod write;
+
+use std::path::Path;
+
+use read::Context;
+pub use read::{ReadError, World};
+pub use settings::Settings;
+pub use write::native as to_native;
+
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::source::{FileId, Node, Sources, Span};
+use crate::suite::Suite;
+
+/// A way to write suites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    Native,
+    /// Also promptfoo.
+    Agentv,
+    Potato,
+    Monitor,
+}
+
+impl Dialect {
+    pub const ALL: [(&str, Self); 4] = [
+        ("native", Self::Native),
+        ("agentv", Self::Agentv),
+        ("potato", Self::Potato),
+        ("monitor", Self::Monitor),
+    ];
+
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|it| it.1 == self).map_or("", |it| it.0)
+    }
+
+    fn marks(self) -> &'static [&'static str] {
+        match self {
+            Self::Native => &native::MARKS,
+            Self::Agentv => &agentv::MARKS,
+            Self::Potato => &potato::MARKS,
+            Self::Monitor => &monitor::MARKS,
+        }
+    }
+}
+
+/// What a file came to. The suite is there only if nothing is wrong.
+#[derive(Debug)]
+pub struct Loaded {
+    pub suite: Option<Suite>,
+    pub dialect: Option<Dialect>,
+    pub sources: Sources,
+    pub diagnostics: Diagnostics,
+}
+
+/// Reads a suite and everything it refers to.
+///
+/// ```
+/// use std::path::{Path, PathBuf};
+/// use jurist_core::dialect::{self, ReadError, World};
+///
+/// let read = |path: &Path| match path.to_str() {
+///     Some("suite.yaml") => Ok("evals:\n  - name: greets\n    response: Hello!\n    rubric: It greets.\n".into()),
+///     _ => Err(ReadError::Missing),
+/// };
+/// let world = World { root: PathBuf::new(), read: &read, glob: &|_| Vec::new(), variable: &|_| None };
+/// let loaded = dialect::load(Path::new("suite.yaml"), None, &world);
+/// assert_eq!(loaded.suite.unwrap().cases[0].rubric.text(), Some("It greets."));
+/// ```
+pub fn load(path: &Path, dialect: Option<Dialect>, world: &World<'_>) -> Loaded {
+    let cx = Context::new(world);
+    let (suite, dialect) = read_file(&cx, path, dialect);
+    let (sources, diagnostics, _) = cx.finish();
+    let suite = suite.filter(|_| !diagnostics.has_errors());
+    Loaded { suite, dialect, sources, diagnostics }
+}
+
+fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> (Option<Suite>, Option<Dialect>) {
+    let file = match (cx.world.read)(path) {
+        Ok(text) => cx.sources.borrow_mut().add(path, text),
+        Err(error) => {
+            // There is no text to point into, so the message stands alone.
+            let file = cx.sources.borrow_mut().add(path, "".into());
+            cx.error(Code::Unreadable, Span { file, start: 0, end: 0 }, format!("cannot read this file: {error}"));
+            return (None, None);
+        }
+    };
+    let Some(node) = cx.parse(file) else { return (None, None) };
+    if path.ends_with(settings::FILE) {
+        settings::read(cx, &node);
+        return (Some(Suite::default()), None);
+    }
+    let Some(dialect) = dialect.or_else(|| detect(cx, &node)) else { return (None, None) };
+    let mut suite = match dialect {
+        Dialect::Native => native::suite(cx, &node),
+        Dialect::Agentv => agentv::suite(cx, &node),
+        Dialect::Potato => potato::suite(cx, &node),
+        Dialect::Monitor => monitor::suite(cx, &node),
+    };
+    apply_settings(cx, file, &mut suite);
+    (Some(suite), Some(dialect))
+}
+
+/// What a suite leaves open about its judge, the project's settings say.
+fn apply_settings(cx: &Context<'_>, file: FileId, suite: &mut Suite) {
+    let settings = settings::of_file(cx, file);
+    suite.judge = suite.judge.or(&settings.judge);
+    for case in &mut suite.cases {
+        case.judge = case.judge.or(&settings.judge);
+    }
+}
+
+/// The dialect whose marks a file carries; none or several are errors.
+fn detect(cx: &Context<'_>, node: &Node) -> Option<Dialect> {
+    let start = cx.head(node);
+    let Some(entries) = node.map() else {
+        let message = format!("a suite must be a mapping of keys to values, but this file is {}", node.describe());
+        cx.report(Diagnostic::error(Code::UnknownDialect, start, message).help("`jurist init` writes a small suite to start from"));
+        return None;
+    };
+    let has = |key: &str| entries.iter().any(|it| it.key == key);
+    let mut fits: Vec<(Dialect, &str)> = Vec::new();
+    for (_, dialect) in Dialect::ALL {
+        let mark = dialect.marks().iter().find(|it| has(it));
+        // `agent` alone is no monitor; what it is held to makes it one.
+        let fits_too = dialect != Dialect::Monitor || (has("rubric") && !has("evals"));
+        fits.extend(mark.filter(|_| fits_too).map(|mark| (dialect, *mark)));
+    }
+    match fits.as_slice() {
+        [(dialect, _)] => Some(*dialect),
+        [] if node.get("criteria").and_then(Node::list).is_some_and(|it| it.iter().any(|it| it.get("scale_descriptions").is_some())) => {
+            Some(Dialect::Potato)
+        }
+        [] if native::SHARED_MARKS.iter().any(|it| has(it)) => Some(Dialect::Native),
+        [] if entries.iter().all(|it| it.key == "options") => Some(Dialect::Agentv),
+        [] => {
+            let marks = "native: `evals` or `rubrics`; agentv and promptfoo: `tests`; potato: `annotation_schemes` or `evaluators`; monitor: `agent` with `rubric`";
+            let keys: Vec<&str> = Dialect::ALL.iter().flat_map(|it| it.1.marks()).copied().collect();
+            let slip = entries.iter().find_map(|it| Some((it, crate::diagnostic::closest(&it.key, &keys)?)));
+            let span = slip.map_or_else(|| entries.first().map_or(start, |it| it.key_span), |it| it.0.key_span);
+            let mut diagnostic = Diagnostic::error(Code::UnknownDialect, span, "this file fits no dialect").note(format!("recognised by their keys: {marks}"));
+            if let Some((_, meant)) = slip {
+                diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
+                diagnostic.replacement = Some(meant.to_owned());
+            }
+            cx.report(diagnostic);
+            None
+        }
+        several => {
+            let readings: Vec<String> = several.iter().map(|(dialect, mark)| format!("{} (`{mark}`)", dialect.name())).collect();
+            let span = entries.iter().find(|it| it.key == several[1].1).map_or(start, |it| it.key_span);
+            cx.report(
+                Diagnostic::error(Code::UnknownDialect, span, format!("this file can be read as {}", readings.join(" or ")))
+                    .help("remove the keys of one of them, or say which with --dialect"),
+            );
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,259 @@
+//! The monitor dialect: a prompt with a scoring scale, over a sample of one agent's live traces.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use regex::Regex;
+
+use super::lower::{Spot, accept};
+use super::native;
+use super::read::{Context, Fields};
+use super::rubric::{Extra, Named, rubric};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::rubric::{Ask, Criterion, Display, Draft, Rubric, Scale};
+use crate::source::{Node, Shape, Span};
+use crate::suite::{AgentOverride, Budget, Monitor, Suite};
+
+/// Keys that make a file with `rubric` a monitor.
+pub(super) const MARKS: [&str; 2] = ["agent", "agents"];
+
+/// Share of traces judged unless the file says otherwise.
+const SAMPLE_RATE: f64 = 0.1;
+
+/// Fewer anchors than this hardly steer a judge.
+const FEW_ANCHORS: usize = 4;
+
+pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
+    let mut suite = Suite::default();
+    let Some(fields) = Fields::new(cx, node, "monitor") else { return suite };
+    let mut named = Named::default();
+    for item in fields.list("imports").unwrap_or_default() {
+        native::import(cx, item, &mut vec![node.span.file], &mut suite, &mut named);
+    }
+    suite.monitors.extend(monitor(fields, &named));
+    suite
+}
+
+/// One monitor: a file of its own, or an entry of a native file's `monitors`.
+pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {
+    let cx = fields.cx;
+    let before = cx.n_errors();
+    fields.knows(&["imports"]);
+    let agents = agents(&fields);
+    let pass_mark = fields.get("pass_threshold").and_then(|it| Some((cx.number(it, "pass_threshold")?, it.span)));
+    let rubric = fields.need("rubric").and_then(|it| match &it.shape {
+        Shape::Scalar(_) => from_prompt(cx, it),
+        _ => rubric(cx, it, named, Extra::default()),
+    });
+    let rubric = rubric.and_then(|it| with_pass_mark(cx, it, pass_mark));
+    fields.exclusive("judge_model", "judges", "one judge, or several");
+    let judges = match fields.text("judge_model") {
+        Some(model) => vec![model],
+        None => fields.texts("judges"),
+    };
+    let (good_anchors, bad_anchors) = fields.fields("calibration_anchors", "set of anchors").map(anchors).unwrap_or_default();
+    let n_anchors = good_anchors.len() + bad_anchors.len();
+    if fields.has("calibration_anchors") && n_anchors < FEW_ANCHORS {
+        let count = if n_anchors == 1 { "1 anchor".to_owned() } else { format!("{n_anchors} anchors") };
+        cx.report(
+            Diagnostic::warning(Code::NoEffect, fields.key_span("calibration_anchors"), format!("{count} will hardly steer a judge"))
+                .help("10 to 20 good and bad examples work best"),
+        );
+    }
+    let monitor = Monitor {
+        agents,
+        judges,
+        disagreement_margin: fields.number_in("disagreement_margin", 0.0..=1.0),
+        sample_rate: fields.number_in("sample_rate", 0.01..=1.0).unwrap_or(SAMPLE_RATE),
+        good_anchors,
+        bad_anchors,
+        schedule: fields.get("schedule").and_then(|it| schedule(cx, it)),
+        filter: fields.json_map("filter"),
+        budget: fields.fields("budget", "budget").and_then(budget),
+        rubric: match rubric {
+            Some(rubric) => rubric,
+            None => {
+                fields.finish();
+                return None;
+            }
+        },
+    };
+    fields.finish();
+    (cx.n_errors() == before || monitor.agents.is_empty()).then_some(())?;
+    Some(monitor)
+}
+
+fn agents(fields: &Fields<'_>) -> Vec<(String, AgentOverride)> {
+    fields.exclusive("agent", "agents", "one agent, or several");
+    if let Some(agent) = fields.name("agent") {
+        return vec![(agent, AgentOverride::default())];
+    }
+    let Some(node) = fields.get("agents") else {
+        fields.missing("agent");
+        return Vec::new();
+    };
+    match &node.shape {
+        Shape::List(_) => fields.texts("agents").into_iter().map(|it| (it, AgentOverride::default())).collect(),
+        _ => {
+            let entries = fields.cx.entries(node, "agents").unwrap_or_default();
+            entries.iter().map(|it| (it.key.clone(), agent_override(fields.cx, &it.value))).collect()
+        }
+    }
+}
+
+fn agent_override(cx: &Context<'_>, node: &Node) -> AgentOverride {
+    if node.is_null() {
+        return AgentOverride::default();
+    }
+    let Some(fields) = Fields::new(cx, node, "agent") else { return AgentOverride::default() };
+    let sample_rate = fields.number_in("sample_rate", 0.01..=1.0);
+    fields.finish();
+    AgentOverride { sample_rate }
+}
+
+fn anchors(fields: Fields<'_>) -> (Vec<String>, Vec<String>) {
+    let ids = |key| {
+        let items = fields.list(key).unwrap_or_default().iter();
+        items.filter_map(|it| anchor(fields.cx, it)).collect::<Vec<String>>()
+    };
+    let read = (ids("good"), ids("bad"));
+    fields.finish();
+    read
+}
+
+/// `{run_id: …}`, `{trace_id: …}` or the id alone.
+fn anchor(cx: &Context<'_>, node: &Node) -> Option<String> {
+    if node.map().is_none() {
+        return cx.plain_text(node, "calibration_anchors");
+    }
+    let fields = Fields::new(cx, node, "anchor")?;
+    let id = fields.any(&["run_id", "trace_id"]).and_then(|it| cx.plain_text(it, "run_id"));
+    if id.is_none() {
+        fields.missing("run_id");
+    }
+    fields.finish();
+    id
+}
+
+fn budget(fields: Fields<'_>) -> Option<Budget> {
+    let monthly = fields.need("monthly").and_then(|it| fields.cx.number_in(it, "monthly", 0.0..=1e9));
+    let currency = fields.text("currency").unwrap_or_else(|| "GBP".to_owned());
+    if currency.len() != 3 || !currency.chars().all(|it| it.is_ascii_uppercase()) {
+        let span = fields.span("currency");
+        fields.cx.error(Code::BadValue, span, format!("`{currency}` is not a currency code such as GBP, EUR or USD"));
+    }
+    fields.finish();
+    Some(Budget { monthly: monthly?, currency })
+}
+
+/// Five fields of a cron table, or one of its names.
+fn schedule(cx: &Context<'_>, node: &Node) -> Option<String> {
+    let text = cx.plain_text(node, "schedule")?;
+    let names = ["@hourly", "@daily", "@weekly", "@monthly"];
+    let is_field = |it: &str| it.chars().all(|c| c.is_ascii_alphanumeric() || "*/,-".contains(c));
+    let fields: Vec<&str> = text.split_whitespace().collect();
+    if names.contains(&text.trim()) || (fields.len() == 5 && fields.iter().all(|it| is_field(it))) {
+        return Some(text);
+    }
+    cx.report(
+        Diagnostic::error(Code::BadValue, node.span, format!("`{text}` is not a schedule"))
+            .note(format!("a schedule is five cron fields (minute hour day month weekday) or {}", names.join(", "))),
+    );
+    None
+}
+
+/// Applies a pass mark given in the units of the one scale that all criteria share.
+fn with_pass_mark(cx: &Context<'_>, rubric: Arc<Rubric>, pass_mark: Option<(f64, Span)>) -> Option<Arc<Rubric>> {
+    let Some((mark, span)) = pass_mark else { return Some(rubric) };
+    let mut bounds = rubric.questions().map(|it| match &it.criterion.ask {
+        Ask::Question(scale) => scale.bounds(),
+        _ => None,
+    });
+    let first = bounds.next().flatten();
+    let Some((min, max)) = first.filter(|_| bounds.all(|it| it == first)) else {
+        cx.report(
+            Diagnostic::error(Code::Conflict, span, "`pass_threshold` needs criteria that share one scale of numbers")
+                .help("give the rubric a `threshold` from 0 to 1 instead"),
+        );
+        return None;
+    };
+    drop(bounds);
+    if !(min..=max).contains(&mark) {
+        cx.report(
+            Diagnostic::error(Code::BadValue, span, format!("`pass_threshold` is {mark}"))
+                .label(format!("the scale goes from {min} to {max}")),
+        );
+        return None;
+    }
+    let draft = Draft { pass_mark: (mark - min) / (max - min), ..Draft::clone(&rubric) };
+    accept(cx, draft, &Spot::new(span)).map(Arc::new)
+}
+
+static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\s*\d+[.)]\s+(.+?)\s*(?:[(\[]\s*(-?\d+)\s*(?:-|–|to)\s*(-?\d+)\s*[)\]])?\s*[.:;]?\s*$").expect("a valid pattern")
+});
+static FIELD: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#""([^"]+)"\s*:\s*"?<?([A-Za-z0-9]+)[^,}]*"#).expect("a valid pattern"));
+
+/// The dimensions of a prompt: its numbered lines, named by the JSON it asks for.
+fn from_prompt(cx: &Context<'_>, node: &Node) -> Option<Arc<Rubric>> {
+    let text = cx.text(node, "rubric")?;
+    let span = cx.head(node);
+    let explain = |diagnostic: Diagnostic| {
+        diagnostic
+            .note("a monitor's prompt numbers its dimensions (`1. Right department (1-5)`) and ends with the JSON to answer with: {\"department\": int, \"reasoning\": string}")
+            .help("or write the dimensions as `rubric: {criteria: [...]}`")
+    };
+    let Some(names) = dimensions(&text) else {
+        cx.report(explain(Diagnostic::error(Code::MissingKey, span, "the prompt names no dimensions to score")));
+        return None;
+    };
+    let lines: Vec<(String, (i64, i64))> = text.lines().filter_map(numbered).collect();
+    if !lines.is_empty() && lines.len() != names.len() {
+        cx.report(explain(Diagnostic::error(
+            Code::Conflict,
+            span,
+            format!("the prompt numbers {} dimensions, but its JSON has {} scores ({})", lines.len(), names.len(), names.join(", ")),
+        )));
+        return None;
+    }
+    let default = |name: &String| (name.replace(['_', '-'], " "), (1, 5));
+    let mut spot = Spot::new(span);
+    let criteria: Vec<Criterion> = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| {
+            let (label, (min, max)) = lines.get(at).cloned().unwrap_or_else(|| default(name));
+            let scale = Scale::Likert { min, max, labels: BTreeMap::new() };
+            spot.children.push(Spot::new(span));
+            Criterion::new(name, label, Ask::Question(scale))
+        })
+        .collect();
+    let display = match lines.first().map_or((1, 5), |it| it.1) {
+        (min, max) if lines.iter().all(|it| it.1 == (min, max)) => Display::Likert { min, max },
+        _ => Display::Unit,
+    };
+    let draft = Draft { description: Some(text), criteria, display, ..Draft::default() };
+    accept(cx, draft, &spot).map(Arc::new)
+}
+
+fn numbered(line: &str) -> Option<(String, (i64, i64))> {
+    let found = NUMBERED.captures(line)?;
+    let bound = |at: usize| found.get(at).and_then(|it| it.as_str().parse().ok());
+    Some((found[1].to_owned(), (bound(2).unwrap_or(1), bound(3).unwrap_or(5))))
+}
+
+/// The numeric fields of the last JSON object in the prompt.
+fn dimensions(text: &str) -> Option<Vec<String>> {
+    let objects = text.rmatch_indices('{').map(|(at, _)| &text[at..at + text[at..].find('}').unwrap_or(0)]);
+    let numeric = |kind: &str| {
+        matches!(kind.to_ascii_lowercase().as_str(), "int" | "integer" | "number" | "float" | "double" | "score")
+            || kind.parse::<f64>().is_ok()
+    };
+    objects
+        .map(|object| {
+            let fields = FIELD.captures_iter(object).filter(|it| numeric(&it[2]));
+            fields.map(|it| it[1].to_owned()).collect::<Vec<String>>()
+        })
+        .find(|it| !it.is_empty())
+}

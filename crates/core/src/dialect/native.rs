@@ -1,0 +1,407 @@
+//! The native dialect: `evals:` and `rubrics:`, and everything that shares a file with them.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::method::Ids;
+use super::read::{Context, Fields};
+use super::rubric::{Extra, Named, body, check, rubric};
+use super::{lower, monitor, potato, rows};
+use crate::candidate::{Candidate, Trace};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::rubric::{OnError, Rubric};
+use crate::source::{Entry, FileId, Node, Shape, Span};
+use crate::suite::{Aggregate, Calls, Case, Data, Judge, Jury, Matrix, Row, Server, Suite, Target, TieBreak};
+
+/// Keys that only a native suite has at its top.
+pub(super) const MARKS: [&str; 2] = ["evals", "rubrics"];
+
+/// Keys that a native file of shared parts, or a rubric on its own, has at its top.
+pub(super) const SHARED_MARKS: [&str; 9] =
+    ["servers", "judges", "imports", "monitors", "annotation", "criteria", "tree", "graph", "preset"];
+
+pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
+    let mut importing = vec![node.span.file];
+    let (suite, _) = file(cx, node, &mut importing);
+    suite
+}
+
+/// One native file; `importing` are the files that are being read, outermost first.
+fn file(cx: &Context<'_>, node: &Node, importing: &mut Vec<FileId>) -> (Suite, Named) {
+    let (mut suite, mut named) = (Suite::default(), Named::default());
+    let is_rubric = ["criteria", "tree", "graph", "preset"].iter().any(|it| node.get(it).is_some());
+    if is_rubric && !MARKS.iter().any(|it| node.get(it).is_some()) {
+        bare_rubric(cx, node, &mut suite);
+        return (suite, named);
+    }
+    let Some(fields) = Fields::new(cx, node, "suite") else { return (suite, named) };
+    suite.name = fields.name("name");
+    suite.description = fields.text("description");
+    for item in fields.list("imports").unwrap_or_default() {
+        import(cx, item, importing, &mut suite, &mut named);
+    }
+    for entry in fields.map("servers").unwrap_or_default() {
+        if let Some(server) = server(cx, &entry.value) {
+            define(cx, &mut suite.servers, entry, server, "server");
+        }
+    }
+    for entry in fields.map("judges").unwrap_or_default() {
+        if let Some(judge) = judge(cx, &entry.value, &BTreeMap::new()) {
+            define(cx, &mut suite.judges, entry, judge, "judge");
+        }
+    }
+    if let Some(node) = fields.get("judge") {
+        suite.judge = judge(cx, node, &suite.judges).unwrap_or_default();
+    }
+    for entry in fields.map("rubrics").unwrap_or_default() {
+        let read = rubric(cx, &entry.value, &named, Extra::default());
+        if let Some(rubric) = &read {
+            define(cx, &mut suite.rubrics, entry, Arc::clone(rubric), "rubric");
+        }
+        named.rubrics.insert(entry.key.clone(), read);
+    }
+    let mut names: BTreeMap<String, Span> = BTreeMap::new();
+    for item in fields.list("evals").unwrap_or_default() {
+        if let Some(case) = eval(cx, item, &suite, &named, &mut names) {
+            suite.cases.push(case);
+        }
+    }
+    for item in fields.list("monitors").unwrap_or_default() {
+        if let Some(fields) = Fields::new(cx, item, "monitor") {
+            suite.monitors.extend(monitor::monitor(fields, &named));
+        }
+    }
+    suite.annotation = fields.fields("annotation", "annotation").and_then(potato::annotation);
+    fields.finish();
+    (suite, named)
+}
+
+fn define<T>(cx: &Context<'_>, map: &mut BTreeMap<String, T>, entry: &Entry, value: T, what: &str) {
+    if map.insert(entry.key.clone(), value).is_some() {
+        cx.report(
+            Diagnostic::error(Code::DuplicateId, entry.key_span, format!("there are two {what}s `{}`", entry.key))
+                .note("the other one comes from an imported file"),
+        );
+    }
+}
+
+/// A file that is one rubric and nothing else.
+fn bare_rubric(cx: &Context<'_>, node: &Node, suite: &mut Suite) {
+    let Some(fields) = Fields::new(cx, node, "rubric") else { return };
+    let named = Named::default();
+    let base = super::rubric::base(&fields, &named);
+    let read = body(&fields, base).and_then(|(draft, spot)| lower::accept(cx, draft, &spot));
+    fields.finish();
+    if let Some(rubric) = read {
+        let path = cx.path_of(node.span.file);
+        let stem = path.file_stem().map_or_else(|| "rubric".to_owned(), |it| it.to_string_lossy().into_owned());
+        let name = rubric.name.clone().unwrap_or(stem);
+        suite.rubrics.insert(name, Arc::new(rubric));
+    }
+}
+
+pub(super) fn import(cx: &Context<'_>, item: &Node, importing: &mut Vec<FileId>, suite: &mut Suite, named: &mut Named) {
+    let Some(path) = cx.plain_text(item, "imports") else { return };
+    let path = path.strip_prefix("file://").unwrap_or(&path).to_owned();
+    let Some(file_id) = cx.find(&path, item.span) else { return };
+    if let Some(at) = importing.iter().position(|it| *it == file_id) {
+        let name = |it: &FileId| cx.path_of(*it).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let circle: Vec<String> = importing[at..].iter().chain([&file_id]).map(name).collect();
+        cx.report(
+            Diagnostic::error(Code::Cycle, item.span, format!("files import each other: {}", circle.join(" → ")))
+                .help("move what both need into a third file"),
+        );
+        return;
+    }
+    let Some(node) = cx.parse(file_id) else { return };
+    importing.push(file_id);
+    let (imported, its_named) = file(cx, &node, importing);
+    importing.pop();
+    // What is imported twice by different ways is the same thing; the first one stays.
+    for (name, rubric) in imported.rubrics {
+        suite.rubrics.entry(name).or_insert(rubric);
+    }
+    for (name, rubric) in its_named.rubrics {
+        named.rubrics.entry(name).or_insert(rubric);
+    }
+    for (name, judge) in imported.judges {
+        suite.judges.entry(name).or_insert(judge);
+    }
+    for (name, server) in imported.servers {
+        suite.servers.entry(name).or_insert(server);
+    }
+}
+
+/// Values stay as written: a secret in `{{ env.X }}` is filled in only when the server is started.
+fn server(cx: &Context<'_>, node: &Node) -> Option<Server> {
+    let fields = Fields::new(cx, node, "server")?;
+    fields.exclusive("command", "url", "a server is started, or reached at an address");
+    let texts = |entries: &[Entry]| -> BTreeMap<String, String> {
+        entries.iter().filter_map(|it| Some((it.key.clone(), header(cx, &it.value, &it.key)?))).collect()
+    };
+    let env = texts(fields.map("env").unwrap_or_default());
+    let headers = texts(fields.map("headers").unwrap_or_default());
+    let mut argv = match fields.get("command").map(|it| &it.shape) {
+        Some(Shape::List(items)) => items.iter().filter_map(|it| it.text().map(str::to_owned)).collect(),
+        Some(_) => fields.get("command").and_then(Node::text).map(str::to_owned).into_iter().collect(),
+        None => Vec::new(),
+    };
+    argv.extend(fields.list("args").unwrap_or_default().iter().filter_map(|it| cx.raw_text(it, "args")));
+    let (cwd, url) = (fields.text("cwd"), fields.get("url").and_then(Node::text).map(str::to_owned));
+    if !fields.has("command") && !fields.has("url") {
+        cx.report(
+            Diagnostic::error(Code::MissingKey, fields.start(), "a server needs `command` or `url`")
+                .help("`command` starts a program that speaks MCP over stdio; `url` reaches one over HTTP"),
+        );
+    }
+    fields.finish();
+    match url {
+        Some(url) => Some(Server::Http { url, headers }),
+        None if argv.is_empty() => None,
+        None => Some(Server::Stdio { command: argv.remove(0), args: argv, env, cwd }),
+    }
+}
+
+/// A header or variable: text, or `{env: NAME}`.
+fn header(cx: &Context<'_>, node: &Node, key: &str) -> Option<String> {
+    match node.get("env").and_then(Node::text) {
+        Some(name) => Some(format!("{{{{ env.{name} }}}}")),
+        None => cx.raw_text(node, key),
+    }
+}
+
+/// A judge in full, or the name of a model or of one of `judges`.
+fn judge(cx: &Context<'_>, node: &Node, named: &BTreeMap<String, Judge>) -> Option<Judge> {
+    if node.map().is_none() {
+        let name = cx.plain_text(node, "judge")?;
+        let model = || Judge { model: Some(name.clone()), ..Judge::default() };
+        return Some(named.get(&name).cloned().unwrap_or_else(model));
+    }
+    judge_fields(Fields::new(cx, node, "judge")?)
+}
+
+pub(super) fn judge_fields(fields: Fields<'_>) -> Option<Judge> {
+    let cx = fields.cx;
+    fields.exclusive("jury", "panel", "a jury asks one model several times, a panel asks several models");
+    let judge = Judge {
+        model: fields.text("model"),
+        base_url: fields.text("base_url"),
+        temperature: fields.number_in("temperature", 0.0..=2.0),
+        max_tokens: fields.integer("max_tokens", 1..=i64::from(u32::MAX)).and_then(|it| u32::try_from(it).ok()),
+        timeout: fields.number_in("timeout", 0.001..=86_400.0),
+        calls: fields.word("calls", &Calls::ALL),
+        jury: fields.fields("jury", "jury").and_then(jury),
+        panel: fields.texts("panel"),
+        aggregate: fields.word("aggregate", &Aggregate::ALL),
+        tie_break: fields.word("tie_break", &TieBreak::ALL),
+        on_error: fields.word("on_error", &OnError::ALL),
+    };
+    if fields.has("panel") && judge.panel.is_empty() {
+        cx.error(Code::Empty, fields.key_span("panel"), "`panel` lists no model");
+    }
+    fields.finish();
+    Some(judge)
+}
+
+fn jury(fields: Fields<'_>) -> Option<Jury> {
+    let size = fields.need("size").and_then(|it| fields.cx.integer(it, "size", 1..=1000));
+    // Just over one half: a majority.
+    let consensus = fields.number_in("consensus", 0.0..=1.0).unwrap_or(0.51);
+    fields.finish();
+    Some(Jury { size: u32::try_from(size?).ok()?, consensus })
+}
+
+fn eval(
+    cx: &Context<'_>,
+    node: &Node,
+    suite: &Suite,
+    named: &Named,
+    names: &mut BTreeMap<String, Span>,
+) -> Option<Case> {
+    let fields = Fields::new(cx, node, "eval")?;
+    let before = cx.n_errors();
+    let name = fields.name("name");
+    match &name {
+        None => fields.missing("name"),
+        Some(name) => {
+            if let Some(first) = names.insert(name.clone(), fields.span("name")) {
+                cx.report(
+                    Diagnostic::error(Code::DuplicateId, fields.span("name"), format!("there are two evals `{name}`"))
+                        .also(first, "the first one")
+                        .help("give one of them another name"),
+                );
+            }
+        }
+    }
+    let candidate = candidate(&fields);
+    let threshold = fields.get("threshold").and_then(|it| Some((cx.number(it, "threshold")?, it.span)));
+    let mut ids = Ids::default();
+    let checks = fields.list("checks").unwrap_or_default().iter().filter_map(|it| check(cx, it, &mut ids)).collect();
+    let extra = Extra { threshold, checks };
+    let rubric = eval_rubric(&fields, named, extra);
+    let judge = fields.get("judge").and_then(|it| judge(cx, it, &suite.judges)).unwrap_or_default();
+    let data = fields.get("data").and_then(|it| rows::rows(cx, it)).map(|(path, rows)| Data { path, rows });
+    let case = Case {
+        name: name.unwrap_or_default(),
+        description: fields.text("description"),
+        tags: fields.texts("tags"),
+        metadata: fields.json_map("metadata"),
+        server: fields.text("server"),
+        targets: fields.list("targets").unwrap_or_default().iter().filter_map(|it| target(cx, it)).collect(),
+        matrix: fields.fields("matrix", "matrix").map(matrix).unwrap_or_default(),
+        repeat: fields.integer("repeat", 1..=10_000).and_then(|it| u32::try_from(it).ok()).unwrap_or(1),
+        judge: judge.or(&suite.judge),
+        candidate,
+        data,
+        rubric: match rubric {
+            Some(rubric) => rubric,
+            None => {
+                fields.finish();
+                return None;
+            }
+        },
+    };
+    has_something_to_grade(&fields, &case);
+    row_fields(cx, node, &case);
+    fields.finish();
+    (cx.n_errors() == before).then_some(case)
+}
+
+fn eval_rubric(fields: &Fields<'_>, named: &Named, extra: Extra) -> Option<Arc<Rubric>> {
+    match fields.get("rubric") {
+        Some(node) => rubric(fields.cx, node, named, extra),
+        None if extra.checks.is_empty() => {
+            if !fields.has("checks") || fields.list("checks").is_some_and(<[Node]>::is_empty) {
+                fields.cx.report(
+                    Diagnostic::error(Code::MissingKey, fields.start(), "an eval needs `rubric` or `checks`")
+                        .help("say what good looks like: `rubric: \"…\"`"),
+                );
+            }
+            None
+        }
+        None => {
+            let (draft, spot) = extra.add_to(crate::rubric::Draft::default(), lower::Spot::new(fields.start()));
+            lower::accept(fields.cx, draft, &spot).map(Arc::new)
+        }
+    }
+}
+
+fn candidate(fields: &Fields<'_>) -> Candidate {
+    let cx = fields.cx;
+    let trace = fields.get("trace").and_then(|it| match &it.shape {
+        Shape::Scalar(_) => {
+            let path = cx.plain_text(it, "trace")?;
+            let path = path.strip_prefix("file://").unwrap_or(&path).to_owned();
+            if !path.contains("{{") {
+                cx.find(&path, it.span)?;
+            }
+            Some(Trace::File(path))
+        }
+        _ => Some(Trace::Inline(cx.json(it))),
+    });
+    Candidate {
+        input: fields.any(&["prompt", "input"]).and_then(|it| cx.text(it, "prompt")),
+        messages: fields.list("messages").unwrap_or_default().iter().map(|it| cx.json(it)).collect(),
+        response: fields.text_or_file("response"),
+        trace,
+        diff: fields.text_or_file("diff"),
+        context: fields.texts("context"),
+        expected: fields.get("expected").map(|it| match it.text() {
+            Some(_) => cx.text(it, "expected").map_or(serde_json::Value::Null, serde_json::Value::String),
+            None => cx.json(it),
+        }),
+    }
+}
+
+fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
+    if node.map().is_none() {
+        let id = cx.plain_text(node, "targets")?;
+        return Some(Target { id, label: None, config: serde_json::Map::new() });
+    }
+    let fields = Fields::new(cx, node, "target")?;
+    let id = fields.need("id").and_then(|it| cx.plain_text(it, "id"));
+    let (label, config) = (fields.text("label"), fields.raw_json_map("config"));
+    fields.finish();
+    Some(Target { id: id?, label, config })
+}
+
+fn matrix(fields: Fields<'_>) -> Matrix {
+    let axis = |key: &'static str| {
+        let values = fields.texts(key);
+        if fields.has(key) && values.is_empty() {
+            fields.cx.report(
+                Diagnostic::error(Code::Empty, fields.key_span(key), format!("the axis `{key}` has no values"))
+                    .help("list at least one, or remove the axis"),
+            );
+        }
+        values
+    };
+    let matrix = Matrix { models: axis("models"), prompts: axis("prompts") };
+    if !fields.has("models") && !fields.has("prompts") {
+        fields.cx.error(Code::Empty, fields.start(), "a matrix needs `models` or `prompts`");
+    }
+    fields.finish();
+    matrix
+}
+
+fn has_something_to_grade(fields: &Fields<'_>, case: &Case) {
+    let candidate = &case.candidate;
+    let has_task = candidate.input.is_some() || !candidate.messages.is_empty() || !case.matrix.prompts.is_empty();
+    if !candidate.is_given() && !has_task {
+        fields.cx.report(
+            Diagnostic::error(Code::MissingKey, fields.start(), "there is nothing to grade")
+                .help("give a `response` (or `trace`, or `diff`), or a `prompt` to run"),
+        );
+    }
+}
+
+/// Every `{{ row.field }}` of an eval must be a field of every row.
+fn row_fields(cx: &Context<'_>, node: &Node, case: &Case) {
+    let mut asked = Vec::new();
+    templates(node, &mut asked);
+    for question in case.rubric.questions() {
+        asked.extend(row_names(&question.criterion.description).map(|it| (it, node.span)));
+    }
+    let mut said = BTreeSet::new();
+    for (field, span) in asked {
+        let Some(data) = &case.data else {
+            cx.report(
+                Diagnostic::error(Code::MissingVariable, span, format!("`row.{field}` needs rows to take it from"))
+                    .help("name a file with `data:`"),
+            );
+            continue;
+        };
+        let lacks = |row: &Row| crate::suite::fill(&format!("{{{{ row.{field} }}}}"), row).is_err();
+        if let Some(at) = data.rows.iter().position(lacks)
+            && said.insert(field.clone())
+        {
+            let known: Vec<&str> = data.rows[at].keys().map(String::as_str).collect();
+            let mut diagnostic = Diagnostic::error(
+                Code::MissingVariable,
+                span,
+                format!("row {} of `{}` has no field `{field}`", at + 1, data.path),
+            )
+            .suggest(&field, known, "its fields");
+            diagnostic.replacement = None;
+            cx.report(diagnostic);
+        }
+    }
+}
+
+fn templates(node: &Node, asked: &mut Vec<(String, Span)>) {
+    match &node.shape {
+        Shape::Scalar(it) => asked.extend(row_names(&it.text).map(|name| (name, node.span))),
+        Shape::List(items) => items.iter().for_each(|it| templates(it, asked)),
+        Shape::Map(entries) => entries.iter().for_each(|it| templates(&it.value, asked)),
+    }
+}
+
+fn row_names(text: &str) -> impl Iterator<Item = String> {
+    let mut names = Vec::new();
+    crate::suite::replace(text, |name| {
+        names.extend(name.strip_prefix("row.").map(str::to_owned));
+        None
+    });
+    names.into_iter()
+}

@@ -1,0 +1,531 @@
+//! The Potato dialect: annotation tasks for people, and lists of programmatic evaluators.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::lower::{Spot, accept};
+use super::method::{Ids, method};
+use super::read::{Context, Fields, tidy};
+use super::rubric::{Named, leaf, preset};
+use super::rows;
+use crate::catalogue::{self, CHECKS, RECIPES};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::rubric::{
+    Answers, Ask, Criterion, Draft, GraderKind, Graph, Node as TreeNode, Scale, Target, Value, WHOLE,
+};
+use crate::source::{Node, Shape, Span};
+use crate::suite::{Annotation, ErrorKind, Notes, Overall, Scheme, SchemeKind, Severity, Suite, Trajectory};
+
+/// Keys that only a Potato file has at its top.
+pub(super) const MARKS: [&str; 2] = ["annotation_schemes", "evaluators"];
+
+/// Keys that Potato knows and that change nothing here: how its own server runs and looks.
+const WITHOUT_EFFECT: &[&str] = &[
+    "active_learning", "adjudication", "admin_api_key", "agreement_metrics", "ai_support", "alert_time_each_instance",
+    "annotation_codebook_url", "assignment_strategy", "attention_checks", "authentication", "auto_export_interval",
+    "automatic_assignment", "automation", "base_css", "base_html_template", "completion_code", "crowdsourcing",
+    "custom_footer_html", "customjs", "customjs_hostname", "data_cache", "data_directory", "data_sources", "database",
+    "datasets", "debug", "export_annotation_format", "gold_standards", "header_file", "header_logo", "hide_navbar",
+    "highlight_linebreaks", "horizontal_key_bindings", "host", "html_layout", "item_store", "judge_alignment",
+    "judge_calibration", "jumping_to_id_disabled", "keyword_highlights_file", "layout", "list_as_text", "login",
+    "max_annotations_per_user", "media_directory", "partial_loading", "per_annotator_quota", "persist_sessions",
+    "phases", "port", "pre_annotation", "prestudy", "prolific", "quality_control", "random_seed",
+    "require_fully_annotated", "require_no_password", "require_password", "secret_key", "server", "server_name",
+    "session_lifetime_days", "site_dir", "site_file", "surveyflow", "task_dir", "task_layout", "training", "ui",
+    "ui_config", "ui_language", "user_config", "user_roles", "verbose", "very_verbose", "webhooks",
+];
+
+pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
+    let mut suite = Suite::default();
+    if node.get("evaluators").is_some() && node.get("annotation_schemes").is_none() {
+        let Some(fields) = Fields::new(cx, node, "evaluator file") else { return suite };
+        if let Some(items) = fields.list("evaluators") {
+            let rubric = evaluators(cx, items, fields.key_span("evaluators"));
+            suite.rubrics.extend(rubric.map(|it| ("evaluators".to_owned(), it)));
+        }
+        fields.finish();
+        return suite;
+    }
+    let Some(fields) = Fields::new(cx, node, "annotation task") else { return suite };
+    suite.annotation = annotation(fields);
+    for scheme in suite.annotation.iter().flat_map(|it| &it.schemes) {
+        if let SchemeKind::Rubric { rubric, .. } = &scheme.kind {
+            suite.rubrics.insert(scheme.name.clone(), Arc::clone(rubric));
+        }
+    }
+    suite
+}
+
+/// An annotation task: a file of its own, or the `annotation` block of a native file.
+pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
+    let cx = fields.cx;
+    let mut schemes: Vec<Scheme> = Vec::new();
+    for item in fields.need("annotation_schemes").and_then(|it| cx.list(it, "annotation_schemes")).unwrap_or_default() {
+        let Some(scheme) = scheme(cx, item) else { continue };
+        if schemes.iter().any(|it| it.name == scheme.name) {
+            let span = item.get("name").map_or(item.span, |it| it.span);
+            cx.error(Code::DuplicateId, span, format!("there are two schemes `{}`", scheme.name));
+        }
+        schemes.push(scheme);
+    }
+    let item = fields.fields("item_properties", "set of item properties").map(item_properties).unwrap_or_default();
+    let mut annotation = Annotation {
+        name: fields.text("annotation_task_name"),
+        description: fields.any(&["task_description", "annotation_task_description", "annotation_instructions"]).and_then(|it| cx.text(it, "task_description")),
+        data_files: Vec::new(),
+        id_key: item.0,
+        text_key: item.1,
+        display: match fields.any(&["display", "instance_display"]) {
+            Some(node) => {
+                cx.entries(node, "display");
+                if let Json::Object(map) = cx.json(node) { map } else { serde_json::Map::new() }
+            }
+            None => serde_json::Map::new(),
+        },
+        schemes,
+        allow_back_navigation: true,
+        show_criteria_descriptions: true,
+        annotators_per_item: fields
+            .any(&["num_annotators_per_item", "max_annotations_per_item", "min_annotators_per_instance"])
+            .and_then(|it| cx.integer(it, "num_annotators_per_item", -1..=1_000_000))
+            .and_then(|it| u32::try_from(it).ok()),
+        output_path: fields.text("output_annotation_dir"),
+        output_format: fields.text("output_annotation_format"),
+    };
+    if let Some(config) = fields.fields("annotator_config", "annotator config") {
+        annotation.allow_back_navigation = config.bool("allow_back_navigation").unwrap_or(true);
+        annotation.show_criteria_descriptions = config.bool("show_criteria_descriptions").unwrap_or(true);
+        config.finish();
+    }
+    if let Some(output) = fields.fields("output", "output") {
+        annotation.output_path = output.text("path").or(annotation.output_path);
+        annotation.output_format = output.text("format").or(annotation.output_format);
+        output.finish();
+    }
+    for item in fields.list("data_files").unwrap_or_default() {
+        annotation.data_files.extend(data_file(cx, item, annotation.id_key.as_deref()));
+    }
+    for key in WITHOUT_EFFECT {
+        if fields.raw(key).is_some() {
+            let message = format!("`{key}` is Potato's and has no effect here");
+            cx.report(Diagnostic::warning(Code::NoEffect, fields.key_span(key), message));
+        }
+    }
+    fields.finish();
+    Some(annotation)
+}
+
+fn item_properties(fields: Fields<'_>) -> (Option<String>, Option<String>) {
+    let keys = (fields.text("id_key"), fields.text("text_key"));
+    fields.knows(&["category_key", "image_key"]);
+    fields.finish();
+    keys
+}
+
+/// Data is needed when people start, not to know what they are asked; so a missing file is a warning.
+fn data_file(cx: &Context<'_>, node: &Node, id_key: Option<&str>) -> Option<String> {
+    let node = node.get("path").unwrap_or(node);
+    let path = cx.plain_text(node, "data_files")?;
+    let folder = cx.path_of(node.span.file).parent().unwrap_or(Path::new("")).to_owned();
+    if (cx.world.read)(&tidy(&folder.join(&path))) == Err(super::ReadError::Missing) {
+        cx.report(
+            Diagnostic::warning(Code::Unreadable, node.span, format!("there is no file `{path}` yet"))
+                .note("it is needed when the annotation starts"),
+        );
+        return Some(path);
+    }
+    let file = cx.find(&path, node.span)?;
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for (at, row) in rows::rows_of(cx, file, node.span).iter().enumerate() {
+        let Some(key) = id_key else { break };
+        match row.get(key) {
+            None => {
+                cx.error(Code::BadRow, node.span, format!("row {} of `{path}` has no `{key}`", at + 1));
+                break;
+            }
+            Some(id) => {
+                if let Some(first) = seen.insert(id.to_string(), at) {
+                    let message = format!("rows {} and {} of `{path}` have the same `{key}`: {id}", first + 1, at + 1);
+                    cx.error(Code::DuplicateId, node.span, message);
+                    break;
+                }
+            }
+        }
+    }
+    Some(path)
+}
+
+const TYPES: [&str; 7] = ["rubric_eval", "trajectory_eval", "pairwise", "likert", "radio", "select", "text"];
+
+fn scheme(cx: &Context<'_>, node: &Node) -> Option<Scheme> {
+    let fields = Fields::new(cx, node, "scheme")?;
+    let kind = fields.need("annotation_type").and_then(|it| Some((cx.plain_text(it, "annotation_type")?, it.span)));
+    let name = fields.name("name");
+    if name.is_none() {
+        fields.missing("name");
+    }
+    let description = fields.text("description");
+    let required = match fields.get("label_requirement").map(|it| (it, it.map().is_some())) {
+        Some((node, true)) => node.get("required").and_then(|it| cx.bool(it, "required")),
+        Some((_, false)) => fields.bool("label_requirement"),
+        None => fields.bool("required"),
+    };
+    fields.knows(&["layout", "humanize_labels", "display_logic", "keybinding_strategy", "annotation_id", "title", "required"]);
+    let (kind, span) = kind?;
+    let kind = match kind.as_str() {
+        "rubric_eval" => rubric_eval(&fields),
+        "trajectory_eval" => trajectory_eval(&fields),
+        "pairwise" => Some(pairwise(&fields)),
+        "likert" => Some(likert(&fields)),
+        "radio" | "select" => choice(&fields, kind == "select"),
+        "text" => Some(text(&fields)),
+        other => {
+            cx.report(
+                Diagnostic::error(Code::Unsupported, span, format!("annotation type `{other}` is not supported"))
+                    .suggest(other, TYPES, "supported"),
+            );
+            return None;
+        }
+    };
+    fields.finish();
+    Some(Scheme { name: name?, description, required: required.unwrap_or(false), kind: kind? })
+}
+
+fn rubric_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
+    let cx = fields.cx;
+    let before = cx.n_errors();
+    let (min, max, labels) = rating_scale(fields);
+    let mut spot = Spot::new(fields.start()).key("criteria", fields.key_span("criteria"));
+    let mut criteria = Vec::new();
+    for item in fields.need("criteria").and_then(|it| cx.list(it, "criteria")).unwrap_or_default() {
+        let Some((criterion, at)) = rated_criterion(cx, item, (min, max, &labels)) else { continue };
+        criteria.push(criterion);
+        spot.children.push(at);
+    }
+    fields.exclusive("overall", "show_overall", "two spellings of the overall row");
+    let shown = fields.bool("show_overall").unwrap_or(false);
+    let overall = fields.fields("overall", "overall row").map_or_else(
+        || shown.then(|| Overall { label: None, description: None, levels: BTreeMap::new() }),
+        overall,
+    );
+    let notes = fields.fields("notes", "notes field").and_then(notes);
+    let display = crate::rubric::Display::Likert { min, max };
+    let draft = Draft { criteria, display, ..Draft::default() };
+    let rubric = (cx.n_errors() == before).then(|| accept(cx, draft, &spot)).flatten();
+    Some(SchemeKind::Rubric { rubric: Arc::new(rubric?), overall, notes })
+}
+
+type Labels = BTreeMap<i64, String>;
+
+/// Both spellings: `scale: {min, max, labels}`, and `scale_points` with `scale_labels`.
+fn rating_scale(fields: &Fields<'_>) -> (i64, i64, Labels) {
+    let cx = fields.cx;
+    fields.exclusive("scale", "scale_points", "two spellings of the scale");
+    if let Some(scale) = fields.fields("scale", "rating scale") {
+        let bound = |key, default| scale.integer(key, -1_000_000..=1_000_000).unwrap_or(default);
+        let (min, max) = (bound("min", 1), bound("max", 5));
+        let labels = scale.map("labels").unwrap_or_default();
+        let labels = labels.iter().filter_map(|it| Some((point(cx, &it.key, it.key_span)?, cx.scalar_text(&it.value, "labels")?)));
+        let labels = labels.collect();
+        scale.finish();
+        if max <= min {
+            cx.error(Code::Scale, fields.key_span("scale"), format!("the lowest point ({min}) must be under the highest ({max})"));
+            return (1, 5, Labels::new());
+        }
+        return (min, max, labels);
+    }
+    let max = fields.integer("scale_points", 2..=100).unwrap_or(5);
+    let labels = fields.list("scale_labels").unwrap_or_default();
+    let labels = (1..=max).zip(labels).filter_map(|(point, it)| Some((point, cx.scalar_text(it, "scale_labels")?)));
+    (1, max, labels.collect())
+}
+
+fn point(cx: &Context<'_>, key: &str, span: Span) -> Option<i64> {
+    let number = key.parse().ok();
+    if number.is_none() {
+        cx.error(Code::Scale, span, format!("`{key}` is not a whole number, so it is no point of the scale"));
+    }
+    number
+}
+
+fn rated_criterion(cx: &Context<'_>, node: &Node, (min, max, labels): (i64, i64, &Labels)) -> Option<(Criterion, Spot)> {
+    let fields = Fields::new(cx, node, "criterion")?;
+    let name = fields.name("name");
+    if name.is_none() {
+        fields.missing("name");
+    }
+    let label = fields.text("label");
+    // The tutorial's shorter example has no descriptions; the name is what people see then.
+    let description = fields.text("description").or_else(|| label.clone()).or_else(|| name.clone());
+    let scale = Scale::Likert { min, max, labels: labels.clone() };
+    let mut criterion = Criterion::new(name.clone().unwrap_or_default(), description.unwrap_or_default(), Ask::Question(scale));
+    criterion.label = label;
+    criterion.by = vec![GraderKind::Human];
+    criterion.weight = fields.number_in("weight", 0.0..=f64::MAX).unwrap_or(1.0);
+    criterion.levels = levels(&fields).into_iter().map(|(at, text)| (Value::Number(at as f64), text)).collect();
+    let spot = ["name", "weight", "description"].iter().fold(Spot::new(fields.start()), |spot, key| spot.key(key, fields.span(key)));
+    let spot = spot.key("levels", fields.key_span("scale_descriptions"));
+    fields.finish();
+    name.map(|_| (criterion, spot))
+}
+
+fn levels(fields: &Fields<'_>) -> Labels {
+    let cx = fields.cx;
+    let entries = fields.map("scale_descriptions").unwrap_or_default();
+    let level = |it: &crate::source::Entry| {
+        Some((point(cx, &it.key, it.key_span)?, cx.scalar_text(&it.value, "scale_descriptions")?))
+    };
+    entries.iter().filter_map(level).collect()
+}
+
+fn overall(fields: Fields<'_>) -> Option<Overall> {
+    let enabled = fields.bool("enabled").unwrap_or(true);
+    let overall = Overall { label: fields.text("label"), description: fields.text("description"), levels: levels(&fields) };
+    fields.finish();
+    enabled.then_some(overall)
+}
+
+fn notes(fields: Fields<'_>) -> Option<Notes> {
+    let enabled = fields.bool("enabled").unwrap_or(true);
+    let notes = Notes { label: fields.text("label"), placeholder: fields.text("placeholder") };
+    fields.finish();
+    enabled.then_some(notes)
+}
+
+fn trajectory_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
+    let cx = fields.cx;
+    let before = cx.n_errors();
+    fields.exclusive("step_correctness", "correctness_options", "two spellings of the marks");
+    fields.exclusive("error_taxonomy", "error_types", "two spellings of the kinds of error");
+    fields.exclusive("severity_levels", "severities", "two spellings of the severities");
+    fields.exclusive("running_score", "max_score", "two spellings of the starting score");
+    let marks = match fields.fields("step_correctness", "set of marks") {
+        Some(marks) => {
+            let labels = marks.texts("labels");
+            marks.finish();
+            labels
+        }
+        None => fields.texts("correctness_options"),
+    };
+    let marks = if marks.is_empty() { ["correct", "incorrect", "partially_correct"].map(str::to_owned).to_vec() } else { marks };
+    if marks.len() < 2 {
+        cx.error(Code::Scale, fields.start(), "a step needs at least two marks; the first one means correct");
+    }
+    let errors = fields.any(&["error_taxonomy", "error_types"]);
+    let errors = errors.and_then(|it| cx.list(it, "error_taxonomy")).unwrap_or_default();
+    let severities = fields.any(&["severity_levels", "severities"]);
+    let severities = severities.and_then(|it| cx.list(it, "severity_levels")).unwrap_or_default();
+    let severities: Vec<Severity> = severities.iter().filter_map(|it| severity(cx, it)).collect();
+    let default = [("minor", -1.0), ("major", -5.0), ("critical", -10.0)];
+    let default = default.map(|(name, weight)| Severity { name: name.to_owned(), weight }).to_vec();
+    let initial = match fields.fields("running_score", "running score") {
+        Some(score) => {
+            let initial = score.number_in("initial", 0.0..=1e9);
+            score.finish();
+            initial
+        }
+        None => fields.number_in("max_score", 0.0..=1e9),
+    };
+    fields.knows(&["show_score"]);
+    let trajectory = Trajectory {
+        steps_key: fields.text("steps_key").unwrap_or_else(|| "steps".to_owned()),
+        step_text_key: fields.text("step_text_key").unwrap_or_else(|| "action".to_owned()),
+        marks,
+        errors: errors.iter().filter_map(|it| error_kind(cx, it)).collect(),
+        severities: if severities.is_empty() { default } else { severities },
+        initial: initial.unwrap_or(100.0),
+    };
+    (cx.n_errors() == before).then_some(SchemeKind::Trajectory(trajectory))
+}
+
+/// `{category, types: [{name}]}`, `{name, subtypes: [..]}`, or a name alone.
+fn error_kind(cx: &Context<'_>, node: &Node) -> Option<ErrorKind> {
+    if node.map().is_none() {
+        return cx.scalar_text(node, "error_types").map(|category| ErrorKind { category, types: Vec::new() });
+    }
+    let fields = Fields::new(cx, node, "kind of error")?;
+    let category = fields.any(&["category", "name", "label"]).and_then(|it| cx.scalar_text(it, "category"));
+    if category.is_none() {
+        fields.missing("category");
+    }
+    let types = fields.any(&["types", "subtypes"]).and_then(|it| cx.list(it, "types")).unwrap_or_default();
+    let types = types.iter().filter_map(|it| match it.map() {
+        None => cx.scalar_text(it, "types"),
+        Some(_) => {
+            let inner = Fields::new(cx, it, "type of error")?;
+            let name = inner.name("name");
+            if name.is_none() {
+                inner.missing("name");
+            }
+            inner.finish();
+            name
+        }
+    });
+    let types = types.collect();
+    fields.finish();
+    Some(ErrorKind { category: category?, types })
+}
+
+fn severity(cx: &Context<'_>, node: &Node) -> Option<Severity> {
+    let fields = Fields::new(cx, node, "severity")?;
+    let name = fields.name("name");
+    if name.is_none() {
+        fields.missing("name");
+    }
+    let weight = fields.need("weight").and_then(|it| cx.number_in(it, "weight", -1e9..=1e9));
+    fields.finish();
+    Some(Severity { name: name?, weight: weight? })
+}
+
+fn pairwise(fields: &Fields<'_>) -> SchemeKind {
+    fields.word("mode", &[("binary", ())]);
+    let labels = fields.texts("labels");
+    if fields.has("labels") && labels.len() != 2 {
+        fields.cx.error(Code::BadValue, fields.key_span("labels"), "a pair has two labels");
+    }
+    let tie = fields.bool("allow_tie").unwrap_or(false);
+    let tie_label = fields.text("tie_label").or_else(|| Some("No preference".to_owned()));
+    fields.knows(&["show_labels", "sequential_key_binding", "randomize_order", "justification"]);
+    SchemeKind::Pairwise {
+        items_key: fields.text("items_key").unwrap_or_else(|| "text".to_owned()),
+        labels: if labels.len() == 2 { labels } else { vec!["A".to_owned(), "B".to_owned()] },
+        tie_label: tie_label.filter(|_| tie),
+    }
+}
+
+fn likert(fields: &Fields<'_>) -> SchemeKind {
+    let size = fields.need("size").and_then(|it| fields.cx.integer(it, "size", 2..=100)).unwrap_or(5);
+    fields.knows(&["displaying_score", "bad_text_label", "sequential_key_binding"]);
+    SchemeKind::Likert {
+        size: u32::try_from(size).unwrap_or(5),
+        min_label: fields.text("min_label"),
+        max_label: fields.text("max_label"),
+    }
+}
+
+fn choice(fields: &Fields<'_>, dropdown: bool) -> Option<SchemeKind> {
+    let cx = fields.cx;
+    let items = fields.need("labels").and_then(|it| cx.list(it, "labels"))?;
+    let label = |it: &Node| match it.map() {
+        None => cx.scalar_text(it, "labels"),
+        Some(_) => it.get("name").and_then(|it| cx.scalar_text(it, "name")),
+    };
+    let labels: Vec<String> = items.iter().filter_map(label).collect();
+    for (at, label) in labels.iter().enumerate() {
+        if labels[..at].contains(label) {
+            cx.error(Code::DuplicateId, items[at].span, format!("the label `{label}` is there twice"));
+        }
+    }
+    if labels.len() < 2 {
+        cx.error(Code::Scale, fields.key_span("labels"), "there is nothing to choose: give at least two labels");
+        return None;
+    }
+    fields.knows(&["horizontal", "sequential_key_binding", "has_free_response", "randomize_order", "option_randomization"]);
+    Some(SchemeKind::Choice { labels, dropdown })
+}
+
+fn text(fields: &Fields<'_>) -> SchemeKind {
+    fields.knows(&["rows", "cols", "textarea", "min_chars", "show_char_count", "labels", "collapsible", "allow_paste"]);
+    let multiline = fields.bool("multiline").unwrap_or(true);
+    SchemeKind::Text { multiline, placeholder: fields.text("placeholder") }
+}
+
+/// A list of evaluators is a rubric whose criteria are those evaluators.
+fn evaluators(cx: &Context<'_>, items: &[Node], span: Span) -> Option<Arc<crate::rubric::Rubric>> {
+    let before = cx.n_errors();
+    let (mut ids, mut spot, mut criteria) = (Ids::default(), Spot::new(span), Vec::new());
+    for item in items {
+        if let Some((criterion, at)) = evaluator(cx, item, &mut ids) {
+            criteria.push(criterion);
+            spot.children.push(at);
+        }
+    }
+    (cx.n_errors() == before).then_some(())?;
+    accept(cx, Draft { criteria, ..Draft::default() }, &spot).map(Arc::new)
+}
+
+fn evaluator(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion, Spot)> {
+    let fields = Fields::new(cx, node, "evaluator")?;
+    let name_node = fields.need("name")?;
+    let name = cx.plain_text(name_node, "name")?;
+    let key = fields.name("key");
+    let empty = Node { span: name_node.span, shape: Shape::Map(Vec::new()) };
+    let params = Fields::new(cx, fields.get("params").unwrap_or(&empty), "set of parameters")?;
+    params.knows(&["config", "key"]);
+    let key = key.or_else(|| params.name("key"));
+    let mut spot = Spot::new(fields.start());
+    let ask = if name == "rubric_dag" {
+        dag(&params, &mut spot)
+    } else if let Some(entry) = catalogue::find(CHECKS, &name).filter(|it| is_evaluator(it.name)) {
+        method(&params, entry).map(|mut it| {
+            // Potato looks for text whatever its case, unless told otherwise.
+            if name == "contains" {
+                it.params.entry("case_sensitive").or_insert(Json::Bool(false));
+            }
+            Ask::Check(it)
+        })
+    } else if let Some(entry) = catalogue::find(RECIPES, &name).filter(|it| is_evaluator(it.name)) {
+        method(&params, entry).map(Ask::Recipe)
+    } else {
+        let known = CHECKS.iter().chain(RECIPES).map(|it| it.name).filter(|it| is_evaluator(it));
+        cx.report(
+            Diagnostic::error(Code::Unsupported, name_node.span, format!("there is no evaluator `{name}`"))
+                .suggest(&name, known.chain(["rubric_dag"]), "evaluators"),
+        );
+        return None;
+    };
+    params.finish();
+    fields.finish();
+    let id = ids.fresh(key.as_deref().unwrap_or(&name));
+    Some((Criterion::new(id, "", ask?), spot))
+}
+
+/// The names of Potato's own library.
+fn is_evaluator(name: &str) -> bool {
+    name == "contains" || !name.contains(['-', ':']) && !matches!(name, "equals" | "icontains" | "regex" | "levenshtein" | "similar" | "latency" | "cost" | "script" | "javascript" | "python" | "webhook" | "factuality")
+}
+
+fn dag(params: &Fields<'_>, spot: &mut Spot) -> Option<Ask> {
+    let cx = params.cx;
+    params.exclusive("dag", "preset", "a graph of your own, or a ready-made one");
+    if let Some(node) = params.get("preset") {
+        let name = cx.plain_text(node, "preset")?;
+        let rubric = preset(cx, &name, node.span, &Named::default())?;
+        return match rubric.criteria.as_slice() {
+            [only] if only.id == WHOLE => Some(only.ask.clone()),
+            _ => {
+                cx.error(Code::Conflict, node.span, format!("the preset `{name}` is not a graph"));
+                None
+            }
+        };
+    }
+    let fields = Fields::new(cx, params.need("dag")?, "graph")?;
+    let before = cx.n_errors();
+    fields.knows(&["key"]);
+    if fields.raw("root").is_none() {
+        fields.missing("root");
+    }
+    let root = fields.name("root");
+    let entries = fields.need("nodes").and_then(|it| cx.entries(it, "nodes")).unwrap_or_default();
+    let mut nodes = Vec::new();
+    for entry in entries {
+        spot.nodes.insert(entry.key.clone(), entry.key_span);
+        nodes.extend(dag_node(cx, &entry.value, &entry.key));
+    }
+    fields.finish();
+    (cx.n_errors() == before).then_some(Ask::Tree(Graph { root: root?, nodes }))
+}
+
+fn dag_node(cx: &Context<'_>, node: &Node, id: &str) -> Option<TreeNode> {
+    let fields = Fields::new(cx, node, "graph node")?;
+    let ask = fields.need("question").and_then(|it| cx.text(it, "question"));
+    let answers = super::rubric::choices(&fields, |_, node| match node.scalar() {
+        Some(it) => Some(Target::Node(it.text.clone())),
+        None => leaf(cx, node).map(Target::Leaf),
+    });
+    fields.finish();
+    Some(TreeNode { id: id.to_owned(), ask: ask?, answers: answers.unwrap_or(Answers::Choices(Vec::new())) })
+}

@@ -1,0 +1,590 @@
+//! What every dialect reads with: the surroundings of a file, and mappings key by key.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+use crate::source::{Entry, FileId, Node, Scalar, Shape, Sources, Span};
+use crate::{suite, syntax};
+
+/// What a dialect may ask of the world; `engine` answers.
+pub struct World<'a> {
+    /// The folder that no path leaves.
+    pub root: PathBuf,
+    pub read: &'a dyn Fn(&Path) -> Result<Arc<str>, ReadError>,
+    /// Files that a pattern matches, sorted.
+    pub glob: &'a dyn Fn(&Path) -> Vec<PathBuf>,
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl std::fmt::Debug for World<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("World").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+/// Why a file cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    #[error("there is no such file")]
+    Missing,
+    #[error("it is outside the project")]
+    Outside,
+    #[error("it is a folder")]
+    Folder,
+    #[error("it is not text (UTF-8); byte {0} does not fit")]
+    NotText(usize),
+    #[error("it is larger than {} MiB", syntax::MAX_BYTES >> 20)]
+    TooLarge,
+    #[error("{0}")]
+    Other(String),
+}
+
+/// Reading under way: the surroundings, every file opened so far, everything found so far.
+pub(super) struct Context<'a> {
+    pub(super) world: &'a World<'a>,
+    pub(super) sources: RefCell<Sources>,
+    found: RefCell<Diagnostics>,
+    n_errors: Cell<usize>,
+    /// Every key that was asked for, by the kind of mapping; a test holds the schema against it.
+    asked: RefCell<BTreeMap<&'static str, BTreeSet<&'static str>>>,
+}
+
+pub(super) type Asked = BTreeMap<&'static str, BTreeSet<&'static str>>;
+
+impl<'a> Context<'a> {
+    pub(super) fn new(world: &'a World<'a>) -> Self {
+        Self {
+            world,
+            sources: RefCell::default(),
+            found: RefCell::default(),
+            n_errors: Cell::new(0),
+            asked: RefCell::default(),
+        }
+    }
+
+    pub(super) fn finish(self) -> (Sources, Diagnostics, Asked) {
+        (self.sources.into_inner(), self.found.into_inner(), self.asked.into_inner())
+    }
+
+    pub(super) fn report(&self, diagnostic: Diagnostic) {
+        if diagnostic.severity == Severity::Error {
+            self.n_errors.set(self.n_errors.get() + 1);
+        }
+        self.found.borrow_mut().push(diagnostic);
+    }
+
+    pub(super) fn error(&self, code: Code, span: Span, message: impl Into<String>) {
+        self.report(Diagnostic::error(code, span, message));
+    }
+
+    /// Errors so far; whoever compares two of these knows whether something went wrong between.
+    pub(super) fn n_errors(&self) -> usize {
+        self.n_errors.get()
+    }
+
+    /// Opens a file that stands in a given place, or says at `span` why not.
+    pub(super) fn open(&self, path: &Path, span: Span) -> Option<FileId> {
+        if let Some(file) = self.sources.borrow().find(path) {
+            return Some(file);
+        }
+        match (self.world.read)(path) {
+            Ok(text) => Some(self.sources.borrow_mut().add(path, text)),
+            Err(error) => {
+                self.report(unreadable(&error, path, span));
+                None
+            }
+        }
+    }
+
+    pub(super) fn parse(&self, file: FileId) -> Option<Node> {
+        syntax::parse(&self.sources.borrow(), file, &mut self.found.borrow_mut())
+    }
+
+    pub(super) fn text_of(&self, file: FileId) -> Arc<str> {
+        Arc::clone(&self.sources.borrow().get(file).text)
+    }
+
+    pub(super) fn path_of(&self, file: FileId) -> PathBuf {
+        self.sources.borrow().get(file).path.clone()
+    }
+
+    /// A file that `reference` names: beside the file it stands in, or in a folder above, up to the project's root.
+    pub(super) fn find(&self, reference: &str, span: Span) -> Option<FileId> {
+        let from = self.path_of(span.file);
+        let written = Path::new(reference);
+        if written.is_absolute() {
+            return self.open(&tidy(written), span);
+        }
+        let beside = from.parent().unwrap_or(Path::new("")).to_owned();
+        let mut folder = beside.as_path();
+        loop {
+            let path = tidy(&folder.join(written));
+            if let Some(file) = self.sources.borrow().find(&path) {
+                return Some(file);
+            }
+            match (self.world.read)(&path) {
+                Ok(text) => return Some(self.sources.borrow_mut().add(path, text)),
+                Err(ReadError::Missing) => {}
+                Err(error) => {
+                    self.report(unreadable(&error, &path, span));
+                    return None;
+                }
+            }
+            match folder.parent() {
+                Some(parent) if folder != self.world.root && folder.starts_with(&self.world.root) => folder = parent,
+                _ => break,
+            }
+        }
+        self.report(
+            unreadable(&ReadError::Missing, &tidy(&beside.join(written)), span)
+                .note("looked beside this file, then in each folder above it up to the project's root"),
+        );
+        None
+    }
+
+    /// Like [`Self::find`], for a file that need not exist.
+    pub(super) fn find_optional(&self, reference: &str, from: FileId) -> Option<FileId> {
+        let path = self.path_of(from);
+        let folders = path.ancestors().skip(1).take_while(|it| it.starts_with(&self.world.root));
+        folders.map(|it| tidy(&it.join(reference))).find_map(|path| {
+            let known = self.sources.borrow().find(&path);
+            known.or_else(|| Some(self.sources.borrow_mut().add(&path, (self.world.read)(&path).ok()?)))
+        })
+    }
+
+    /// Fills in `{{ env.X }}`; a variable that is not set is an error at `span`.
+    pub(super) fn expand(&self, text: &str, span: Span) -> String {
+        if !text.contains("{{") {
+            return text.to_owned();
+        }
+        suite::replace(text, |name| {
+            let name = name.strip_prefix("env.")?;
+            // AgentV's own variable has a value even where nobody set it.
+            let root = || (name == "AGENTV_REPO_ROOT").then(|| self.world.root.display().to_string());
+            let value = (self.world.variable)(name).or_else(root);
+            if value.is_none() {
+                self.report(
+                    Diagnostic::error(Code::MissingVariable, span, format!("the variable `{name}` is not set"))
+                        .help(format!("set it: `export {name}=…`")),
+                );
+            }
+            value
+        })
+    }
+
+    /// The text of a scalar; `file://…` is replaced by what the file holds.
+    pub(super) fn text(&self, node: &Node, what: &str) -> Option<String> {
+        let text = self.plain_text(node, what)?;
+        match text.strip_prefix("file://") {
+            Some(path) => self.find(path.trim(), node.span).map(|it| self.text_of(it).to_string()),
+            None => Some(text),
+        }
+    }
+
+    pub(super) fn plain_text(&self, node: &Node, what: &str) -> Option<String> {
+        match node.text() {
+            Some(text) => Some(self.expand(text, node.span)),
+            None => {
+                self.wrong_type(node, what, "text");
+                None
+            }
+        }
+    }
+
+    /// The text of any scalar, exactly as written; labels and names may look like something else.
+    pub(super) fn scalar_text(&self, node: &Node, what: &str) -> Option<String> {
+        match node.scalar() {
+            Some(it) => Some(self.expand(&it.text, node.span)),
+            None => {
+                self.wrong_type(node, what, "text");
+                None
+            }
+        }
+    }
+
+    /// Text in which nothing is filled in yet.
+    pub(super) fn raw_text(&self, node: &Node, what: &str) -> Option<String> {
+        let text = node.text().map(str::to_owned);
+        if text.is_none() {
+            self.wrong_type(node, what, "text");
+        }
+        text
+    }
+
+    pub(super) fn wrong_type(&self, node: &Node, what: &str, expected: &str) {
+        self.report(
+            Diagnostic::error(Code::WrongType, self.head(node), format!("`{what}` must be {expected}"))
+                .label(format!("this is {}", node.describe())),
+        );
+    }
+
+    /// The part of a value that fits on its first line: enough to point at.
+    pub(super) fn head(&self, node: &Node) -> Span {
+        let sources = self.sources.borrow();
+        let text = &sources.get(node.span.file).text[node.span.start as usize..node.span.end as usize];
+        let len = text.find('\n').unwrap_or(text.len());
+        Span { end: node.span.start + text[..len].trim_end().len() as u32, ..node.span }
+    }
+
+    pub(super) fn word<T: Copy>(&self, node: &Node, what: &str, allowed: &[(&'static str, T)]) -> Option<T> {
+        let names = allowed.iter().map(|it| it.0);
+        let Some(written) = node.text() else {
+            self.wrong_type(node, what, &format!("one of {}", names.collect::<Vec<_>>().join(", ")));
+            return None;
+        };
+        let hit = allowed.iter().find(|it| it.0 == written).map(|it| it.1);
+        if hit.is_none() {
+            self.report(
+                Diagnostic::error(Code::BadValue, node.span, format!("`{what}` cannot be `{written}`"))
+                    .suggest(written, names, "allowed"),
+            );
+        }
+        hit
+    }
+
+    pub(super) fn number(&self, node: &Node, what: &str) -> Option<f64> {
+        let number = node.scalar().and_then(Scalar::as_number);
+        if number.is_none() {
+            self.wrong_type(node, what, "a number");
+        }
+        number
+    }
+
+    /// A number in a range that is part of the key's meaning.
+    pub(super) fn number_in(&self, node: &Node, what: &str, range: std::ops::RangeInclusive<f64>) -> Option<f64> {
+        let number = self.number(node, what)?;
+        if !range.contains(&number) {
+            self.report(
+                Diagnostic::error(Code::BadValue, node.span, format!("`{what}` is {number}"))
+                    .label(format!("allowed is {} to {}", range.start(), range.end())),
+            );
+            return None;
+        }
+        Some(number)
+    }
+
+    pub(super) fn integer(&self, node: &Node, what: &str, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
+        let Some(integer) = node.scalar().and_then(Scalar::as_int) else {
+            self.wrong_type(node, what, "a whole number");
+            return None;
+        };
+        if !range.contains(&integer) {
+            let bound = if *range.end() == i64::MAX {
+                format!("allowed is {} or more", range.start())
+            } else {
+                format!("allowed is {} to {}", range.start(), range.end())
+            };
+            self.report(Diagnostic::error(Code::BadValue, node.span, format!("`{what}` is {integer}")).label(bound));
+            return None;
+        }
+        Some(integer)
+    }
+
+    pub(super) fn bool(&self, node: &Node, what: &str) -> Option<bool> {
+        let bool = node.scalar().and_then(Scalar::as_bool);
+        if bool.is_none() {
+            let mut diagnostic =
+                Diagnostic::error(Code::WrongType, self.head(node), format!("`{what}` must be true or false"))
+                    .label(format!("this is {}", node.describe()));
+            if let Some(word) = node.text().filter(|it| ["yes", "no", "on", "off"].contains(it)) {
+                diagnostic = diagnostic.note(format!("in YAML 1.2 `{word}` is text"));
+                diagnostic.replacement = Some(if ["yes", "on"].contains(&word) { "true" } else { "false" }.to_owned());
+                diagnostic = diagnostic.help("write true or false");
+            }
+            self.report(diagnostic);
+        }
+        bool
+    }
+
+    pub(super) fn list<'n>(&self, node: &'n Node, what: &str) -> Option<&'n [Node]> {
+        let list = node.list();
+        if list.is_none() {
+            self.wrong_type(node, what, "a list");
+        }
+        list
+    }
+
+    pub(super) fn entries<'n>(&self, node: &'n Node, what: &str) -> Option<&'n [Entry]> {
+        let map = node.map();
+        if map.is_none() {
+            self.wrong_type(node, what, "a mapping");
+        }
+        map
+    }
+
+    /// A list of texts, or one text alone.
+    pub(super) fn texts(&self, node: &Node, what: &str) -> Vec<String> {
+        match &node.shape {
+            Shape::List(items) => items.iter().filter_map(|it| self.text(it, what)).collect(),
+            _ => self.text(node, what).into_iter().collect(),
+        }
+    }
+
+    /// JSON in which `{{ env.X }}` is filled in.
+    pub(super) fn json(&self, node: &Node) -> serde_json::Value {
+        let mut value = node.to_json();
+        self.expand_json(&mut value, node.span);
+        value
+    }
+
+    fn expand_json(&self, value: &mut serde_json::Value, span: Span) {
+        use serde_json::Value;
+        match value {
+            Value::String(text) => *text = self.expand(text, span),
+            Value::Array(items) => items.iter_mut().for_each(|it| self.expand_json(it, span)),
+            Value::Object(map) => map.values_mut().for_each(|it| self.expand_json(it, span)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+fn unreadable(error: &ReadError, path: &Path, span: Span) -> Diagnostic {
+    let code = if *error == ReadError::Outside { Code::Outside } else { Code::Unreadable };
+    let diagnostic = Diagnostic::error(code, span, format!("cannot read `{}`: {error}", path.display()));
+    match error {
+        ReadError::Outside => diagnostic.help("move the file into the project, or pass --allow-outside"),
+        _ => diagnostic,
+    }
+}
+
+/// A path without `.` and `..`, by its text alone.
+pub(super) fn tidy(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) => {
+                out.pop();
+            }
+            _ => out.push(part),
+        }
+    }
+    out
+}
+
+/// A mapping, read key by key. What nobody asked for is unknown.
+pub(super) struct Fields<'a> {
+    pub(super) cx: &'a Context<'a>,
+    pub(super) node: &'a Node,
+    /// What kind of thing this is, for messages.
+    pub(super) what: &'static str,
+    entries: &'a [Entry],
+    known: RefCell<Vec<&'static str>>,
+    /// Keys that nobody knew and somebody took all the same.
+    taken: RefCell<Vec<String>>,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(cx: &'a Context<'a>, node: &'a Node, what: &'static str) -> Option<Self> {
+        let Some(entries) = node.map() else {
+            cx.report(
+                Diagnostic::error(Code::WrongType, cx.head(node), format!("a {what} must be a mapping of keys to values"))
+                    .label(format!("this is {}", node.describe())),
+            );
+            return None;
+        };
+        Some(Self { cx, node, what, entries, known: RefCell::default(), taken: RefCell::default() })
+    }
+
+    /// The value of a key, if it is there and not null.
+    pub(super) fn get(&self, key: &'static str) -> Option<&'a Node> {
+        self.raw(key).filter(|it| !it.is_null())
+    }
+
+    /// The value of a key, null or not.
+    pub(super) fn raw(&self, key: &'static str) -> Option<&'a Node> {
+        self.known.borrow_mut().push(key);
+        self.entries.iter().find(|it| it.key == key).map(|it| &it.value)
+    }
+
+    /// The value of a key that has several spellings; two of them at once are an error.
+    pub(super) fn any(&self, keys: &[&'static str]) -> Option<&'a Node> {
+        let mut hits = keys.iter().filter_map(|it| self.get(it).map(|node| (it, node)));
+        let (first, node) = hits.next()?;
+        for (key, _) in hits {
+            self.cx.report(
+                Diagnostic::error(Code::Conflict, self.key_span(key), format!("`{first}` and `{key}` are two names for one thing"))
+                    .also(self.key_span(first), "first given here")
+                    .help("keep one of them"),
+            );
+        }
+        Some(node)
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|it| it.key == key)
+    }
+
+    pub(super) fn key_span(&self, key: &str) -> Span {
+        let entry = self.entries.iter().find(|it| it.key == key);
+        entry.map_or_else(|| self.start(), |it| it.key_span)
+    }
+
+    /// The span of a key's value, or of the key, or of the start of the mapping.
+    pub(super) fn span(&self, key: &str) -> Span {
+        match self.entries.iter().find(|it| it.key == key) {
+            Some(entry) if entry.value.scalar().is_some() && !entry.value.is_null() => self.cx.head(&entry.value),
+            Some(entry) => entry.key_span,
+            None => self.start(),
+        }
+    }
+
+    /// Where the mapping begins: its first key.
+    pub(super) fn start(&self) -> Span {
+        self.entries.first().map_or(self.node.span, |it| it.key_span)
+    }
+
+    /// The value of a key that must be there.
+    pub(super) fn need(&self, key: &'static str) -> Option<&'a Node> {
+        let node = self.get(key);
+        if node.is_none() {
+            self.missing(key);
+        }
+        node
+    }
+
+    pub(super) fn missing(&self, key: &str) {
+        let article = if self.what.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+        let message = if self.has(key) {
+            format!("`{key}` is there, but has no value")
+        } else {
+            format!("{article} {} needs `{key}`", self.what)
+        };
+        let span = if self.has(key) { self.key_span(key) } else { self.start() };
+        self.cx.error(Code::MissingKey, span, message);
+    }
+
+    pub(super) fn text(&self, key: &'static str) -> Option<String> {
+        self.get(key).and_then(|it| self.cx.plain_text(it, key))
+    }
+
+    /// Like [`Self::text`], and `file://…` stands for what the file holds.
+    pub(super) fn text_or_file(&self, key: &'static str) -> Option<String> {
+        self.get(key).and_then(|it| self.cx.text(it, key))
+    }
+
+    /// A name stays the text it was written as, even `null` and `1.10`.
+    pub(super) fn name(&self, key: &'static str) -> Option<String> {
+        let node = self.raw(key)?;
+        match node.scalar() {
+            Some(it) if it.is_null() && it.text.len() < 4 => None,
+            Some(it) => Some(self.cx.expand(&it.text, node.span)),
+            None => {
+                self.cx.wrong_type(node, key, "text");
+                None
+            }
+        }
+    }
+
+    pub(super) fn number(&self, key: &'static str) -> Option<f64> {
+        self.get(key).and_then(|it| self.cx.number(it, key))
+    }
+
+    pub(super) fn number_in(&self, key: &'static str, range: std::ops::RangeInclusive<f64>) -> Option<f64> {
+        self.get(key).and_then(|it| self.cx.number_in(it, key, range))
+    }
+
+    pub(super) fn integer(&self, key: &'static str, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
+        self.get(key).and_then(|it| self.cx.integer(it, key, range))
+    }
+
+    pub(super) fn bool(&self, key: &'static str) -> Option<bool> {
+        self.get(key).and_then(|it| self.cx.bool(it, key))
+    }
+
+    pub(super) fn list(&self, key: &'static str) -> Option<&'a [Node]> {
+        self.get(key).and_then(|it| self.cx.list(it, key))
+    }
+
+    pub(super) fn map(&self, key: &'static str) -> Option<&'a [Entry]> {
+        self.get(key).and_then(|it| self.cx.entries(it, key))
+    }
+
+    pub(super) fn texts(&self, key: &'static str) -> Vec<String> {
+        self.get(key).map(|it| self.cx.texts(it, key)).unwrap_or_default()
+    }
+
+    pub(super) fn word<T: Copy>(&self, key: &'static str, allowed: &[(&'static str, T)]) -> Option<T> {
+        self.get(key).and_then(|it| self.cx.word(it, key, allowed))
+    }
+
+    pub(super) fn json_map(&self, key: &'static str) -> serde_json::Map<String, serde_json::Value> {
+        let Some(node) = self.get(key) else { return serde_json::Map::new() };
+        match self.cx.json(node) {
+            serde_json::Value::Object(map) => map,
+            _ => {
+                self.cx.wrong_type(node, key, "a mapping");
+                serde_json::Map::new()
+            }
+        }
+    }
+
+    /// A mapping in which nothing is filled in yet: it may hold secrets.
+    pub(super) fn raw_json_map(&self, key: &'static str) -> serde_json::Map<String, serde_json::Value> {
+        match self.get(key).map(Node::to_json) {
+            Some(serde_json::Value::Object(map)) => map,
+            Some(_) => {
+                self.map(key);
+                serde_json::Map::new()
+            }
+            None => serde_json::Map::new(),
+        }
+    }
+
+    pub(super) fn fields(&self, key: &'static str, what: &'static str) -> Option<Fields<'a>> {
+        self.get(key).and_then(|it| Fields::new(self.cx, it, what))
+    }
+
+    /// Two keys that exclude each other.
+    pub(super) fn exclusive(&self, first: &'static str, second: &'static str, why: &str) {
+        if self.has(first) && self.has(second) {
+            self.cx.report(
+                Diagnostic::error(Code::Conflict, self.key_span(second), format!("`{first}` and `{second}` exclude each other"))
+                    .label(why)
+                    .also(self.key_span(first), "given here")
+                    .help("keep one of them"),
+            );
+        }
+    }
+
+    /// The entries under keys that are not in `known`; they count as read.
+    pub(super) fn others(&self, known: &[&str]) -> Vec<&'a Entry> {
+        let others: Vec<&Entry> = self.entries.iter().filter(|it| !known.contains(&it.key.as_str())).collect();
+        self.taken.borrow_mut().extend(others.iter().map(|it| it.key.clone()));
+        others
+    }
+
+    /// Says that a key is accepted without reading it here.
+    pub(super) fn knows(&self, keys: &[&'static str]) {
+        self.known.borrow_mut().extend(keys);
+    }
+
+    /// Everything that nobody asked for is an error.
+    pub(super) fn finish(self) {
+        let mut known = self.known.into_inner();
+        let taken = self.taken.into_inner();
+        let unread = |it: &&Entry| !known.contains(&it.key.as_str()) && !taken.contains(&it.key);
+        for entry in self.entries.iter().filter(unread) {
+            let article = if self.what.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+            self.cx.report(
+                Diagnostic::error(Code::UnknownKey, entry.key_span, format!("unknown key `{}`", entry.key))
+                    .label(format!("not a key of {article} {}", self.what))
+                    .suggest(&entry.key, unique(&known), "known keys"),
+            );
+        }
+        self.cx.asked.borrow_mut().entry(self.what).or_default().extend(known.drain(..));
+    }
+}
+
+fn unique<'k>(keys: &[&'k str]) -> Vec<&'k str> {
+    let mut seen = Vec::with_capacity(keys.len());
+    for key in keys {
+        if !seen.contains(key) {
+            seen.push(*key);
+        }
+    }
+    seen
+}

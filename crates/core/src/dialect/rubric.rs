@@ -1,0 +1,630 @@
+//! A rubric in native spelling: the one shape that suites, monitors and presets share.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::lower::{Spot, accept};
+use super::method::{Ids, method, pattern};
+use super::read::{Context, Fields};
+use crate::catalogue::{self, CHECKS, Entry, Method, RECIPES};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::rubric::{
+    Aggregation, Anchor, Answers, Ask, CannotAssess, Choice, Criterion, Display, Draft, GraderKind, Graph, Group, Leaf,
+    LengthPenalty, LengthUnit, Node as TreeNode, OnError, Operator, Polarity, RANGES_TOP, ROOT, Range, Rubric, Scale,
+    Target, Unmet, Value, WHOLE, When, child_id, presets,
+};
+use crate::source::{Node, Shape, Span};
+
+/// Rubrics that can be referred to by name.
+#[derive(Default)]
+pub(super) struct Named {
+    /// `None`: it exists and is broken; whoever refers to it is not to blame.
+    pub(super) rubrics: BTreeMap<String, Option<Arc<Rubric>>>,
+    presets: RefCell<HashMap<&'static str, Option<Arc<Rubric>>>>,
+}
+
+const AGGREGATIONS: [(&str, Aggregation); 3] = [
+    ("weighted_average", Aggregation::WeightedAverage),
+    ("min", Aggregation::Min),
+    ("worst", Aggregation::Min),
+];
+
+/// A rubric in any of its forms; `extra` are criteria that stand beside it.
+pub(super) fn rubric(cx: &Context<'_>, node: &Node, named: &Named, extra: Extra) -> Option<Arc<Rubric>> {
+    let (draft, spot) = match &node.shape {
+        Shape::Scalar(_) => prose(cx, node)?,
+        Shape::Map(_) => structured(cx, node, named, &extra)?,
+        Shape::List(_) => {
+            cx.report(
+                Diagnostic::error(Code::WrongType, cx.head(node), "`rubric` must be a text or a mapping")
+                    .label("this is a list")
+                    .help("put the list under `criteria:`"),
+            );
+            return None;
+        }
+    };
+    let (draft, spot) = extra.add_to(draft, spot);
+    accept(cx, draft, &spot).map(Arc::new)
+}
+
+/// What an eval says about its rubric from outside.
+#[derive(Default)]
+pub(super) struct Extra {
+    pub(super) threshold: Option<(f64, Span)>,
+    pub(super) checks: Vec<(Criterion, Spot)>,
+}
+
+impl Extra {
+    pub(super) fn add_to(self, mut draft: Draft, mut spot: Spot) -> (Draft, Spot) {
+        if let Some((threshold, span)) = self.threshold {
+            draft.pass_mark = threshold;
+            spot.keys.push(("threshold", span));
+        }
+        for (criterion, at) in self.checks {
+            draft.criteria.push(criterion);
+            spot.children.push(at);
+        }
+        (draft, spot)
+    }
+}
+
+/// A draft of one text, read from a scalar.
+pub(super) fn prose(cx: &Context<'_>, node: &Node) -> Option<(Draft, Spot)> {
+    let text = cx.text(node, "rubric")?;
+    let whole = Criterion::new(WHOLE, text, Ask::Question(Scale::Unit));
+    let span = cx.head(node);
+    let mut spot = Spot::new(span);
+    spot.children.push(Spot::new(span).key("description", span));
+    Some((Draft { criteria: vec![whole], ..Draft::default() }, spot))
+}
+
+fn structured(cx: &Context<'_>, node: &Node, named: &Named, extra: &Extra) -> Option<(Draft, Spot)> {
+    let fields = Fields::new(cx, node, "rubric")?;
+    let before = cx.n_errors();
+    let base = base(&fields, named);
+    if let (Some((_, outside)), true) = (extra.threshold, fields.has("threshold")) {
+        cx.report(
+            Diagnostic::error(Code::Conflict, fields.key_span("threshold"), "`threshold` is given twice for this eval")
+                .also(outside, "also given here")
+                .help("keep one of them"),
+        );
+    }
+    let read = body(&fields, base);
+    fields.finish();
+    read.filter(|_| cx.n_errors() == before)
+}
+
+/// Reads a rubric's keys onto `base`; the caller finishes the mapping.
+pub(super) fn body(fields: &Fields<'_>, base: Option<Arc<Rubric>>) -> Option<(Draft, Spot)> {
+    let has_base = base.is_some();
+    let mut draft = base.map_or_else(Draft::default, |it| Draft::clone(&it));
+    settings(fields, &mut draft);
+    let mut spot = Spot::new(fields.start());
+    for key in ["threshold", "scale", "length_penalty", "require_evidence", "aggregation", "criteria"] {
+        spot.keys.push((key, fields.span(key)));
+    }
+    // Faults of a base are its own; if one shows up all the same, it is shown where the base is named.
+    spot.children = vec![Spot::new(fields.start()); draft.criteria.len()];
+    fields.exclusive("criteria", "tree", "a rubric is either a list of criteria or a tree");
+    fields.exclusive("criteria", "graph", "a rubric is either a list of criteria or a graph");
+    fields.exclusive("tree", "graph", "a tree is a graph already");
+    if let Some(items) = fields.list("criteria") {
+        let mut ids = Ids::default();
+        draft.criteria.iter().for_each(|it| ids.take(&it.id));
+        let (criteria, spots) = criteria(fields.cx, items, &mut ids);
+        if criteria.is_empty() && items.is_empty() {
+            fields.cx.report(
+                Diagnostic::error(Code::Empty, fields.key_span("criteria"), "`criteria` lists nothing")
+                    .help("add an entry: `- name: …` with a `description`"),
+            );
+        }
+        draft.criteria.extend(criteria);
+        spot.children.extend(spots);
+    }
+    if let Some((graph, nodes)) = graph_of(fields) {
+        if has_base {
+            fields.cx.error(Code::Conflict, fields.start(), "a named rubric can be extended by criteria, not by a tree");
+        }
+        let mut at = Spot::new(fields.key_span(if fields.has("tree") { "tree" } else { "graph" }));
+        at.nodes = nodes;
+        draft.criteria.push(Criterion::new(WHOLE, "", Ask::Tree(graph)));
+        spot.children.push(at);
+    }
+    let says_what = ["criteria", "tree", "graph", "ref", "preset"].iter().any(|it| fields.has(it));
+    if !says_what {
+        fields.cx.report(
+            Diagnostic::error(Code::MissingKey, fields.start(), "this rubric does not say what to look for")
+                .help("add `criteria:`, `tree:`, `graph:`, `preset:` or `ref:`"),
+        );
+        return None;
+    }
+    (!draft.criteria.is_empty()).then_some((draft, spot))
+}
+
+pub(super) fn base(fields: &Fields<'_>, named: &Named) -> Option<Arc<Rubric>> {
+    fields.exclusive("ref", "preset", "a rubric builds on one other");
+    if let Some(node) = fields.raw("ref") {
+        let name = node.scalar().map(|it| it.text.clone()).unwrap_or_default();
+        match named.rubrics.get(&name) {
+            Some(rubric) => return rubric.clone(),
+            None => fields.cx.report(
+                Diagnostic::error(Code::UnknownName, node.span, format!("there is no rubric `{name}`"))
+                    .suggest(&name, named.rubrics.keys().map(String::as_str), "rubrics of this file and its imports")
+                    .note("a rubric is defined under the top-level `rubrics:` before it is referred to"),
+            ),
+        }
+    }
+    let node = fields.get("preset")?;
+    let name = fields.cx.plain_text(node, "preset")?;
+    preset(fields.cx, &name, node.span, named)
+}
+
+pub(super) fn preset(cx: &Context<'_>, name: &str, span: Span, named: &Named) -> Option<Arc<Rubric>> {
+    let Some(preset) = presets::find(name) else {
+        cx.report(
+            Diagnostic::error(Code::UnknownName, span, format!("there is no preset `{name}`"))
+                .suggest(name, presets::ALL.iter().map(|it| it.name), "presets"),
+        );
+        return None;
+    };
+    if let Some(known) = named.presets.borrow().get(preset.name) {
+        return known.clone();
+    }
+    let path = PathBuf::from(format!("<preset {name}>.yaml"));
+    let file = cx.sources.borrow_mut().add(path, preset.text.into());
+    let rubric = cx.parse(file).and_then(|node| {
+        let fields = Fields::new(cx, &node, "rubric")?;
+        let (draft, spot) = body(&fields, None)?;
+        fields.finish();
+        accept(cx, draft, &spot).map(Arc::new)
+    });
+    named.presets.borrow_mut().insert(preset.name, rubric.clone());
+    rubric
+}
+
+fn settings(fields: &Fields<'_>, draft: &mut Draft) {
+    fields.knows(&["ref", "preset"]);
+    if let Some(it) = fields.name("name") {
+        draft.name = Some(it);
+    }
+    if let Some(it) = fields.text_or_file("description") {
+        draft.description = Some(it);
+    }
+    if let Some(it) = fields.number("threshold") {
+        draft.pass_mark = it;
+    }
+    if let Some(it) = fields.bool("strict") {
+        draft.strict = it;
+    }
+    if let Some(it) = fields.bool("require_evidence") {
+        draft.require_evidence = it;
+    }
+    if let Some(it) = fields.word("aggregation", &AGGREGATIONS) {
+        draft.aggregation = it;
+    }
+    if let Some(it) = fields.get("scale").and_then(|it| display(fields.cx, it)) {
+        draft.display = it;
+    }
+    if let Some(it) = fields.word("on_error", &OnError::ALL) {
+        draft.on_error = it;
+    }
+    if let Some(it) = fields.fields("length_penalty", "length penalty") {
+        draft.length_penalty = length_penalty(it);
+    }
+    if let Some(it) = fields.word("reasoning", &[("required", true), ("optional", false)]) {
+        draft.require_reasoning = it;
+    }
+    if let Some(it) = fields.bool("default_mid_anchor") {
+        draft.mid_anchor = it;
+    }
+    if let Some(it) = fields.text_or_file("prompt") {
+        draft.prompt = Some(it);
+    }
+}
+
+fn length_penalty(fields: Fields<'_>) -> Option<LengthPenalty> {
+    let count = |key| fields.need(key).and_then(|it| fields.cx.integer(it, key, 0..=i64::from(u32::MAX)));
+    let (free, cap) = (count("free"), count("cap"));
+    let penalty = fields.need("penalty").and_then(|it| fields.cx.number(it, "penalty"));
+    let unit = fields.word("unit", &LengthUnit::ALL).unwrap_or_default();
+    fields.finish();
+    Some(LengthPenalty { free: u32::try_from(free?).ok()?, cap: u32::try_from(cap?).ok()?, penalty: penalty?, unit })
+}
+
+/// How scores are shown: `unit`, `boolean`, `letter` or `likert: {min, max}`.
+fn display(cx: &Context<'_>, node: &Node) -> Option<Display> {
+    if let Shape::Map(_) = &node.shape {
+        let fields = Fields::new(cx, node, "display scale")?;
+        let bounds = fields.need("likert").and_then(|it| Fields::new(cx, it, "likert scale"));
+        fields.finish();
+        let (min, max) = bounds_of(&bounds?)?;
+        return Some(Display::Likert { min, max });
+    }
+    cx.word(node, "scale", &[
+        ("unit", Display::Unit),
+        ("boolean", Display::Boolean),
+        ("letter", Display::Letter),
+        ("likert", Display::Likert { min: 1, max: 5 }),
+    ])
+}
+
+fn bounds_of(fields: &Fields<'_>) -> Option<(i64, i64)> {
+    let bound = |key| fields.need(key).and_then(|it| fields.cx.integer(it, key, -1_000_000..=1_000_000));
+    let (min, max) = (bound("min"), bound("max"));
+    Some((min?, max?))
+}
+
+fn criteria(cx: &Context<'_>, items: &[Node], ids: &mut Ids) -> (Vec<Criterion>, Vec<Spot>) {
+    items.iter().filter_map(|it| criterion(cx, it, ids)).unzip()
+}
+
+fn criterion(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion, Spot)> {
+    let fields = Fields::new(cx, node, "criterion")?;
+    let before = cx.n_errors();
+    let mut spot = Spot::new(fields.start());
+    const KEYS: [&str; 12] = [
+        "name", "description", "weight", "threshold", "min_score", "examples", "when", "requires", "by", "scale",
+        "levels", "guard",
+    ];
+    spot.keys.extend(KEYS.iter().map(|it| (*it, fields.span(it))));
+    let asks = ["check", "recipe", "criteria", "tree", "graph"];
+    for (at, first) in asks.iter().enumerate() {
+        for second in &asks[at + 1..] {
+            fields.exclusive(first, second, "a criterion asks one thing");
+        }
+    }
+    let ask = ask(&fields, &mut spot, ids);
+    let name = fields.name("name").or_else(|| match &ask {
+        // A check says what it is by its type.
+        Some(Ask::Check(method) | Ask::Recipe(method)) => Some(ids.fresh(method.entry.name)),
+        _ => {
+            fields.missing("name");
+            None
+        }
+    });
+    if let Some(name) = &name {
+        ids.take(name);
+    }
+    let mut criterion = Criterion::new(name.unwrap_or_default(), "", ask.unwrap_or(Ask::Question(Scale::Unit)));
+    plain_keys(&fields, &mut criterion);
+    if let Some(levels) = fields.map("levels") {
+        let scale = if let Ask::Question(scale) = &criterion.ask { scale } else { &Scale::Unit };
+        criterion.levels = levels
+            .iter()
+            .filter_map(|it| Some((point(scale, &it.key), cx.scalar_text(&it.value, "levels")?)))
+            .collect();
+    }
+    fields.finish();
+    (cx.n_errors() == before).then_some((criterion, spot))
+}
+
+/// The keys that mean the same whatever is asked.
+fn plain_keys(fields: &Fields<'_>, criterion: &mut Criterion) {
+    let cx = fields.cx;
+    criterion.label = fields.text("label");
+    criterion.description = match &criterion.ask {
+        Ask::Question(_) => fields.need("description").and_then(|it| cx.text(it, "description")).unwrap_or_default(),
+        _ => fields.text_or_file("description").unwrap_or_default(),
+    };
+    criterion.weight = fields.number("weight").unwrap_or(1.0);
+    if let Some(node) = fields.get("by") {
+        let one = |it: &Node| cx.word(it, "by", &GraderKind::ALL);
+        criterion.by = match &node.shape {
+            Shape::List(items) => items.iter().filter_map(one).collect(),
+            _ => one(node).into_iter().collect(),
+        };
+        criterion.by.dedup();
+    }
+    criterion.required = fields.bool("required").unwrap_or(false);
+    fields.exclusive("guard", "not", "a guard is turned round already");
+    criterion.polarity = match (fields.bool("guard"), fields.bool("not")) {
+        (Some(true), _) => Polarity::Guard,
+        (_, Some(true)) => Polarity::Negated,
+        _ => Polarity::Plain,
+    };
+    criterion.threshold = fields.number("threshold");
+    criterion.min_score = fields.number("min_score");
+    criterion.operator = fields.word("operator", &Operator::ALL);
+    criterion.when = fields.fields("when", "condition").and_then(when);
+    criterion.requires = match fields.get("requires").map(|it| &it.shape) {
+        Some(Shape::List(items)) => items.iter().filter_map(|it| cx.scalar_text(it, "requires")).collect(),
+        Some(_) => fields.name("requires").into_iter().collect(),
+        None => Vec::new(),
+    };
+    criterion.unmet =
+        fields.word("unmet", &[("zero", Unmet::Zero), ("not_applicable", Unmet::NotApplicable)]).unwrap_or_default();
+    criterion.cannot_assess = fields.get("cannot_assess").and_then(|it| {
+        match it.scalar().and_then(crate::source::Scalar::as_bool) {
+            Some(offered) => offered.then_some(CannotAssess::Skip),
+            None => cx.word(it, "cannot_assess", &CannotAssess::ALL),
+        }
+    });
+    if let Some(items) = fields.list("examples") {
+        criterion.anchors = items.iter().filter_map(|it| anchor(cx, it)).collect();
+    }
+}
+
+fn ask(fields: &Fields<'_>, spot: &mut Spot, ids: &mut Ids) -> Option<Ask> {
+    let cx = fields.cx;
+    if let Some(items) = fields.list("criteria") {
+        if items.is_empty() {
+            cx.error(Code::Empty, fields.key_span("criteria"), "this group has no criteria");
+        }
+        let (criteria, spots) = criteria(cx, items, ids);
+        spot.children = spots;
+        let aggregation = fields.word("aggregation", &AGGREGATIONS).unwrap_or_default();
+        return Some(Ask::Group(Group { criteria, aggregation }));
+    }
+    if let Some((graph, nodes)) = graph_of(fields) {
+        spot.nodes = nodes;
+        return Some(Ask::Tree(graph));
+    }
+    if let Some(inner) = fields.fields("check", "check") {
+        return typed(&inner, CHECKS, "check").inspect(|_| inner.finish()).map(Ask::Check);
+    }
+    if let Some(inner) = fields.fields("recipe", "recipe") {
+        return typed(&inner, RECIPES, "recipe").inspect(|_| inner.finish()).map(Ask::Recipe);
+    }
+    match fields.get("scale") {
+        Some(node) => scale(cx, node).map(Ask::Question),
+        None => Some(Ask::Question(Scale::Unit)),
+    }
+}
+
+/// A check or recipe with its `type` beside its parameters.
+fn typed(fields: &Fields<'_>, entries: &'static [Entry], what: &str) -> Option<Method> {
+    let node = fields.need("type")?;
+    let name = fields.cx.plain_text(node, "type")?;
+    let Some(entry) = catalogue::find(entries, &name) else {
+        fields.cx.report(
+            Diagnostic::error(Code::Unsupported, node.span, format!("there is no {what} `{name}`"))
+                .suggest(&name, entries.iter().map(|it| it.name), "known"),
+        );
+        return None;
+    };
+    method(fields, entry)
+}
+
+/// One entry of an eval's `checks`: a check, with how it counts beside it.
+pub(super) fn check(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion, Spot)> {
+    let fields = Fields::new(cx, node, "check")?;
+    let before = cx.n_errors();
+    let spot = Spot::new(fields.start()).key("weight", fields.span("weight")).key("name", fields.span("name"));
+    let method = typed(&fields, CHECKS, "check")?;
+    let id = fields.name("name").unwrap_or_else(|| ids.fresh(method.entry.name));
+    let mut criterion = Criterion::new(id, "", Ask::Check(method));
+    criterion.description = fields.text("description").unwrap_or_default();
+    criterion.weight = fields.number("weight").unwrap_or(1.0);
+    criterion.required = fields.bool("required").unwrap_or(false);
+    if fields.bool("not").unwrap_or(false) {
+        criterion.polarity = Polarity::Negated;
+    }
+    fields.finish();
+    (cx.n_errors() == before).then_some((criterion, spot))
+}
+
+fn when(fields: Fields<'_>) -> Option<When> {
+    fields.exclusive("contains", "regex", "a condition looks for one thing");
+    let contains = fields.get("contains").and_then(|it| fields.cx.plain_text(it, "contains")).map(When::Contains);
+    let matches = fields.get("regex").and_then(|it| {
+        let text = fields.cx.plain_text(it, "regex")?;
+        pattern(fields.cx, it, &text).map(When::Matches)
+    });
+    if !fields.has("contains") && !fields.has("regex") {
+        fields.cx.report(
+            Diagnostic::error(Code::MissingKey, fields.start(), "a condition needs `contains` or `regex`")
+                .help("write `when: {contains: \"text\"}` or `when: {regex: 'pattern'}`"),
+        );
+    }
+    fields.finish();
+    contains.or(matches)
+}
+
+fn anchor(cx: &Context<'_>, node: &Node) -> Option<Anchor> {
+    let fields = Fields::new(cx, node, "example")?;
+    let response = fields.need("response").and_then(|it| cx.text(it, "response"));
+    let score = fields.need("score").and_then(|it| cx.number_in(it, "score", 0.0..=1.0));
+    let reason = fields.text("reason");
+    fields.finish();
+    Some(Anchor { response: response?, score: score?, reason })
+}
+
+fn scale(cx: &Context<'_>, node: &Node) -> Option<Scale> {
+    if node.map().is_none() {
+        return cx.word(node, "scale", &[("binary", ()), ("unit", ()), ("likert", ())]).map(|()| {
+            match node.text().unwrap_or_default() {
+                "binary" => Scale::Binary,
+                "likert" => Scale::likert(1, 5),
+                _ => Scale::Unit,
+            }
+        });
+    }
+    let fields = Fields::new(cx, node, "scale")?;
+    let read = if let Some(likert) = fields.fields("likert", "likert scale") {
+        let bounds = bounds_of(&likert);
+        let labels = likert.map("labels").unwrap_or_default();
+        let labels = labels.iter().filter_map(|it| Some((point_number(cx, &it.key, it.key_span)?, cx.scalar_text(&it.value, "labels")?)));
+        let labels = labels.collect();
+        likert.finish();
+        bounds.map(|(min, max)| Scale::Likert { min, max, labels })
+    } else if let Some(node) = fields.get("ranges") {
+        ranges(cx, node).map(Scale::Ranges)
+    } else if let Some(choices) = fields.map("choices") {
+        let choice = |it: &crate::source::Entry| {
+            Some(Choice { label: it.key.clone(), score: cx.number_in(&it.value, &it.key, 0.0..=1.0)? })
+        };
+        Some(Scale::Choices(choices.iter().filter_map(choice).collect()))
+    } else {
+        if !["likert", "ranges", "choices"].iter().any(|it| fields.has(it)) {
+            cx.report(
+                Diagnostic::error(Code::MissingKey, fields.start(), "this scale says nothing")
+                    .note("a scale is `binary`, `unit`, `likert: {min, max}`, `ranges: {0: …}` or `choices: {name: score}`"),
+            );
+        }
+        None
+    };
+    fields.knows(&["likert", "ranges", "choices"]);
+    fields.finish();
+    read
+}
+
+fn point_number(cx: &Context<'_>, key: &str, span: Span) -> Option<i64> {
+    let number = key.parse().ok();
+    if number.is_none() {
+        cx.error(Code::Scale, span, format!("`{key}` is not a whole number, so it is no point of this scale"));
+    }
+    number
+}
+
+/// Ranges of a 0–10 scale: a map from lower bound to text, or a list of `{score_range, outcome}`.
+pub(super) fn ranges(cx: &Context<'_>, node: &Node) -> Option<Vec<Range>> {
+    match &node.shape {
+        Shape::Map(entries) => {
+            let starts: Option<Vec<i64>> = entries.iter().map(|it| point_number(cx, &it.key, it.key_span)).collect();
+            let starts = starts?;
+            let ends = starts.iter().skip(1).map(|it| it - 1).chain([RANGES_TOP]);
+            let read = entries.iter().zip(&starts).zip(ends).map(|((entry, &from), to)| {
+                Some(Range { from, to, text: cx.scalar_text(&entry.value, "ranges")? })
+            });
+            read.collect()
+        }
+        Shape::List(items) => items.iter().map(|it| range(cx, it)).collect(),
+        Shape::Scalar(_) => {
+            cx.wrong_type(node, "ranges", "a mapping from lower bounds to texts");
+            None
+        }
+    }
+}
+
+fn range(cx: &Context<'_>, node: &Node) -> Option<Range> {
+    let fields = Fields::new(cx, node, "score range")?;
+    let bounds = fields.need("score_range").and_then(|it| cx.list(it, "score_range"));
+    let bounds = bounds.map(|it| it.iter().filter_map(|it| cx.integer(it, "score_range", 0..=RANGES_TOP)).collect::<Vec<_>>());
+    let text = fields.need("outcome").and_then(|it| cx.text(it, "outcome"));
+    if bounds.as_ref().is_some_and(|it| it.len() != 2) {
+        cx.error(Code::Scale, fields.span("score_range"), "`score_range` is a pair of whole numbers: [from, to]");
+    }
+    fields.finish();
+    let bounds = bounds.filter(|it| it.len() == 2)?;
+    Some(Range { from: bounds[0], to: bounds[1], text: text? })
+}
+
+fn point(scale: &Scale, key: &str) -> Value {
+    match scale {
+        Scale::Choices(_) => Value::Text(key.to_owned()),
+        Scale::Binary => match key {
+            "true" | "yes" => Value::Bool(true),
+            "false" | "no" => Value::Bool(false),
+            _ => Value::Text(key.to_owned()),
+        },
+        Scale::Unit | Scale::Likert { .. } | Scale::Ranges(_) => {
+            key.parse().map_or_else(|_| Value::Text(key.to_owned()), Value::Number)
+        }
+    }
+}
+
+type Nodes = HashMap<String, Span>;
+
+fn graph_of(fields: &Fields<'_>) -> Option<(Graph, Nodes)> {
+    let before = fields.cx.n_errors();
+    let mut nodes = (Vec::new(), Nodes::new());
+    let root = if let Some(node) = fields.get("tree") {
+        branch(fields.cx, node, ROOT.to_owned(), &mut nodes);
+        Some(ROOT.to_owned())
+    } else {
+        fields.fields("graph", "graph").and_then(|it| named_nodes(it, &mut nodes))
+    };
+    (fields.cx.n_errors() == before).then_some(())?;
+    Some((Graph { root: root?, nodes: nodes.0 }, nodes.1))
+}
+
+fn named_nodes(fields: Fields<'_>, nodes: &mut (Vec<TreeNode>, Nodes)) -> Option<String> {
+    if fields.raw("root").is_none() {
+        fields.missing("root");
+    }
+    let root = fields.name("root");
+    if let Some(entries) = fields.need("nodes").and_then(|it| fields.cx.entries(it, "nodes")) {
+        for entry in entries {
+            nodes.1.insert(entry.key.clone(), entry.key_span);
+            tree_node(fields.cx, &entry.value, entry.key.clone(), nodes, false);
+        }
+    }
+    fields.finish();
+    root
+}
+
+/// A nested block: a leaf, or a node that is given the id `id`.
+fn branch(cx: &Context<'_>, node: &Node, id: String, nodes: &mut (Vec<TreeNode>, Nodes)) -> Option<Target> {
+    if node.get("score").is_some() && node.get("ask").is_none() {
+        return leaf(cx, node).map(Target::Leaf);
+    }
+    tree_node(cx, node, id.clone(), nodes, true);
+    Some(Target::Node(id))
+}
+
+fn tree_node(cx: &Context<'_>, node: &Node, id: String, nodes: &mut (Vec<TreeNode>, Nodes), nested: bool) -> Option<()> {
+    let fields = Fields::new(cx, node, if nested { "tree node" } else { "graph node" })?;
+    nodes.1.entry(id.clone()).or_insert_with(|| fields.start());
+    // The node is listed before those below it, so that the path reads from the root down.
+    let place = nodes.0.len();
+    nodes.0.push(TreeNode { id: id.clone(), ask: String::new(), answers: Answers::Choices(Vec::new()) });
+    let ask = fields.need("ask").and_then(|it| cx.text(it, "ask"));
+    fields.exclusive("yes", "branches", "a node has yes and no, or choices of its own");
+    let mut target = |answer: &str, node: &Node| match node.scalar() {
+        Some(it) if !nested => Some(Target::Node(it.text.clone())),
+        _ if nested => branch(cx, node, child_id(&id, answer), nodes),
+        _ => leaf(cx, node).map(Target::Leaf),
+    };
+    let answers = if fields.has("choices") || fields.has("branches") {
+        choices(&fields, target)
+    } else {
+        let yes = fields.need("yes").and_then(|it| target("yes", it));
+        let no = fields.need("no").and_then(|it| target("no", it));
+        yes.zip(no).map(|(yes, no)| Answers::YesNo { yes, no })
+    };
+    fields.knows(&["yes", "no", "choices", "branches"]);
+    fields.finish();
+    nodes.0[place].ask = ask?;
+    nodes.0[place].answers = answers?;
+    Some(())
+}
+
+/// Choices with a branch each: neither may be missing.
+pub(super) fn choices(fields: &Fields<'_>, mut target: impl FnMut(&str, &Node) -> Option<Target>) -> Option<Answers> {
+    let cx = fields.cx;
+    let branches = fields.need("branches").and_then(|it| cx.entries(it, "branches"))?;
+    let listed = fields.list("choices");
+    let labels: Vec<String> = match listed {
+        Some(items) => items.iter().filter_map(|it| cx.scalar_text(it, "choices")).collect(),
+        None => branches.iter().map(|it| it.key.clone()).collect(),
+    };
+    for entry in branches.iter().filter(|it| !labels.contains(&it.key)) {
+        cx.report(
+            Diagnostic::error(Code::UnknownName, entry.key_span, format!("`{}` is not one of the choices", entry.key))
+                .suggest(&entry.key, labels.iter().map(String::as_str), "choices"),
+        );
+    }
+    let mut answers = Vec::new();
+    for (at, label) in labels.iter().enumerate() {
+        match branches.iter().find(|it| it.key == *label) {
+            Some(entry) => answers.push((label.clone(), target(label, &entry.value)?)),
+            None => {
+                let span = listed.and_then(|it| it.get(at)).map_or_else(|| fields.start(), |it| it.span);
+                cx.error(Code::MissingKey, span, format!("the choice `{label}` has no branch"));
+            }
+        }
+    }
+    Some(Answers::Choices(answers))
+}
+
+/// A leaf in native spelling; `label` is what Potato calls the reason.
+pub(super) fn leaf(cx: &Context<'_>, node: &Node) -> Option<Leaf> {
+    let fields = Fields::new(cx, node, "leaf")?;
+    let score = fields.need("score").and_then(|it| cx.number_in(it, "score", 0.0..=1.0));
+    let reason = fields.any(&["reason", "label"]).and_then(|it| cx.plain_text(it, "reason"));
+    fields.finish();
+    Some(Leaf { score: score?, reason })
+}

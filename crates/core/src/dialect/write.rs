@@ -1,0 +1,242 @@
+//! A suite in native spelling; what is read back from it is the same suite.
+
+use serde_json::Value as Json;
+
+use crate::candidate::Trace;
+use crate::rubric::{OnError, Rubric, canonical};
+use crate::source::Tree;
+use crate::suite::{
+    Aggregate, Annotation, Calls, Case, Judge, Matrix, Monitor, Scheme, SchemeKind, Server, Suite, Target, TieBreak,
+    Trajectory,
+};
+
+/// The native form of any suite.
+pub fn native(suite: &Suite) -> Tree {
+    let list = |items: Vec<Tree>| Some(Tree::List(items)).filter(|it| !it.is_empty());
+    let named = |items: Vec<(String, Tree)>| Some(Tree::Map(items)).filter(|it| !it.is_empty());
+    // The rubrics of annotation schemes are written there.
+    let annotated: Vec<&str> = suite.annotation.iter().flat_map(|it| &it.schemes).map(|it| it.name.as_str()).collect();
+    let rubrics = suite.rubrics.iter().filter(|it| !annotated.contains(&it.0.as_str()));
+    Tree::map()
+        .maybe("name", suite.name.as_deref())
+        .maybe("description", suite.description.as_deref())
+        .maybe("judge", Some(judge(&suite.judge)).filter(|it| !it.is_empty()))
+        .maybe("judges", named(suite.judges.iter().map(|(name, it)| (name.clone(), judge(it))).collect()))
+        .maybe("servers", named(suite.servers.iter().map(|(name, it)| (name.clone(), server(it))).collect()))
+        .maybe("rubrics", named(rubrics.map(|(name, it)| (name.clone(), canonical(it))).collect()))
+        .maybe("evals", list(suite.cases.iter().map(|it| case(it, suite)).collect()))
+        .maybe("monitors", list(suite.monitors.iter().map(monitor).collect()))
+        .maybe("annotation", suite.annotation.as_ref().map(annotation))
+}
+
+fn case(case: &Case, suite: &Suite) -> Tree {
+    let candidate = &case.candidate;
+    let messages: Vec<Tree> = candidate.messages.iter().map(Tree::from).collect();
+    let targets: Vec<Tree> = case.targets.iter().map(target).collect();
+    Tree::map()
+        .with("name", &case.name)
+        .maybe("description", case.description.as_deref())
+        .maybe("tags", some(case.tags.clone()))
+        .maybe("metadata", json_map(&case.metadata))
+        .maybe("server", case.server.as_deref())
+        .maybe("targets", some(targets))
+        .maybe("data", case.data.as_ref().map(|it| it.path.as_str()))
+        .maybe("prompt", candidate.input.as_deref())
+        .maybe("messages", some(messages))
+        .maybe("context", some(candidate.context.clone()))
+        .maybe("expected", candidate.expected.as_ref().map(Tree::from))
+        .maybe("response", candidate.response.as_deref())
+        .maybe("trace", candidate.trace.as_ref().map(|it| match it {
+            Trace::File(path) => Tree::from(path),
+            Trace::Inline(value) => Tree::from(value),
+        }))
+        .maybe("diff", candidate.diff.as_deref())
+        .with("rubric", rubric(&case.rubric, suite))
+        .maybe("judge", (case.judge != suite.judge).then(|| judge(&case.judge)))
+        .maybe("matrix", (case.matrix != Matrix::default()).then(|| {
+            Tree::map().maybe("models", some(case.matrix.models.clone())).maybe("prompts", some(case.matrix.prompts.clone()))
+        }))
+        .unless(1, "repeat", case.repeat)
+}
+
+fn some<T>(items: Vec<T>) -> Option<Vec<T>> {
+    Some(items).filter(|it| !it.is_empty())
+}
+
+fn json_map(map: &serde_json::Map<String, Json>) -> Option<Tree> {
+    (!map.is_empty()).then(|| Tree::Map(map.iter().map(|(key, it)| (key.clone(), it.into())).collect()))
+}
+
+/// By name if the suite has it under one, as a text if it is one, written out otherwise.
+fn rubric(rubric: &Rubric, suite: &Suite) -> Tree {
+    let named = suite.rubrics.iter().find(|it| it.1.version() == rubric.version());
+    if let Some((name, _)) = named {
+        return Tree::map().with("ref", name);
+    }
+    let tree = canonical(rubric);
+    match (rubric.text(), &tree) {
+        (Some(text), Tree::Map(entries)) if entries.len() == 1 && !text.starts_with("file://") => text.into(),
+        _ => tree,
+    }
+}
+
+fn target(target: &Target) -> Tree {
+    if target.label.is_none() && target.config.is_empty() {
+        return (&target.id).into();
+    }
+    Tree::map().with("id", &target.id).maybe("label", target.label.as_deref()).maybe("config", json_map(&target.config))
+}
+
+fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: Option<T>) -> Option<&'static str> {
+    value.and_then(|value| words.iter().find(|it| it.1 == value)).map(|it| it.0)
+}
+
+fn judge(judge: &Judge) -> Tree {
+    Tree::map()
+        .maybe("model", judge.model.as_deref())
+        .maybe("base_url", judge.base_url.as_deref())
+        .maybe("temperature", judge.temperature)
+        .maybe("max_tokens", judge.max_tokens)
+        .maybe("timeout", judge.timeout)
+        .maybe("calls", word(&Calls::ALL, judge.calls))
+        .maybe("jury", judge.jury.map(|it| Tree::map().with("size", it.size).with("consensus", it.consensus)))
+        .maybe("panel", some(judge.panel.clone()))
+        .maybe("aggregate", word(&Aggregate::ALL, judge.aggregate))
+        .maybe("tie_break", word(&TieBreak::ALL, judge.tie_break))
+        .maybe("on_error", word(&OnError::ALL, judge.on_error))
+}
+
+fn server(server: &Server) -> Tree {
+    let texts = |map: &std::collections::BTreeMap<String, String>| {
+        let map: Vec<(String, Tree)> = map.iter().map(|(key, it)| (key.clone(), it.into())).collect();
+        Some(Tree::Map(map)).filter(|it| !it.is_empty())
+    };
+    match server {
+        Server::Stdio { command, args, env, cwd } => Tree::map()
+            .with("command", command)
+            .maybe("args", some(args.clone()))
+            .maybe("env", texts(env))
+            .maybe("cwd", cwd.as_deref()),
+        Server::Http { url, headers } => Tree::map().with("url", url).maybe("headers", texts(headers)),
+    }
+}
+
+fn monitor(monitor: &Monitor) -> Tree {
+    let agents = monitor.agents.iter().map(|(name, it)| (name.clone(), Tree::map().maybe("sample_rate", it.sample_rate)));
+    let anchors = Tree::map().maybe("good", some(monitor.good_anchors.clone())).maybe("bad", some(monitor.bad_anchors.clone()));
+    let tree = match monitor.agents.as_slice() {
+        [(only, it)] if it.sample_rate.is_none() => Tree::map().with("agent", only),
+        _ => Tree::map().with("agents", Tree::Map(agents.collect())),
+    };
+    tree.with("rubric", canonical(&monitor.rubric))
+        .maybe("judges", some(monitor.judges.clone()))
+        .maybe("disagreement_margin", monitor.disagreement_margin)
+        .with("sample_rate", monitor.sample_rate)
+        .maybe("calibration_anchors", Some(anchors).filter(|it| !it.is_empty()))
+        .maybe("schedule", monitor.schedule.as_deref())
+        .maybe("filter", json_map(&monitor.filter))
+        .maybe("budget", monitor.budget.as_ref().map(|it| Tree::map().with("monthly", it.monthly).with("currency", &it.currency)))
+}
+
+fn annotation(annotation: &Annotation) -> Tree {
+    let item = Tree::map().maybe("id_key", annotation.id_key.as_deref()).maybe("text_key", annotation.text_key.as_deref());
+    let config = Tree::map()
+        .unless(true, "allow_back_navigation", annotation.allow_back_navigation)
+        .unless(true, "show_criteria_descriptions", annotation.show_criteria_descriptions);
+    let output =
+        Tree::map().maybe("path", annotation.output_path.as_deref()).maybe("format", annotation.output_format.as_deref());
+    Tree::map()
+        .maybe("annotation_task_name", annotation.name.as_deref())
+        .maybe("task_description", annotation.description.as_deref())
+        .maybe("data_files", some(annotation.data_files.clone()))
+        .maybe("item_properties", Some(item).filter(|it| !it.is_empty()))
+        .maybe("display", json_map(&annotation.display))
+        .with("annotation_schemes", Tree::List(annotation.schemes.iter().map(scheme).collect()))
+        .maybe("num_annotators_per_item", annotation.annotators_per_item)
+        .maybe("annotator_config", Some(config).filter(|it| !it.is_empty()))
+        .maybe("output", Some(output).filter(|it| !it.is_empty()))
+}
+
+fn scheme(scheme: &Scheme) -> Tree {
+    let kind = match &scheme.kind {
+        SchemeKind::Rubric { .. } => "rubric_eval",
+        SchemeKind::Trajectory(_) => "trajectory_eval",
+        SchemeKind::Pairwise { .. } => "pairwise",
+        SchemeKind::Likert { .. } => "likert",
+        SchemeKind::Choice { dropdown: false, .. } => "radio",
+        SchemeKind::Choice { dropdown: true, .. } => "select",
+        SchemeKind::Text { .. } => "text",
+    };
+    let tree = Tree::map()
+        .with("annotation_type", kind)
+        .with("name", &scheme.name)
+        .maybe("description", scheme.description.as_deref())
+        .unless(false, "required", scheme.required);
+    match &scheme.kind {
+        SchemeKind::Rubric { rubric, overall, notes } => rated(tree, rubric)
+            .maybe("overall", overall.as_ref().map(|it| {
+                Tree::map()
+                    .with("enabled", true)
+                    .maybe("label", it.label.as_deref())
+                    .maybe("description", it.description.as_deref())
+                    .maybe("scale_descriptions", points(it.levels.iter().map(|(at, text)| (at.to_string(), text))))
+            }))
+            .maybe("notes", notes.as_ref().map(|it| {
+                Tree::map().with("enabled", true).maybe("label", it.label.as_deref()).maybe("placeholder", it.placeholder.as_deref())
+            })),
+        SchemeKind::Trajectory(trajectory) => steps(tree, trajectory),
+        SchemeKind::Pairwise { items_key, labels, tie_label } => tree
+            .with("items_key", items_key)
+            .with("labels", labels.clone())
+            .unless(false, "allow_tie", tie_label.is_some())
+            .maybe("tie_label", tie_label.as_deref()),
+        SchemeKind::Likert { size, min_label, max_label } => {
+            tree.with("size", *size).maybe("min_label", min_label.as_deref()).maybe("max_label", max_label.as_deref())
+        }
+        SchemeKind::Choice { labels, .. } => tree.with("labels", labels.clone()),
+        SchemeKind::Text { multiline, placeholder } => {
+            tree.unless(true, "multiline", *multiline).maybe("placeholder", placeholder.as_deref())
+        }
+    }
+}
+
+fn points<'a>(levels: impl Iterator<Item = (String, &'a String)>) -> Option<Tree> {
+    Some(Tree::Map(levels.map(|(at, text)| (at, text.into())).collect())).filter(|it| !it.is_empty())
+}
+
+/// A rubric as people see it: one scale, and rows.
+fn rated(tree: Tree, rubric: &Rubric) -> Tree {
+    use crate::rubric::{Ask, Scale};
+    let scale = rubric.criteria.first().and_then(|it| match &it.ask {
+        Ask::Question(Scale::Likert { min, max, labels }) => Some(
+            Tree::map()
+                .with("min", *min as f64)
+                .with("max", *max as f64)
+                .maybe("labels", points(labels.iter().map(|(at, text)| (at.to_string(), text)))),
+        ),
+        _ => None,
+    });
+    let criteria = rubric.criteria.iter().map(|it| {
+        Tree::map()
+            .with("name", &it.id)
+            .maybe("label", it.label.as_deref())
+            .with("description", &it.description)
+            .unless(1.0, "weight", it.weight)
+            .maybe("scale_descriptions", points(it.levels.iter().map(|(at, text)| (at.to_string(), text))))
+    });
+    tree.maybe("scale", scale).with("criteria", Tree::List(criteria.collect()))
+}
+
+fn steps(tree: Tree, trajectory: &Trajectory) -> Tree {
+    let errors = trajectory.errors.iter().map(|it| {
+        let types = it.types.iter().map(|it| Tree::map().with("name", it)).collect();
+        Tree::map().with("category", &it.category).maybe("types", some::<Tree>(types))
+    });
+    let severities = trajectory.severities.iter().map(|it| Tree::map().with("name", &it.name).with("weight", it.weight));
+    tree.unless("steps".to_owned(), "steps_key", trajectory.steps_key.clone())
+        .unless("action".to_owned(), "step_text_key", trajectory.step_text_key.clone())
+        .with("step_correctness", Tree::map().with("labels", trajectory.marks.clone()))
+        .maybe("error_taxonomy", some(errors.collect::<Vec<Tree>>()))
+        .with("severity_levels", Tree::List(severities.collect()))
+        .with("running_score", Tree::map().with("initial", trajectory.initial))
+}

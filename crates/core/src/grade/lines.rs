@@ -1,0 +1,193 @@
+//! Lines of a grades file: the contract in full, and the shorter forms that people and other tools write.
+
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+use super::{Evidence, FORMAT, Grade, Grader, GraderKind, Outcome, Reason, Spend, Time, Value};
+
+/// What one line says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Line {
+    /// Grades of one candidate by one grader; their `unit` may still be missing.
+    Grades(Vec<Grade>),
+    /// The text of a candidate, for conditions and length penalties.
+    Candidate { id: String, response: String },
+}
+
+/// Why a line cannot be read.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum BadLine {
+    #[error("not JSON: {0}")]
+    NotJson(String),
+    #[error("a line must be a JSON object such as {{\"candidate\": \"a\", \"criterion\": \"clear\", \"value\": 4}}")]
+    NotAnObject,
+    #[error("`{0}` is missing")]
+    Missing(&'static str),
+    #[error("{0}")]
+    Shape(String),
+    #[error("written in version {0} of the contract; this program reads up to {FORMAT}")]
+    Newer(u32),
+}
+
+/// A grade without ceremony.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Short {
+    candidate: Json,
+    criterion: String,
+    #[serde(default)]
+    value: Option<Value>,
+    #[serde(default)]
+    outcome: Option<Outcome>,
+    #[serde(default)]
+    grader: Option<AnyGrader>,
+    #[serde(default)]
+    reason: Reason,
+    #[serde(default)]
+    evidence: Vec<Evidence>,
+    #[serde(default)]
+    time: Option<Time>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum AnyGrader {
+    Name(String),
+    Full(Grader),
+}
+
+impl Line {
+    pub fn parse(text: &str) -> Result<Self, BadLine> {
+        let value: Json = serde_json::from_str(text).map_err(|error| BadLine::NotJson(error.to_string()))?;
+        let Json::Object(map) = value else { return Err(BadLine::NotAnObject) };
+        if map.get("rubric").is_some_and(|it| it.get("criteria_ratings").is_some()) {
+            return annotation(&map);
+        }
+        let id = map.get("candidate").ok_or(BadLine::Missing("candidate"))?;
+        if !map.contains_key("criterion") {
+            let response = map.get("response").and_then(Json::as_str).ok_or(BadLine::Missing("criterion"))?;
+            return Ok(Self::Candidate { id: id_text(id), response: response.to_owned() });
+        }
+        if let Some(format) = map.get("format").and_then(Json::as_u64).filter(|it| u64::from(FORMAT) < *it) {
+            return Err(BadLine::Newer(u32::try_from(format).unwrap_or(u32::MAX)));
+        }
+        let is_short = !map.contains_key("format") && !map.contains_key("rubric") && !map.contains_key("spend");
+        let shape = |error: serde_json::Error| BadLine::Shape(error.to_string());
+        if is_short {
+            short(serde_json::from_value(Json::Object(map)).map_err(shape)?)
+        } else {
+            serde_json::from_value(Json::Object(map)).map(|it| Self::Grades(vec![it])).map_err(shape)
+        }
+    }
+}
+
+fn short(short: Short) -> Result<Line, BadLine> {
+    let outcome = match (short.value, short.outcome) {
+        (Some(_), Some(_)) => return Err(BadLine::Shape("`value` and `outcome` exclude each other".to_owned())),
+        (Some(value), None) => Outcome::Scored { value, unit: None },
+        (None, Some(outcome)) => outcome,
+        (None, None) => return Err(BadLine::Missing("value")),
+    };
+    let grader = match short.grader {
+        Some(AnyGrader::Full(grader)) => grader,
+        Some(AnyGrader::Name(name)) => Grader { kind: GraderKind::Human, name, configuration: None },
+        None => given(),
+    };
+    Ok(Line::Grades(vec![Grade {
+        format: FORMAT,
+        candidate: id_text(&short.candidate),
+        rubric: None,
+        criterion: short.criterion,
+        grader,
+        outcome,
+        reason: short.reason,
+        evidence: short.evidence,
+        spend: Spend::default(),
+        time: short.time,
+        attempts: Vec::new(),
+    }]))
+}
+
+/// Whoever wrote a grade that names nobody.
+fn given() -> Grader {
+    Grader { kind: GraderKind::Human, name: "given".to_owned(), configuration: None }
+}
+
+/// One submitted form of an annotation task: `{trace_id, annotator, rubric: {criteria_ratings}}`.
+fn annotation(map: &Map<String, Json>) -> Result<Line, BadLine> {
+    let id = ["trace_id", "candidate", "id", "instance_id"].iter().find_map(|it| map.get(*it));
+    let candidate = id_text(id.ok_or(BadLine::Missing("trace_id"))?);
+    let ratings = map["rubric"].get("criteria_ratings").and_then(Json::as_object);
+    let ratings = ratings.ok_or_else(|| BadLine::Shape("`criteria_ratings` must map criteria to ratings".to_owned()))?;
+    let name = map.get("annotator").and_then(Json::as_str).map(str::to_owned);
+    let grader = name.map_or_else(given, |name| Grader { kind: GraderKind::Human, name, configuration: None });
+    let notes = map["rubric"].get("notes").and_then(Json::as_str).unwrap_or_default();
+    let time = match map.get("timestamp").and_then(Json::as_str) {
+        Some(text) => Some(Time::parse(text).map_err(|error| BadLine::Shape(error.to_string()))?),
+        None => None,
+    };
+    let grade = |(criterion, rating): (&String, &Json)| {
+        // Potato itself stores ratings as text.
+        let number = rating.as_f64().or_else(|| rating.as_str().and_then(|it| it.parse().ok()));
+        let outcome = match number {
+            Some(number) => Outcome::Scored { value: Value::Number(number), unit: None },
+            None if rating.is_null() => Outcome::Abstained { why: "not rated".to_owned() },
+            None => return Err(BadLine::Shape(format!("the rating of `{criterion}` is not a number"))),
+        };
+        Ok(Grade {
+            format: FORMAT,
+            candidate: candidate.clone(),
+            rubric: None,
+            criterion: criterion.clone(),
+            grader: grader.clone(),
+            outcome,
+            reason: Reason::new(notes),
+            evidence: Vec::new(),
+            spend: Spend::default(),
+            time,
+            attempts: Vec::new(),
+        })
+    };
+    ratings.iter().map(grade).collect::<Result<_, _>>().map(Line::Grades)
+}
+
+fn id_text(id: &Json) -> String {
+    id.as_str().map_or_else(|| id.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_lines_say_the_same_as_full_ones() {
+        let short = Line::parse(r#"{"candidate": "a", "criterion": "b", "value": true, "grader": "ann"}"#).unwrap();
+        let full = r#"{"format": 1, "candidate": "a", "criterion": "b", "grader": {"kind": "human", "name": "ann"},
+                       "outcome": {"kind": "scored", "value": true}}"#;
+        assert_eq!(short, Line::parse(full).unwrap());
+    }
+
+    #[test]
+    fn annotation_exports_are_grades_of_one_person() {
+        let line = r#"{"trace_id": "t1", "annotator": "ann", "timestamp": "2026-03-20T10:15:32Z",
+                       "rubric": {"criteria_ratings": {"a": 4, "b": "3"}, "overall": 4, "weighted_score": 3.5}}"#;
+        let Line::Grades(grades) = Line::parse(line).unwrap() else { panic!("not grades") };
+        let read: Vec<(&str, &str)> = grades.iter().map(|it| (it.criterion.as_str(), it.grader.name.as_str())).collect();
+        assert_eq!(read, [("a", "ann"), ("b", "ann")]);
+    }
+
+    #[test]
+    fn bad_lines_say_what_would_have_been_right() {
+        let check = |text: &str, expected: &str| {
+            let error = Line::parse(text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        };
+        check("{", "not JSON");
+        check("[1]", "must be a JSON object");
+        check(r#"{"candidate": "a"}"#, "`criterion` is missing");
+        check(r#"{"candidate": "a", "criterion": "b"}"#, "`value` is missing");
+        check(r#"{"candidate": "a", "criterion": "b", "value": 1, "wieght": 2}"#, "unknown field `wieght`");
+        check(r#"{"format": 9, "candidate": "a", "criterion": "b"}"#, "reads up to 1");
+        check(r#"{"candidate": "a", "criterion": "b", "outcome": {"kind": "failed", "failure": "tired"}}"#, "unknown variant `tired`");
+    }
+}

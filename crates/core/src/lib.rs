@@ -1,0 +1,17 @@
+//! What Jurist decides, without touching the world.
+//!
+//! Rubrics, dialects, grades and scores are values and pure functions here: no files, no network,
+//! no clock, no chance without a seed. A module uses only what stands above it in this list.
+
+pub mod source;
+pub mod diagnostic;
+pub mod syntax;
+pub mod catalogue;
+pub mod candidate;
+pub mod rubric;
+pub mod suite;
+pub mod dialect;
+pub mod grade;
+pub mod run;
+pub mod score;
+pub mod schema;

@@ -1,0 +1,311 @@
+//! Everything that can be wrong with a draft, said at once.
+
+use std::collections::HashMap;
+
+use super::tree::{GraphFault, circle};
+use super::{Aggregation, Ask, Criterion, Draft, GraderKind, MAX_GROUP_DEPTH, Moment, Order, Polarity, Scale, questions};
+
+/// One thing wrong with a draft, and where.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fault {
+    /// Positions of the criterion from the outermost list inwards; empty means the rubric itself.
+    pub at: Vec<usize>,
+    /// The part of it that is wrong, by its name in native files.
+    pub key: &'static str,
+    pub problem: Problem,
+}
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Problem {
+    #[error("a rubric needs at least one criterion")]
+    NoCriteria,
+    #[error("a criterion needs a name")]
+    NoId,
+    #[error("there are two criteria `{0}`")]
+    DuplicateId(String),
+    #[error("`{0}` does not say what to look for")]
+    NoDescription(String),
+    #[error("a weight must be a number, not {0}")]
+    Weight(f64),
+    #[error("a negative weight makes `{0}` a penalty, which cannot be {1}")]
+    Penalty(String, &'static str),
+    #[error("no criterion here has a weight above 0, so there is nothing to average")]
+    NoWeight,
+    #[error("{0} is outside 0 to 1")]
+    OutsideUnit(f64),
+    #[error("{0}")]
+    Scale(String),
+    #[error("`{0}` is not a point of the scale ({1})")]
+    Level(String, String),
+    #[error("`when` needs the text or pattern to look for")]
+    EmptyWhen,
+    #[error("`{0}` cannot require itself")]
+    RequiresItself(String),
+    #[error("there is no criterion `{0}`")]
+    UnknownRequirement(String),
+    #[error("criteria that require each other can never be met: {}", .0.join(" → "))]
+    RequirementCycle(Vec<String>),
+    #[error("`by: check` needs a `check`")]
+    NoCheck,
+    #[error("a {0} cannot be {1}")]
+    Misplaced(&'static str, &'static str),
+    #[error("groups nest deeper than {MAX_GROUP_DEPTH} levels")]
+    TooDeep,
+    #[error("`cap` must be above `free`")]
+    LengthCap,
+    #[error(transparent)]
+    Graph(GraphFault),
+}
+
+/// Lists what is wrong; or tells the order in which requirements are decided, where there are any.
+pub(super) fn examine(draft: &Draft) -> Result<Option<Order>, Vec<Fault>> {
+    let mut examiner = Examiner::default();
+    examiner.rubric(draft);
+    examiner.list(&draft.criteria, &mut Vec::new(), draft.aggregation);
+    if examiner.faults.is_empty() {
+        examiner.ids(&draft.criteria);
+    }
+    let order = if examiner.faults.is_empty() { examiner.requirements(draft) } else { None };
+    if examiner.faults.is_empty() { Ok(order) } else { Err(examiner.faults) }
+}
+
+#[derive(Default)]
+struct Examiner {
+    faults: Vec<Fault>,
+}
+
+impl Examiner {
+    fn fault(&mut self, at: &[usize], key: &'static str, problem: Problem) {
+        self.faults.push(Fault { at: at.to_vec(), key, problem });
+    }
+
+    fn unit(&mut self, at: &[usize], key: &'static str, value: Option<f64>) {
+        if let Some(value) = value.filter(|it| !(0.0..=1.0).contains(it)) {
+            self.fault(at, key, Problem::OutsideUnit(value));
+        }
+    }
+
+    fn rubric(&mut self, draft: &Draft) {
+        self.unit(&[], "threshold", Some(draft.pass_mark));
+        if let Some(fault) = match draft.display {
+            super::Display::Likert { min, max } => Scale::likert(min, max).fault(),
+            _ => None,
+        } {
+            self.fault(&[], "scale", Problem::Scale(fault));
+        }
+        if let Some(penalty) = draft.length_penalty {
+            self.unit(&[], "length_penalty", Some(penalty.penalty));
+            if penalty.cap <= penalty.free {
+                self.fault(&[], "length_penalty", Problem::LengthCap);
+            }
+        }
+        if let [Criterion { ask: Ask::Tree(_), .. }] = draft.criteria.as_slice() {
+            if draft.require_evidence {
+                self.fault(&[], "require_evidence", Problem::Misplaced("tree", "asked for evidence; its nodes only choose a branch"));
+            }
+            if draft.aggregation != Aggregation::WeightedAverage {
+                self.fault(&[], "aggregation", Problem::Misplaced("tree", "aggregated; its leaf is the score"));
+            }
+        }
+    }
+
+    fn list(&mut self, criteria: &[Criterion], at: &mut Vec<usize>, aggregation: Aggregation) {
+        if criteria.is_empty() {
+            self.fault(at, "criteria", Problem::NoCriteria);
+            return;
+        }
+        if MAX_GROUP_DEPTH < at.len() {
+            self.fault(at, "criteria", Problem::TooDeep);
+            return;
+        }
+        for (index, criterion) in criteria.iter().enumerate() {
+            at.push(index);
+            self.criterion(criterion, at);
+            at.pop();
+        }
+        let averaged = aggregation == Aggregation::WeightedAverage;
+        if averaged && !criteria.iter().any(|it| 0.0 < it.weight) && criteria.iter().all(|it| it.weight.is_finite()) {
+            self.fault(at, "criteria", Problem::NoWeight);
+        }
+    }
+
+    fn criterion(&mut self, criterion: &Criterion, at: &mut Vec<usize>) {
+        if criterion.id.trim().is_empty() {
+            self.fault(at, "name", Problem::NoId);
+        }
+        self.weight(criterion, at);
+        self.unit(at, "threshold", criterion.threshold);
+        self.unit(at, "min_score", criterion.min_score);
+        for anchor in &criterion.anchors {
+            self.unit(at, "examples", Some(anchor.score));
+        }
+        if criterion.when.as_ref().is_some_and(|it| match it {
+            super::When::Contains(text) => text.is_empty(),
+            super::When::Matches(regex) => regex.as_str().is_empty(),
+        }) {
+            self.fault(at, "when", Problem::EmptyWhen);
+        }
+        let is_check = matches!(criterion.ask, Ask::Check(_));
+        if criterion.by.contains(&GraderKind::Check) && !is_check {
+            self.fault(at, "by", Problem::NoCheck);
+        }
+        self.ask(criterion, at);
+    }
+
+    fn weight(&mut self, criterion: &Criterion, at: &[usize]) {
+        if !criterion.weight.is_finite() {
+            self.fault(at, "weight", Problem::Weight(criterion.weight));
+        } else if criterion.weight < 0.0 {
+            let cannot_be = [
+                (criterion.required, "required"),
+                (criterion.polarity == Polarity::Guard, "a guard"),
+                (criterion.min_score.is_some(), "held to a minimum"),
+            ];
+            for (_, what) in cannot_be.iter().filter(|it| it.0) {
+                self.fault(at, "weight", Problem::Penalty(criterion.id.clone(), what));
+            }
+        }
+    }
+
+    fn ask(&mut self, criterion: &Criterion, at: &mut Vec<usize>) {
+        match &criterion.ask {
+            Ask::Question(scale) => {
+                if criterion.description.trim().is_empty() {
+                    self.fault(at, "description", Problem::NoDescription(criterion.id.clone()));
+                }
+                match scale.fault() {
+                    Some(fault) => self.fault(at, "scale", Problem::Scale(fault)),
+                    None => self.levels(criterion, scale, at),
+                }
+            }
+            Ask::Check(_) | Ask::Recipe(_) => {}
+            Ask::Group(group) => {
+                for (wrong, key, what) in [
+                    (criterion.polarity == Polarity::Guard, "guard", "a guard; mark the criteria inside it"),
+                    (!criterion.anchors.is_empty(), "examples", "given examples; they belong to the criteria inside it"),
+                    (!criterion.levels.is_empty(), "levels", "given levels; they belong to the criteria inside it"),
+                    (!criterion.by.is_empty(), "by", "given a grader; the criteria inside it are graded"),
+                ] {
+                    if wrong {
+                        self.fault(at, key, Problem::Misplaced("group", what));
+                    }
+                }
+                self.list(&group.criteria, at, group.aggregation);
+            }
+            Ask::Tree(graph) => {
+                for fault in graph.faults() {
+                    self.fault(at, "tree", Problem::Graph(fault));
+                }
+            }
+        }
+    }
+
+    fn levels(&mut self, criterion: &Criterion, scale: &Scale, at: &[usize]) {
+        for (point, _) in &criterion.levels {
+            if scale.unit(point).is_err() {
+                self.fault(at, "levels", Problem::Level(point.to_string(), scale.to_string()));
+            }
+        }
+    }
+
+    /// Ids of criteria, groups and tree nodes share one namespace: a grade or a requirement names any of them.
+    fn ids(&mut self, criteria: &[Criterion]) {
+        let mut seen = HashMap::new();
+        for (at, criterion) in flat(criteria) {
+            if seen.insert(criterion.id.clone(), ()).is_some() {
+                self.fault(&at, "name", Problem::DuplicateId(criterion.id.clone()));
+            }
+        }
+        for question in questions(criteria).filter(|it| it.node.is_some()) {
+            if seen.insert(question.id(), ()).is_some() {
+                self.fault(&[], "criteria", Problem::DuplicateId(question.id()));
+            }
+        }
+    }
+
+    /// Sorts the begins and ends of all criteria so that requirements come first, or reports a circle.
+    fn requirements(&mut self, draft: &Draft) -> Option<Order> {
+        let flat = flat(&draft.criteria);
+        if flat.iter().all(|it| it.1.requires.is_empty()) {
+            return None;
+        }
+        let index: HashMap<&str, usize> = flat.iter().zip(0..).map(|((_, it), at)| (it.id.as_str(), at)).collect();
+        let paths: HashMap<&[usize], usize> = flat.iter().zip(0..).map(|((path, _), at)| (path.as_slice(), at)).collect();
+        let n = flat.len();
+        // Vertex i is the begin of criterion i, vertex n + i its end; edges lead to what must come before.
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); 2 * n];
+        let mut requires: Vec<Vec<usize>> = vec![Vec::new(); n];
+        for (at, (path, criterion)) in flat.iter().enumerate() {
+            before[n + at].push(at);
+            if 1 < path.len() {
+                let parent = paths[&path[..path.len() - 1]];
+                before[at].push(parent);
+                before[n + parent].push(n + at);
+            }
+            for required in &criterion.requires {
+                match index.get(required.as_str()) {
+                    Some(&it) if it == at => {
+                        self.fault(path, "requires", Problem::RequiresItself(required.clone()));
+                    }
+                    Some(&it) => {
+                        before[at].push(n + it);
+                        requires[at].push(it);
+                    }
+                    None => self.fault(path, "requires", Problem::UnknownRequirement(required.clone())),
+                }
+            }
+        }
+        if let Some(circle) = circle(&before) {
+            let mut names: Vec<String> = circle.iter().map(|&it| flat[it % n].1.id.clone()).collect();
+            names.dedup();
+            let path = &flat[circle[0] % n].0;
+            self.fault(path, "requires", Problem::RequirementCycle(names));
+            return None;
+        }
+        let mut awaited = vec![false; n];
+        requires.iter().flatten().for_each(|&it| awaited[it] = true);
+        let moment = |it: usize| match it.checked_sub(n) {
+            None => Some(Moment::Begin(it)),
+            Some(end) => awaited[end].then_some(Moment::End(end)),
+        };
+        Some(Order { moments: sorted(&before).into_iter().filter_map(moment).collect(), requires })
+    }
+}
+
+/// Every criterion and group, depth first, with its positions.
+fn flat(criteria: &[Criterion]) -> Vec<(Vec<usize>, &Criterion)> {
+    fn visit<'a>(criteria: &'a [Criterion], at: &mut Vec<usize>, all: &mut Vec<(Vec<usize>, &'a Criterion)>) {
+        for (index, criterion) in criteria.iter().enumerate() {
+            at.push(index);
+            all.push((at.clone(), criterion));
+            visit(criterion.children(), at, all);
+            at.pop();
+        }
+    }
+    let mut all = Vec::new();
+    visit(criteria, &mut Vec::new(), &mut all);
+    all
+}
+
+/// An order in which everything comes after what must come before it; the graph has no circle.
+fn sorted(before: &[Vec<usize>]) -> Vec<usize> {
+    let mut done = vec![false; before.len()];
+    let mut order = Vec::with_capacity(before.len());
+    for start in 0..before.len() {
+        let mut stack = vec![start];
+        while let Some(&at) = stack.last() {
+            if done[at] {
+                stack.pop();
+                continue;
+            }
+            let waiting = stack.len();
+            stack.extend(before[at].iter().filter(|&&it| !done[it]));
+            if stack.len() == waiting {
+                done[at] = true;
+                order.push(at);
+                stack.pop();
+            }
+        }
+    }
+    order
+}

@@ -1,0 +1,134 @@
+//! Advice on valid rubrics: what makes graders disagree, and what does nothing.
+
+use super::{Aggregation, Answers, Ask, Criterion, GraderKind, Rubric, Scale, Target};
+use crate::diagnostic::Code;
+
+/// One piece of advice, at the place a [`super::Fault`] would have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Advice {
+    pub at: Vec<usize>,
+    pub key: &'static str,
+    pub code: Code,
+    pub message: String,
+    pub help: &'static str,
+}
+
+/// More criteria than this and people mix them up.
+const MANY: usize = 7;
+
+/// Words that mean something else to every reader.
+const VAGUE: [&str; 14] = [
+    "good", "bad", "nice", "appropriate", "appropriately", "proper", "properly", "adequate", "reasonable", "suitable",
+    "high-quality", "quality", "decent", "fine",
+];
+
+/// What a rubric's author might want to think about.
+pub fn lint(rubric: &Rubric) -> Vec<Advice> {
+    let mut advice = Vec::new();
+    list(&rubric.criteria, rubric.aggregation, &mut Vec::new(), &mut advice);
+    advice
+}
+
+fn list(criteria: &[Criterion], aggregation: Aggregation, at: &mut Vec<usize>, advice: &mut Vec<Advice>) {
+    if MANY < criteria.len() {
+        advice.push(Advice {
+            at: at.clone(),
+            key: "criteria",
+            code: Code::TooMany,
+            message: format!("{} criteria in one list are more than a grader keeps apart", criteria.len()),
+            help: "group related ones with nested `criteria:`, or drop the least important",
+        });
+    }
+    let total: f64 = criteria.iter().map(|it| it.weight.max(0.0)).sum();
+    for (index, criterion) in criteria.iter().enumerate() {
+        at.push(index);
+        weight(criterion, aggregation, total, criteria.len(), at, advice);
+        match &criterion.ask {
+            Ask::Question(scale) => question(criterion, scale, at, advice),
+            Ask::Tree(graph) => {
+                for node in &graph.nodes {
+                    tree_node(&node.id, &node.answers, at, advice);
+                }
+            }
+            Ask::Group(group) => list(&group.criteria, group.aggregation, at, advice),
+            Ask::Check(_) | Ask::Recipe(_) => {}
+        }
+        at.pop();
+    }
+}
+
+fn weight(
+    criterion: &Criterion,
+    aggregation: Aggregation,
+    total: f64,
+    n_criteria: usize,
+    at: &[usize],
+    advice: &mut Vec<Advice>,
+) {
+    let gates = criterion.required || criterion.min_score.is_some() || criterion.polarity == super::Polarity::Guard;
+    let weight = criterion.weight;
+    let says_weight = (weight - 1.0).abs() > f64::EPSILON;
+    let (message, help) = if weight == 0.0 && gates {
+        (format!("`{}` is a gate with weight 0: it can fail the verdict and never raise the score", criterion.id), "keep it so if that is meant; otherwise give it a weight")
+    } else if weight == 0.0 {
+        (format!("`{}` has weight 0, so it is graded for nothing", criterion.id), "give it a weight, or make it `required`, or remove it")
+    } else if aggregation == Aggregation::Min && says_weight {
+        (format!("the weight of `{}` does nothing: the worst criterion is the score", criterion.id), "remove the weight, or aggregate by `weighted_average`")
+    } else if n_criteria == 1 && says_weight {
+        (format!("the weight of `{}` does nothing: it stands alone", criterion.id), "remove the weight")
+    } else if aggregation == Aggregation::WeightedAverage && !gates && weight.abs() < total / 100.0 {
+        (format!("`{}` moves the score by less than 0.01", criterion.id), "raise its weight, or remove it")
+    } else {
+        return;
+    };
+    advice.push(Advice { at: at.to_vec(), key: "weight", code: Code::NoEffect, message, help });
+}
+
+fn question(criterion: &Criterion, scale: &Scale, at: &[usize], advice: &mut Vec<Advice>) {
+    let mut say = |key, code, message, help| advice.push(Advice { at: at.to_vec(), key, code, message, help });
+    let text = criterion.description.to_lowercase();
+    let words: Vec<&str> = text.split(|it: char| !it.is_alphanumeric() && it != '-').filter(|it| !it.is_empty()).collect();
+    let explained = !criterion.levels.is_empty() || !criterion.anchors.is_empty() || matches!(scale, Scale::Ranges(_));
+    if !explained && let Some(word) = words.iter().find(|it| VAGUE.contains(it)) {
+        say("description", Code::Vague, format!("“{word}” means something else to every grader"), "say what one would see in the candidate, or add `levels` or `examples`");
+    } else if !explained && words.len() < 3 {
+        say("description", Code::Vague, format!("`{}` is described in too few words to be graded alike", criterion.id), "say what one would see in the candidate");
+    }
+    if asks_two_things(&text) {
+        say("description", Code::DoubleBarrelled, format!("`{}` asks two things at once", criterion.id), "split it in two: a candidate may meet one and miss the other");
+    }
+    let points = scale.points();
+    let n_described = points.iter().filter(|point| criterion.levels.iter().any(|it| it.0 == **point)).count();
+    if matches!(scale, Scale::Likert { .. }) && n_described < points.len() && criterion.by != [GraderKind::Check] {
+        say("levels", Code::MissingLevels, format!("{} of {} scale points of `{}` have no text", points.len() - n_described, points.len(), criterion.id), "describe each point: graders agree more when they know what a 3 is");
+    }
+    for (index, (point, text)) in criterion.levels.iter().enumerate() {
+        if criterion.levels[..index].iter().any(|it| it.1.trim() == text.trim()) {
+            say("levels", Code::Unreachable, format!("level {point} of `{}` reads like another one, so nobody will pick it", criterion.id), "say what sets it apart");
+        }
+    }
+}
+
+/// “… and …” between two clauses, or words that join two demands.
+fn asks_two_things(text: &str) -> bool {
+    if text.contains(" as well as ") || text.contains(" and also ") {
+        return true;
+    }
+    // Lists of nouns are joined by “and” as well; two clauses are longer.
+    text.split(" and ").map(|it| it.split_whitespace().count()).filter(|it| 4 <= *it).count() >= 2
+        && !text.contains(" between ")
+        && !text.contains(" both ")
+}
+
+fn tree_node(id: &str, answers: &Answers, at: &[usize], advice: &mut Vec<Advice>) {
+    let targets: Vec<&Target> = answers.targets().map(|it| it.1).collect();
+    if targets.windows(2).all(|it| it[0] == it[1]) {
+        advice.push(Advice {
+            at: at.to_vec(),
+            key: "tree",
+            code: Code::NoEffect,
+            message: format!("every answer to `{id}` leads to the same place"),
+            help: "remove the question, or let its answers differ",
+        });
+    }
+}

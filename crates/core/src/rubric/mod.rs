@@ -1,0 +1,471 @@
+//! What good looks like: criteria, and how their answers combine into a verdict.
+//!
+//! A [`Draft`] says what an author wrote; [`Rubric::new`] accepts it or lists everything wrong with it.
+//! A [`Rubric`] that exists is valid and cannot be changed.
+
+mod faults;
+mod lint;
+pub mod presets;
+mod scale;
+mod tree;
+mod version;
+
+use std::collections::HashMap;
+use std::ops::Deref;
+
+use regex::Regex;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use faults::{Fault, Problem};
+pub use lint::{Advice, lint};
+pub use scale::{Choice, Display, OffScale, RANGES_TOP, Range, Scale, Value};
+pub use tree::{Answers, Graph, GraphFault, Leaf, Node, ROOT, Target, child_id};
+pub use version::{Change, Version, canonical, criterion_tree, diff, graph_tree};
+
+use crate::catalogue::Method;
+
+/// The score at which a verdict passes, unless a file says otherwise.
+pub const PASS_MARK: f64 = 0.7;
+
+/// Id of the one criterion of a rubric that is a single text, tree or graph.
+pub const WHOLE: &str = "rubric";
+
+/// How deep groups of criteria may nest.
+pub const MAX_GROUP_DEPTH: usize = 200;
+
+/// Everything an author can say about a rubric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    pub name: Option<String>,
+    /// Shown to judges and people above the criteria.
+    pub description: Option<String>,
+    pub criteria: Vec<Criterion>,
+    pub pass_mark: f64,
+    /// The aggregate must be 1.
+    pub strict: bool,
+    /// A judge's answer counts only with a quote that occurs in the candidate.
+    pub require_evidence: bool,
+    pub aggregation: Aggregation,
+    pub display: Display,
+    pub on_error: OnError,
+    pub length_penalty: Option<LengthPenalty>,
+    /// A judge's answer without a reason is malformed.
+    pub require_reasoning: bool,
+    /// With two or more anchors and none in the middle, judges are shown a synthetic one at 0.5.
+    pub mid_anchor: bool,
+    /// Replaces the built-in user part of the judge's prompt.
+    pub prompt: Option<String>,
+}
+
+impl Default for Draft {
+    fn default() -> Self {
+        Self {
+            name: None,
+            description: None,
+            criteria: Vec::new(),
+            pass_mark: PASS_MARK,
+            strict: false,
+            require_evidence: false,
+            aggregation: Aggregation::default(),
+            display: Display::default(),
+            on_error: OnError::default(),
+            length_penalty: None,
+            require_reasoning: false,
+            mid_anchor: true,
+            prompt: None,
+        }
+    }
+}
+
+/// One question about a candidate, or a group of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Criterion {
+    pub id: String,
+    /// A readable name, where the id is not one.
+    pub label: Option<String>,
+    pub description: String,
+    pub ask: Ask,
+    /// Negative: a penalty that is subtracted when the criterion is met.
+    pub weight: f64,
+    /// Who answers. Empty for groups.
+    pub by: Vec<GraderKind>,
+    pub polarity: Polarity,
+    /// A gate: a contribution under the threshold fails the verdict.
+    pub required: bool,
+    /// For this criterion's gate, instead of the rubric's pass mark.
+    pub threshold: Option<f64>,
+    /// A gate of its own: a contribution under this fails the verdict.
+    pub min_score: Option<f64>,
+    /// What an answer at a point of the scale means.
+    pub levels: Vec<(Value, String)>,
+    pub anchors: Vec<Anchor>,
+    pub when: Option<When>,
+    /// Ids that must be met first.
+    pub requires: Vec<String>,
+    /// What this criterion becomes if they are not.
+    pub unmet: Unmet,
+    /// `None`: abstaining is not offered.
+    pub cannot_assess: Option<CannotAssess>,
+    pub operator: Option<Operator>,
+}
+
+impl Criterion {
+    pub fn new(id: impl Into<String>, description: impl Into<String>, ask: Ask) -> Self {
+        let by = match &ask {
+            Ask::Question(_) | Ask::Recipe(_) | Ask::Tree(_) => vec![GraderKind::Judge],
+            Ask::Check(_) => vec![GraderKind::Check],
+            Ask::Group(_) => Vec::new(),
+        };
+        Self {
+            id: id.into(),
+            label: None,
+            description: description.into(),
+            ask,
+            weight: 1.0,
+            by,
+            polarity: Polarity::Plain,
+            required: false,
+            threshold: None,
+            min_score: None,
+            levels: Vec::new(),
+            anchors: Vec::new(),
+            when: None,
+            requires: Vec::new(),
+            unmet: Unmet::Zero,
+            cannot_assess: None,
+            operator: None,
+        }
+    }
+
+    /// The criteria of a group; nothing for everything else.
+    pub fn children(&self) -> &[Self] {
+        if let Ask::Group(group) = &self.ask { &group.criteria } else { &[] }
+    }
+
+    /// How many answers grading needs at most: one, or one per node of a tree, or those of the children.
+    pub fn n_questions(&self) -> usize {
+        match &self.ask {
+            Ask::Question(_) | Ask::Check(_) | Ask::Recipe(_) => 1,
+            Ask::Tree(graph) => graph.nodes.len(),
+            Ask::Group(group) => group.criteria.iter().map(Self::n_questions).sum(),
+        }
+    }
+
+    /// What to call it when talking to people.
+    pub fn title(&self) -> &str {
+        self.label.as_deref().unwrap_or(&self.id)
+    }
+}
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ask {
+    /// The description, answered on a scale.
+    Question(Scale),
+    /// A deterministic check.
+    Check(Method),
+    /// A named way for a judge to grade, such as factuality.
+    Recipe(Method),
+    /// Criteria whose aggregate is the score.
+    Group(Group),
+    Tree(Graph),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    pub criteria: Vec<Criterion>,
+    pub aggregation: Aggregation,
+}
+
+/// Who answers a criterion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum GraderKind {
+    Check,
+    Judge,
+    Human,
+}
+
+impl GraderKind {
+    pub const ALL: [(&str, Self); 3] = [("check", Self::Check), ("judge", Self::Judge), ("human", Self::Human)];
+}
+
+/// Whether a high answer is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Polarity {
+    #[default]
+    Plain,
+    /// The contribution is 1 minus the answer.
+    Negated,
+    /// Negated, and a gate: the description states what must not hold.
+    Guard,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Aggregation {
+    #[default]
+    WeightedAverage,
+    /// The worst criterion is the score.
+    Min,
+}
+
+/// What a grader that broke does to the verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnError {
+    #[default]
+    Error,
+    Fail,
+    /// The criterion leaves the denominator; gates cannot be skipped.
+    Skip,
+}
+
+impl OnError {
+    pub const ALL: [(&str, Self); 3] = [("error", Self::Error), ("fail", Self::Fail), ("skip", Self::Skip)];
+}
+
+/// What a criterion becomes when one that it requires is not met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unmet {
+    #[default]
+    Zero,
+    NotApplicable,
+}
+
+/// What abstaining does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CannotAssess {
+    Skip,
+    Zero,
+    Fail,
+}
+
+impl CannotAssess {
+    pub const ALL: [(&str, Self); 3] = [("skip", Self::Skip), ("zero", Self::Zero), ("fail", Self::Fail)];
+}
+
+/// How the description is meant; a judge is told so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    /// The candidate must say so.
+    Correctness,
+    /// The candidate must not say otherwise.
+    Contradiction,
+}
+
+impl Operator {
+    pub const ALL: [(&str, Self); 2] = [("correctness", Self::Correctness), ("contradiction", Self::Contradiction)];
+}
+
+/// A labelled example shown to a judge.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Anchor {
+    pub response: String,
+    /// On 0..=1.
+    pub score: f64,
+    pub reason: Option<String>,
+}
+
+/// Decides without a model whether a criterion applies to a candidate.
+#[derive(Debug, Clone)]
+pub enum When {
+    Contains(String),
+    Matches(Regex),
+}
+
+impl When {
+    pub fn holds(&self, candidate: &str) -> bool {
+        match self {
+            Self::Contains(text) => candidate.contains(text),
+            Self::Matches(regex) => regex.is_match(candidate),
+        }
+    }
+}
+
+impl PartialEq for When {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Contains(a), Self::Contains(b)) => a == b,
+            (Self::Matches(a), Self::Matches(b)) => a.as_str() == b.as_str(),
+            _ => false,
+        }
+    }
+}
+
+/// Takes from the score of candidates that go on too long: nothing up to `free`, `penalty` from `cap` on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LengthPenalty {
+    pub free: u32,
+    pub cap: u32,
+    /// On 0..=1, subtracted from the aggregate.
+    pub penalty: f64,
+    pub unit: LengthUnit,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LengthUnit {
+    #[default]
+    Words,
+    Characters,
+}
+
+impl LengthUnit {
+    pub const ALL: [(&str, Self); 2] = [("words", Self::Words), ("characters", Self::Characters)];
+}
+
+impl LengthPenalty {
+    /// What is subtracted for this candidate.
+    pub fn of(&self, candidate: &str) -> f64 {
+        let length = match self.unit {
+            LengthUnit::Words => candidate.split_whitespace().count(),
+            LengthUnit::Characters => candidate.chars().count(),
+        };
+        let over = (length as f64 - f64::from(self.free)) / (f64::from(self.cap) - f64::from(self.free));
+        self.penalty * over.clamp(0.0, 1.0)
+    }
+}
+
+/// A valid rubric. Reads like its [`Draft`], and also knows its questions and its version.
+///
+/// ```
+/// use jurist_core::rubric::{Ask, Criterion, Draft, Rubric, Scale};
+///
+/// let clear = Criterion::new("clear", "Two readers would retell it the same way.", Ask::Question(Scale::Unit));
+/// let rubric = Rubric::new(Draft { criteria: vec![clear.clone()], ..Draft::default() }).unwrap();
+/// assert_eq!(rubric.pass_mark, 0.7);
+///
+/// let twice = Draft { criteria: vec![clear.clone(), clear], ..Draft::default() };
+/// assert_eq!(Rubric::new(twice).unwrap_err()[0].problem.to_string(), "there are two criteria `clear`");
+/// ```
+#[derive(Debug, Clone)]
+pub struct Rubric {
+    draft: Draft,
+    version: Version,
+    questions: HashMap<String, usize>,
+    order: Option<Order>,
+}
+
+/// How requirements are decided; criteria are counted depth first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Order {
+    pub(crate) moments: Vec<Moment>,
+    /// What each criterion requires.
+    pub(crate) requires: Vec<Vec<usize>>,
+}
+
+/// The begin of grading one criterion, or the end of one that another requires.
+///
+/// A criterion begins after its group has begun and what it requires has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moment {
+    Begin(usize),
+    End(usize),
+}
+
+impl Deref for Rubric {
+    type Target = Draft;
+
+    fn deref(&self) -> &Draft {
+        &self.draft
+    }
+}
+
+impl PartialEq for Rubric {
+    fn eq(&self, other: &Self) -> bool {
+        self.draft == other.draft
+    }
+}
+
+impl Rubric {
+    /// Accepts a draft, or says everything that is wrong with it.
+    pub fn new(draft: Draft) -> Result<Self, Vec<Fault>> {
+        let order = faults::examine(&draft)?;
+        let version = version::version(&draft);
+        let questions = questions(&draft.criteria).map(|it| it.id()).zip(0..).collect();
+        Ok(Self { draft, version, questions, order })
+    }
+
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// Everything that is asked, in a fixed order: criteria depth first, a tree's nodes as listed.
+    pub fn questions(&self) -> impl Iterator<Item = Question<'_>> {
+        questions(&self.draft.criteria)
+    }
+
+    pub fn n_questions(&self) -> usize {
+        self.questions.len()
+    }
+
+    /// Where the answer to a question belongs among all answers.
+    pub fn position(&self, id: &str) -> Option<usize> {
+        self.questions.get(id).copied()
+    }
+
+    /// The order in which requirements are decided; `None` when no criterion requires another.
+    pub(crate) fn order(&self) -> Option<&Order> {
+        self.order.as_ref()
+    }
+
+    /// The text of a rubric that is nothing but a text.
+    pub fn text(&self) -> Option<&str> {
+        match self.draft.criteria.as_slice() {
+            [only] if only.id == WHOLE && matches!(only.ask, Ask::Question(_)) => Some(&only.description),
+            _ => None,
+        }
+    }
+}
+
+/// One thing to answer: a criterion, or one node of a criterion's tree.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    pub criterion: &'a Criterion,
+    pub node: Option<&'a Node>,
+}
+
+impl Question<'_> {
+    /// The id that a grade names.
+    pub fn id(&self) -> String {
+        match self.node {
+            None => self.criterion.id.clone(),
+            Some(node) if self.criterion.id == WHOLE => node.id.clone(),
+            Some(node) => format!("{}.{}", self.criterion.id, node.id),
+        }
+    }
+
+    /// What an answer is worth on 0..=1; `Ok(None)` for a choice that only leads on.
+    pub fn unit(&self, value: &Value) -> Result<Option<f64>, OffScale> {
+        match (self.node.map(|it| &it.answers), &self.criterion.ask) {
+            (Some(Answers::Choices(choices)), _) => {
+                let labels = || choices.iter().map(|it| it.0.as_str());
+                match value {
+                    Value::Text(text) if labels().any(|it| it == text) => Ok(None),
+                    _ => Err(OffScale { value: value.clone(), allowed: labels().collect::<Vec<_>>().join(", ") }),
+                }
+            }
+            (None, Ask::Question(scale)) => scale.unit(value).map(Some),
+            _ => Scale::Unit.unit(value).map(Some),
+        }
+    }
+}
+
+fn questions(criteria: &[Criterion]) -> impl Iterator<Item = Question<'_>> {
+    let mut to_visit: Vec<&Criterion> = criteria.iter().rev().collect();
+    let mut nodes: Option<(&Criterion, std::slice::Iter<'_, Node>)> = None;
+    std::iter::from_fn(move || {
+        loop {
+            if let Some((criterion, rest)) = &mut nodes
+                && let Some(node) = rest.next()
+            {
+                return Some(Question { criterion, node: Some(node) });
+            }
+            let criterion = to_visit.pop()?;
+            match &criterion.ask {
+                Ask::Question(_) | Ask::Check(_) | Ask::Recipe(_) => return Some(Question { criterion, node: None }),
+                Ask::Group(group) => to_visit.extend(group.criteria.iter().rev()),
+                Ask::Tree(graph) => nodes = Some((criterion, graph.nodes.iter())),
+            }
+        }
+    })
+}

@@ -1,0 +1,236 @@
+//! Decision trees and graphs: one question per node, authored scores at the leaves.
+
+use std::collections::{BTreeMap, HashMap};
+
+/// Nodes by id, and the one to start at. Acyclic, complete and reachable once a rubric holds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Graph {
+    pub root: String,
+    pub nodes: Vec<Node>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    pub id: String,
+    pub ask: String,
+    pub answers: Answers,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answers {
+    /// An answer of 0.5 or more is a yes.
+    YesNo { yes: Target, no: Target },
+    Choices(Vec<(String, Target)>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    Node(String),
+    Leaf(Leaf),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Leaf {
+    /// On 0..=1, written by the author; no judge invents it.
+    pub score: f64,
+    pub reason: Option<String>,
+}
+
+impl Answers {
+    pub fn targets(&self) -> impl Iterator<Item = (&str, &Target)> {
+        let (yes_no, choices): (Option<[(&str, &Target); 2]>, &[(String, Target)]) = match self {
+            Self::YesNo { yes, no } => (Some([("yes", yes), ("no", no)]), &[]),
+            Self::Choices(choices) => (None, choices),
+        };
+        yes_no.into_iter().flatten().chain(choices.iter().map(|(label, target)| (label.as_str(), target)))
+    }
+}
+
+/// What is wrong with a graph, and at which node.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum GraphFault {
+    #[error("there is no node `{target}`")]
+    UnknownNode { node: Option<String>, target: String },
+    #[error("there are two nodes `{node}`")]
+    DuplicateNode { node: String },
+    #[error("the path leads back: {}", circle.join(" → "))]
+    Cycle { node: String, circle: Vec<String> },
+    #[error("no path leads to the node `{node}`")]
+    Unreachable { node: String },
+    #[error("a leaf is worth {score}; allowed is 0 to 1")]
+    LeafScore { node: String, score: f64 },
+    #[error("a node offers at least two choices, each once")]
+    Choices { node: String },
+    #[error("the node `{node}` asks nothing")]
+    NoQuestion { node: String },
+}
+
+impl GraphFault {
+    /// The node at whose place the fault is shown; `None` means the graph itself.
+    pub fn node(&self) -> Option<&str> {
+        match self {
+            Self::UnknownNode { node, .. } => node.as_deref(),
+            Self::DuplicateNode { node }
+            | Self::Cycle { node, .. }
+            | Self::Unreachable { node }
+            | Self::LeafScore { node, .. }
+            | Self::Choices { node }
+            | Self::NoQuestion { node } => Some(node),
+        }
+    }
+}
+
+impl Graph {
+    pub fn position(&self, id: &str) -> Option<usize> {
+        self.nodes.iter().position(|it| it.id == id)
+    }
+
+    pub(super) fn faults(&self) -> Vec<GraphFault> {
+        let mut faults = Vec::new();
+        let mut index = HashMap::new();
+        for (at, node) in self.nodes.iter().enumerate() {
+            if index.insert(node.id.as_str(), at).is_some() {
+                faults.push(GraphFault::DuplicateNode { node: node.id.clone() });
+            }
+            faults.extend(node.faults());
+        }
+        let Some(&root) = index.get(self.root.as_str()) else {
+            faults.push(GraphFault::UnknownNode { node: None, target: self.root.clone() });
+            return faults;
+        };
+        let edges: Vec<Vec<usize>> = self.nodes.iter().map(|node| edges(node, &index, &mut faults)).collect();
+        if let Some(circle) = circle(&edges) {
+            let node = self.nodes[circle[0]].id.clone();
+            let circle = circle.iter().map(|&it| self.nodes[it].id.clone()).collect();
+            faults.push(GraphFault::Cycle { node, circle });
+        }
+        let (mut reached, mut to_visit) = (vec![false; self.nodes.len()], vec![root]);
+        while let Some(at) = to_visit.pop() {
+            if !std::mem::replace(&mut reached[at], true) {
+                to_visit.extend(&edges[at]);
+            }
+        }
+        let unreached = self.nodes.iter().zip(&reached).filter(|it| !it.1);
+        faults.extend(unreached.map(|(node, _)| GraphFault::Unreachable { node: node.id.clone() }));
+        faults
+    }
+
+    /// Whether this is what nested `yes`/`no` blocks make: ids are paths, and every node has one parent.
+    pub(super) fn is_nested(&self) -> bool {
+        self.root == ROOT
+            && self.nodes.iter().all(|node| {
+                let child = |answer: &str, target: &Target| match target {
+                    Target::Leaf(_) => true,
+                    Target::Node(id) => *id == child_id(&node.id, answer),
+                };
+                matches!(&node.answers, Answers::YesNo { yes, no } if child("yes", yes) && child("no", no))
+            })
+    }
+
+    /// Fewest and most questions on a way from the root to a leaf.
+    pub fn n_questions(&self) -> (usize, usize) {
+        let index: HashMap<&str, usize> = self.nodes.iter().enumerate().map(|(at, it)| (it.id.as_str(), at)).collect();
+        let mut counts: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+        let mut open = vec![index[self.root.as_str()]];
+        while let Some(&at) = open.last() {
+            let children: Vec<usize> = edges(&self.nodes[at], &index, &mut Vec::new());
+            let pending: Vec<usize> = children.iter().copied().filter(|it| !counts.contains_key(it)).collect();
+            if !pending.is_empty() {
+                open.extend(pending);
+                continue;
+            }
+            open.pop();
+            let ends_here = self.nodes[at].answers.targets().any(|it| matches!(it.1, Target::Leaf(_)));
+            let below = children.iter().map(|it| counts[it]);
+            let fewest = below.clone().map(|it| it.0).min().filter(|_| !ends_here).unwrap_or(0);
+            let most = below.map(|it| it.1).max().unwrap_or(0);
+            counts.insert(at, (fewest + 1, most + 1));
+        }
+        counts[&index[self.root.as_str()]]
+    }
+}
+
+/// Id of the first node of nested blocks.
+pub const ROOT: &str = "root";
+
+/// Id of the node that stands under `answer` of `parent` in nested blocks.
+pub fn child_id(parent: &str, answer: &str) -> String {
+    format!("{parent}.{answer}")
+}
+
+impl Node {
+    fn faults(&self) -> Vec<GraphFault> {
+        let mut faults = Vec::new();
+        if self.ask.trim().is_empty() {
+            faults.push(GraphFault::NoQuestion { node: self.id.clone() });
+        }
+        for (_, target) in self.answers.targets() {
+            if let Target::Leaf(Leaf { score, .. }) = target
+                && !(0.0..=1.0).contains(score)
+            {
+                faults.push(GraphFault::LeafScore { node: self.id.clone(), score: *score });
+            }
+        }
+        if let Answers::Choices(choices) = &self.answers {
+            let mut labels: Vec<&str> = choices.iter().map(|it| it.0.as_str()).collect();
+            labels.sort_unstable();
+            labels.dedup();
+            if labels.len() < 2 || labels.len() < choices.len() {
+                faults.push(GraphFault::Choices { node: self.id.clone() });
+            }
+        }
+        faults
+    }
+}
+
+fn edges(node: &Node, index: &HashMap<&str, usize>, faults: &mut Vec<GraphFault>) -> Vec<usize> {
+    let mut edges = Vec::new();
+    for (_, target) in node.answers.targets() {
+        let Target::Node(id) = target else { continue };
+        match index.get(id.as_str()) {
+            Some(&at) => edges.push(at),
+            None => faults.push(GraphFault::UnknownNode { node: Some(node.id.clone()), target: id.clone() }),
+        }
+    }
+    edges
+}
+
+/// Some circle in a directed graph, its first element repeated at the end.
+///
+/// Not recursive: a chain of any length must not use up the stack.
+pub(super) fn circle(edges: &[Vec<usize>]) -> Option<Vec<usize>> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Seen {
+        Never,
+        OnPath,
+        Done,
+    }
+    let mut seen = vec![Seen::Never; edges.len()];
+    for start in 0..edges.len() {
+        if seen[start] != Seen::Never {
+            continue;
+        }
+        seen[start] = Seen::OnPath;
+        let mut path = vec![(start, 0)];
+        while let Some((at, next)) = path.last_mut() {
+            let Some(&to) = edges[*at].get(*next) else {
+                seen[*at] = Seen::Done;
+                path.pop();
+                continue;
+            };
+            *next += 1;
+            match seen[to] {
+                Seen::Done => {}
+                Seen::Never => {
+                    seen[to] = Seen::OnPath;
+                    path.push((to, 0));
+                }
+                Seen::OnPath => {
+                    let from = path.iter().position(|it| it.0 == to).unwrap_or(0);
+                    return Some(path[from..].iter().map(|it| it.0).chain([to]).collect());
+                }
+            }
+        }
+    }
+    None
+}

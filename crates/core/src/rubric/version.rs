@@ -1,0 +1,300 @@
+//! The canonical form of a rubric, its hash, and what changed between two of them.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::tree::{Answers, Graph, Node, Target, child_id};
+use super::{
+    Aggregation, Anchor, Ask, CannotAssess, Criterion, Display, Draft, GraderKind, LengthUnit, OnError, Operator,
+    PASS_MARK, Polarity, ROOT, Rubric, Scale, Unmet, Value, WHOLE, When,
+};
+use crate::source::{Tree, to_json};
+
+/// The hash of a rubric's canonical form; a grade always names the one it was made against.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Version(String);
+
+impl Version {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Enough of it to tell versions apart on a screen.
+    pub fn short(&self) -> &str {
+        self.0.get(..12).unwrap_or(&self.0)
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+pub(super) fn version(draft: &Draft) -> Version {
+    Version(blake3::hash(to_json(&canonical(draft), false).as_bytes()).to_hex().to_string())
+}
+
+/// The rubric in native spelling, everything that is a default left out. Its name is not part of it.
+pub fn canonical(draft: &Draft) -> Tree {
+    let tree = Tree::map()
+        .maybe("description", draft.description.as_deref())
+        .unless(PASS_MARK, "threshold", draft.pass_mark)
+        .unless(false, "strict", draft.strict)
+        .unless(false, "require_evidence", draft.require_evidence)
+        .maybe("aggregation", aggregation(draft.aggregation))
+        .maybe("scale", display(draft.display))
+        .maybe("on_error", (draft.on_error != OnError::Error).then(|| word(&OnError::ALL, draft.on_error)))
+        .maybe("length_penalty", draft.length_penalty.map(|it| {
+            Tree::map()
+                .with("free", it.free)
+                .with("cap", it.cap)
+                .with("penalty", it.penalty)
+                .maybe("unit", (it.unit != LengthUnit::Words).then(|| word(&LengthUnit::ALL, it.unit)))
+        }))
+        .maybe("reasoning", draft.require_reasoning.then_some("required"))
+        .unless(true, "default_mid_anchor", draft.mid_anchor)
+        .maybe("prompt", draft.prompt.as_deref());
+    match draft.criteria.as_slice() {
+        [only] if only.id == WHOLE && is_bare_tree(only) => {
+            let Ask::Tree(graph) = &only.ask else { return tree };
+            let (key, graph) = graph_tree(graph);
+            tree.with(key, graph)
+        }
+        criteria => tree.with("criteria", Tree::List(criteria.iter().map(criterion_tree).collect())),
+    }
+}
+
+/// A tree about which nothing is said but the tree.
+fn is_bare_tree(criterion: &Criterion) -> bool {
+    matches!(&criterion.ask, Ask::Tree(_))
+        && *criterion == Criterion::new(&criterion.id, &criterion.description, criterion.ask.clone())
+}
+
+fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: T) -> &'static str {
+    words.iter().find(|it| it.1 == value).map_or("", |it| it.0)
+}
+
+fn aggregation(aggregation: Aggregation) -> Option<&'static str> {
+    (aggregation == Aggregation::Min).then_some("min")
+}
+
+fn display(display: Display) -> Option<Tree> {
+    match display {
+        Display::Unit => None,
+        Display::Likert { min, max } => Some(Tree::map().with("likert", bounds(min, max))),
+        Display::Boolean => Some("boolean".into()),
+        Display::Letter => Some("letter".into()),
+    }
+}
+
+fn bounds(min: i64, max: i64) -> Tree {
+    Tree::map().with("min", min as f64).with("max", max as f64)
+}
+
+/// One criterion in native spelling.
+pub fn criterion_tree(criterion: &Criterion) -> Tree {
+    let it = criterion;
+    let tree = Tree::map()
+        .with("name", &it.id)
+        .maybe("label", it.label.as_deref())
+        .maybe("description", Some(it.description.as_str()).filter(|it| !it.is_empty()))
+        .unless(1.0, "weight", it.weight)
+        .maybe("by", by(it))
+        .unless(false, "required", it.required)
+        .unless(false, "guard", it.polarity == Polarity::Guard)
+        .unless(false, "not", it.polarity == Polarity::Negated)
+        .maybe("threshold", it.threshold)
+        .maybe("min_score", it.min_score)
+        .maybe("operator", it.operator.map(|it| word(&Operator::ALL, it)))
+        .maybe("when", it.when.as_ref().map(when))
+        .maybe("requires", Some(it.requires.clone()).filter(|it| !it.is_empty()))
+        .maybe("unmet", (it.unmet == Unmet::NotApplicable).then_some("not_applicable"))
+        .maybe("cannot_assess", it.cannot_assess.map(|it| word(&CannotAssess::ALL, it)));
+    let tree = match &it.ask {
+        Ask::Question(scale) => tree.maybe("scale", scale_tree(scale)),
+        Ask::Check(method) => tree.with("check", method.to_tree()),
+        Ask::Recipe(method) => tree.with("recipe", method.to_tree()),
+        Ask::Tree(graph) => {
+            let (key, graph) = graph_tree(graph);
+            tree.with(key, graph)
+        }
+        Ask::Group(group) => tree
+            .maybe("aggregation", aggregation(group.aggregation))
+            .with("criteria", Tree::List(group.criteria.iter().map(criterion_tree).collect())),
+    };
+    let levels = it.levels.iter().map(|(point, text)| (point_key(point), text.into())).collect();
+    let anchors: Vec<Tree> = it.anchors.iter().map(anchor).collect();
+    tree.maybe("levels", Some(Tree::Map(levels)).filter(|it| !it.is_empty()))
+        .maybe("examples", Some(anchors).filter(|it| !it.is_empty()))
+}
+
+fn by(criterion: &Criterion) -> Option<Vec<&'static str>> {
+    let default = Criterion::new("", "", criterion.ask.clone()).by;
+    (criterion.by != default).then(|| criterion.by.iter().map(|&it| word(&GraderKind::ALL, it)).collect())
+}
+
+fn when(when: &When) -> Tree {
+    match when {
+        When::Contains(text) => Tree::map().with("contains", text),
+        When::Matches(regex) => Tree::map().with("regex", regex.as_str()),
+    }
+}
+
+fn anchor(anchor: &Anchor) -> Tree {
+    Tree::map()
+        .with("response", &anchor.response)
+        .with("score", anchor.score)
+        .maybe("reason", anchor.reason.as_deref())
+}
+
+fn point_key(point: &Value) -> String {
+    match point {
+        Value::Number(it) => crate::source::number(*it),
+        Value::Bool(_) | Value::Text(_) => point.to_string(),
+    }
+}
+
+fn scale_tree(scale: &Scale) -> Option<Tree> {
+    match scale {
+        Scale::Unit => None,
+        Scale::Binary => Some("binary".into()),
+        Scale::Likert { min, max, labels } => {
+            let labels = labels.iter().map(|(point, label)| (point.to_string(), label.into())).collect();
+            let bounds = bounds(*min, *max).maybe("labels", Some(Tree::Map(labels)).filter(|it| !it.is_empty()));
+            Some(Tree::map().with("likert", bounds))
+        }
+        Scale::Ranges(ranges) => {
+            let ranges = ranges.iter().map(|it| (it.from.to_string(), (&it.text).into())).collect();
+            Some(Tree::map().with("ranges", Tree::Map(ranges)))
+        }
+        Scale::Choices(choices) => {
+            let choices = choices.iter().map(|it| (it.label.clone(), it.score.into())).collect();
+            Some(Tree::map().with("choices", Tree::Map(choices)))
+        }
+    }
+}
+
+/// A graph with its native key: nested blocks where it came from such, named nodes otherwise.
+pub fn graph_tree(graph: &Graph) -> (&'static str, Tree) {
+    if graph.is_nested() {
+        let nodes = graph.nodes.iter().map(|it| (it.id.as_str(), it)).collect();
+        return ("tree", nested(&nodes, ROOT));
+    }
+    let nodes = graph.nodes.iter().map(|node| {
+        let tree = Tree::map().with("ask", &node.ask);
+        let tree = match &node.answers {
+            Answers::YesNo { yes, no } => tree.with("yes", target(yes)).with("no", target(no)),
+            Answers::Choices(choices) => {
+                let labels: Vec<&String> = choices.iter().map(|it| &it.0).collect();
+                let branches = choices.iter().map(|(label, to)| (label.clone(), target(to))).collect();
+                tree.with("choices", Tree::List(labels.into_iter().map(Tree::from).collect()))
+                    .with("branches", Tree::Map(branches))
+            }
+        };
+        (node.id.clone(), tree)
+    });
+    ("graph", Tree::map().with("root", &graph.root).with("nodes", Tree::Map(nodes.collect())))
+}
+
+fn nested(nodes: &HashMap<&str, &Node>, id: &str) -> Tree {
+    let Some(node) = nodes.get(id) else { return Tree::Null };
+    node.answers.targets().fold(Tree::map().with("ask", &node.ask), |tree, (answer, to)| match to {
+        Target::Leaf(_) => tree.with(answer, target(to)),
+        Target::Node(_) => tree.with(answer, nested(nodes, &child_id(id, answer))),
+    })
+}
+
+fn target(target: &Target) -> Tree {
+    match target {
+        Target::Node(id) => id.into(),
+        Target::Leaf(leaf) => Tree::map().with("score", leaf.score).maybe("reason", leaf.reason.as_deref()),
+    }
+}
+
+/// One difference between two rubrics, in words.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    Added { what: String },
+    Removed { what: String },
+    Changed { what: String, from: Option<String>, to: Option<String> },
+    Reordered { what: String },
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Added { what } => write!(f, "added {what}"),
+            Self::Removed { what } => write!(f, "removed {what}"),
+            Self::Reordered { what } => write!(f, "{what} in another order"),
+            Self::Changed { what, from, to } => {
+                let show = |it: &Option<String>| it.clone().unwrap_or_else(|| "(default)".to_owned());
+                write!(f, "{what}: {} → {}", show(from), show(to))
+            }
+        }
+    }
+}
+
+/// What an author changed from `old` to `new`, from the top of the rubric to its end.
+pub fn diff(old: &Rubric, new: &Rubric) -> Vec<Change> {
+    let mut changes = Vec::new();
+    compare("", &canonical(old), &canonical(new), &mut changes);
+    changes
+}
+
+fn compare(path: &str, old: &Tree, new: &Tree, changes: &mut Vec<Change>) {
+    match (old, new) {
+        _ if old == new => {}
+        (Tree::Map(a), Tree::Map(b)) => {
+            let mut keys: Vec<&String> = a.iter().map(|it| &it.0).collect();
+            keys.extend(b.iter().map(|it| &it.0).filter(|key| old.get(key).is_none()));
+            for key in keys {
+                let path = join(path, key);
+                match (old.get(key), new.get(key)) {
+                    (Some(a), Some(b)) => compare(&path, a, b, changes),
+                    (a, b) => changes.push(Change::Changed { what: path, from: a.map(shown), to: b.map(shown) }),
+                }
+            }
+        }
+        (Tree::List(a), Tree::List(b)) if a.iter().chain(b).all(|it| it.get("name").is_some()) => {
+            compare_named(path, a, b, changes);
+        }
+        _ => changes.push(Change::Changed { what: path.to_owned(), from: Some(shown(old)), to: Some(shown(new)) }),
+    }
+}
+
+fn compare_named(path: &str, old: &[Tree], new: &[Tree], changes: &mut Vec<Change>) {
+    let name = |it: &Tree| it.get("name").and_then(Tree::as_text).unwrap_or_default().to_owned();
+    let outer = path.strip_suffix("criteria").map_or(path, |it| it.trim_end_matches(' '));
+    let title = |it: &str| if outer.is_empty() { format!("criterion `{it}`") } else { format!("{outer} `{it}`") };
+    for item in old {
+        match new.iter().find(|it| name(it) == name(item)) {
+            Some(other) => compare(&title(&name(item)), item, other, changes),
+            None => changes.push(Change::Removed { what: title(&name(item)) }),
+        }
+    }
+    for item in new.iter().filter(|it| !old.iter().any(|other| name(other) == name(it))) {
+        changes.push(Change::Added { what: title(&name(item)) });
+    }
+    let kept = |list: &[Tree], other: &[Tree]| -> Vec<String> {
+        list.iter().map(name).filter(|it| other.iter().any(|other| name(other) == *it)).collect()
+    };
+    if kept(old, new) != kept(new, old) {
+        changes.push(Change::Reordered { what: if outer.is_empty() { "criteria".to_owned() } else { format!("{outer} criteria") } });
+    }
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path} {key}") }
+}
+
+fn shown(tree: &Tree) -> String {
+    match tree {
+        Tree::Text(text) => text.clone(),
+        _ => to_json(tree, false),
+    }
+}

@@ -1,0 +1,112 @@
+//! The data contract of a run: one executed plan over a suite.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::grade::{Grade, Spend, Time, Verdict, Version};
+
+/// A run with everything needed to report on it again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Version of this contract.
+    pub format: u32,
+    pub id: RunId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite: Option<String>,
+    pub started: Time,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Time>,
+    /// The same plan, replies and seed give the same run.
+    pub seed: u64,
+    /// The canonical form of every rubric used, by version.
+    pub rubrics: BTreeMap<Version, serde_json::Value>,
+    /// In the order of the plan.
+    pub results: Vec<CaseResult>,
+    pub spend: Spend,
+}
+
+/// What came of one case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CaseResult {
+    pub case: String,
+    pub candidate: String,
+    pub rubric: Version,
+    pub verdict: Verdict,
+    pub grades: Vec<Grade>,
+    pub spend: Spend,
+}
+
+/// `run_` and a UUIDv7: unique, and sorted by the time they were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RunId(uuid::Uuid);
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a run id such as run_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+pub struct BadRunId(String);
+
+impl RunId {
+    const PREFIX: &'static str = "run_";
+
+    /// Time and chance are the caller's: nothing here reads a clock.
+    pub fn new(time: Time, random: [u8; 10]) -> Self {
+        let millis = u64::try_from(time.micros() / 1000).unwrap_or(0);
+        Self(uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", Self::PREFIX, self.0.simple())
+    }
+}
+
+impl FromStr for RunId {
+    type Err = BadRunId;
+
+    fn from_str(text: &str) -> Result<Self, BadRunId> {
+        let id = text.strip_prefix(Self::PREFIX).filter(|it| it.len() == 32).and_then(|it| uuid::Uuid::parse_str(it).ok());
+        id.map(Self).ok_or_else(|| BadRunId(text.to_owned()))
+    }
+}
+
+impl Serialize for RunId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for RunId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for RunId {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "RunId".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "pattern": "^run_[0-9a-f]{32}$" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn run_ids_sort_by_time_and_read_back() {
+        let early = RunId::new(Time::from_micros(1_000_000), [255; 10]);
+        let late = RunId::new(Time::from_micros(2_000_000), [0; 10]);
+        assert!(early.to_string() < late.to_string());
+        assert_eq!(early.to_string().parse(), Ok(early));
+        assert!("run_1".parse::<RunId>().is_err());
+    }
+}

@@ -1,0 +1,125 @@
+//! Several members answering the same rubric: panels of models, juries of one, people.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::SLACK;
+use crate::grade::{Status, Verdict};
+use crate::suite::{Aggregate, TieBreak};
+
+/// How members' verdicts become one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Combine {
+    /// Their scores, or their passes, are combined; gates hold for a majority.
+    Panel { aggregate: Aggregate, tie_break: TieBreak },
+    /// At least this share of members must pass.
+    Jury { consensus: f64 },
+}
+
+/// What a panel says about one candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PanelVerdict {
+    pub status: Status,
+    /// The mean of the members' scores.
+    pub score: Option<f64>,
+    pub members: u32,
+    /// Members that came to a verdict; the others abstained.
+    pub voters: u32,
+    pub passes: u32,
+    /// Voters with a failed gate.
+    pub gated: u32,
+    /// Share of pairs of voters that agree on pass or fail; absent with fewer than two.
+    pub agreement: Option<f64>,
+}
+
+/// Combines members that were each scored and gated by themselves.
+pub fn panel(members: &[Verdict], combine: Combine, pass_mark: f64) -> PanelVerdict {
+    let voters: Vec<&Verdict> = members.iter().filter(|it| matches!(it.status, Status::Pass | Status::Fail)).collect();
+    let n_passes = voters.iter().filter(|it| it.status == Status::Pass).count();
+    let n_gated = voters.iter().filter(|it| !it.failed_gates.is_empty()).count();
+    let mut scores: Vec<f64> = voters.iter().filter_map(|it| it.score).collect();
+    let mean = (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64);
+    let passes = match combine {
+        Combine::Jury { consensus } => consensus <= n_passes as f64 / voters.len().max(1) as f64 + SLACK,
+        Combine::Panel { aggregate: Aggregate::Majority, tie_break } => outvotes(n_passes, voters.len() - n_passes, tie_break),
+        Combine::Panel { aggregate, tie_break } => {
+            let combined = if aggregate == Aggregate::Median { median(&mut scores) } else { mean };
+            // Without a score all voters passed vacuously, or failed at a gate.
+            let reaches = combined.map_or(n_passes == voters.len(), |it| pass_mark <= it + SLACK);
+            reaches && outvotes(voters.len() - n_gated, n_gated, tie_break)
+        }
+    };
+    let status = if voters.is_empty() || 2 * voters.len() < members.len() {
+        let any_error = members.iter().any(|it| it.status == Status::Error);
+        if any_error || members.is_empty() { Status::Error } else { Status::Deferred }
+    } else if passes {
+        Status::Pass
+    } else {
+        Status::Fail
+    };
+    let decided = matches!(status, Status::Pass | Status::Fail);
+    PanelVerdict {
+        status,
+        score: mean.filter(|_| decided),
+        members: members.len() as u32,
+        voters: voters.len() as u32,
+        passes: n_passes as u32,
+        gated: n_gated as u32,
+        agreement: agreement(n_passes, voters.len()),
+    }
+}
+
+fn outvotes(for_it: usize, against: usize, tie_break: TieBreak) -> bool {
+    against < for_it || (for_it == against && tie_break == TieBreak::Pass)
+}
+
+fn median(scores: &mut [f64]) -> Option<f64> {
+    scores.sort_by(f64::total_cmp);
+    let middle = scores.len() / 2;
+    match scores.len() {
+        0 => None,
+        n if n % 2 == 1 => Some(scores[middle]),
+        _ => Some(f64::midpoint(scores[middle - 1], scores[middle])),
+    }
+}
+
+fn agreement(n_passes: usize, n_voters: usize) -> Option<f64> {
+    let pairs = |n: usize| (n * n.saturating_sub(1) / 2) as f64;
+    (2 <= n_voters).then(|| (pairs(n_passes) + pairs(n_voters - n_passes)) / pairs(n_voters))
+}
+
+/// How many independent votes the members are worth, from their scores of the same candidates.
+///
+/// Kish: n members whose scores correlate by ρ on average count as n / (1 + (n − 1) ρ).
+/// `None` where it is undefined: fewer than two members, or fewer than three candidates, or no variance.
+pub fn effective_votes(scores: &[Vec<f64>]) -> Option<f64> {
+    let n_members = scores.first().map_or(0, Vec::len);
+    if n_members < 2 || scores.len() < 3 || scores.iter().any(|it| it.len() != n_members) {
+        return None;
+    }
+    let column = |member: usize| scores.iter().map(|it| it[member]).collect::<Vec<f64>>();
+    let columns: Vec<Vec<f64>> = (0..n_members).map(column).collect();
+    let mut correlations = Vec::new();
+    for (at, first) in columns.iter().enumerate() {
+        for second in &columns[at + 1..] {
+            correlations.push(correlation(first, second)?);
+        }
+    }
+    let mean = correlations.iter().sum::<f64>() / correlations.len() as f64;
+    let n = n_members as f64;
+    // Members that contradict each other are no more than independent.
+    Some(n / (1.0 + (n - 1.0) * mean.max(0.0)))
+}
+
+fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
+    let n = a.len() as f64;
+    let (mean_a, mean_b) = (a.iter().sum::<f64>() / n, b.iter().sum::<f64>() / n);
+    let (mut ab, mut aa, mut bb) = (0.0, 0.0, 0.0);
+    for (a, b) in a.iter().zip(b) {
+        ab += (a - mean_a) * (b - mean_b);
+        aa += (a - mean_a).powi(2);
+        bb += (b - mean_b).powi(2);
+    }
+    (1e-12 < aa && 1e-12 < bb).then(|| ab / (aa * bb).sqrt())
+}

@@ -1,0 +1,204 @@
+//! All grades of many candidates against one rubric, and the verdicts they come to.
+
+use std::collections::HashMap;
+
+use super::{Answer, Combine, PanelVerdict, Quote, panel, verdict};
+use crate::grade::{Deferral, Grade, Grader, GraderKind, Outcome, Verdict};
+use crate::rubric::{Ask, Criterion, Question, Rubric, When};
+
+/// Collects grades in any order.
+#[derive(Debug)]
+pub struct Sheet<'r> {
+    rubric: &'r Rubric,
+    questions: Vec<Question<'r>>,
+    /// Of each question: its own condition, and those of the groups around it.
+    conditions: Vec<Vec<&'r When>>,
+    graders: Vec<Grader>,
+    grader_index: HashMap<Grader, usize>,
+    candidates: Vec<Entry>,
+    candidate_index: HashMap<String, usize>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: String,
+    response: Option<String>,
+    grades: Vec<Given>,
+}
+
+#[derive(Debug)]
+struct Given {
+    question: usize,
+    grader: usize,
+    outcome: Outcome,
+    quote: Quote,
+}
+
+/// Why a grade does not fit the rubric.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Refused {
+    #[error("there is no criterion `{written}`")]
+    UnknownCriterion { written: String, known: Vec<String> },
+    #[error("`{criterion}`: {problem}")]
+    OffScale { criterion: String, problem: String },
+    #[error("`{criterion}` of `{candidate}` is graded twice by {grader}; give each grade its own `grader`")]
+    Twice { candidate: String, criterion: String, grader: String },
+    #[error("`{criterion}` is {found}, but `{value}` on its scale is {expected}")]
+    WrongUnit { criterion: String, value: String, found: f64, expected: f64 },
+    #[error("made against version {found} of the rubric, not {expected}")]
+    OtherVersion { found: String, expected: String },
+}
+
+/// What the rubric says about one candidate.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ballot {
+    /// Every criterion has at most one grade.
+    Single(Verdict),
+    /// Several graders answered the same criteria; each was scored by itself.
+    Panel { panel: PanelVerdict, members: Vec<(Grader, Verdict)> },
+}
+
+impl<'r> Sheet<'r> {
+    pub fn new(rubric: &'r Rubric) -> Self {
+        let mut conditions = Vec::new();
+        collect_conditions(&rubric.criteria, &mut Vec::new(), &mut conditions);
+        Self {
+            rubric,
+            conditions,
+            questions: rubric.questions().collect(),
+            graders: Vec::new(),
+            grader_index: HashMap::new(),
+            candidates: Vec::new(),
+            candidate_index: HashMap::new(),
+        }
+    }
+
+    /// The text of a candidate, by which conditions and length penalties are decided.
+    pub fn candidate(&mut self, id: &str, response: String) {
+        let at = self.entry(id);
+        self.candidates[at].response = Some(response);
+    }
+
+    pub fn add(&mut self, grade: Grade) -> Result<(), Refused> {
+        if let Some(version) = grade.rubric.as_ref().filter(|it| *it != self.rubric.version()) {
+            let (found, expected) = (version.short().to_owned(), self.rubric.version().short().to_owned());
+            return Err(Refused::OtherVersion { found, expected });
+        }
+        let Some(question) = self.rubric.position(&grade.criterion) else {
+            let known = self.questions.iter().map(Question::id).collect();
+            return Err(Refused::UnknownCriterion { written: grade.criterion, known });
+        };
+        let outcome = on_scale(&self.questions[question], grade.outcome)?;
+        let quote = match grade.grader.kind {
+            GraderKind::Check | GraderKind::Human => Quote::NotAsked,
+            GraderKind::Judge if grade.evidence.iter().any(|it| it.found.is_some()) => Quote::Found,
+            GraderKind::Judge => Quote::Missing,
+        };
+        let grader = self.grader(grade.grader);
+        let at = self.entry(&grade.candidate);
+        let entry = &mut self.candidates[at];
+        if entry.grades.iter().any(|it| (it.question, it.grader) == (question, grader)) {
+            let grader = self.graders[grader].name.clone();
+            return Err(Refused::Twice { candidate: grade.candidate, criterion: grade.criterion, grader });
+        }
+        entry.grades.push(Given { question, grader, outcome, quote });
+        Ok(())
+    }
+
+    fn entry(&mut self, id: &str) -> usize {
+        if let Some(&at) = self.candidate_index.get(id) {
+            return at;
+        }
+        self.candidates.push(Entry { id: id.to_owned(), response: None, grades: Vec::new() });
+        self.candidate_index.insert(id.to_owned(), self.candidates.len() - 1);
+        self.candidates.len() - 1
+    }
+
+    fn grader(&mut self, grader: Grader) -> usize {
+        if let Some(&at) = self.grader_index.get(&grader) {
+            return at;
+        }
+        self.graders.push(grader.clone());
+        self.grader_index.insert(grader, self.graders.len() - 1);
+        self.graders.len() - 1
+    }
+
+    /// Candidates whose text is needed and was not given.
+    pub fn without_text(&self) -> Option<&str> {
+        let needed = self.rubric.length_penalty.is_some();
+        self.candidates.iter().find(|it| needed && it.response.is_none()).map(|it| it.id.as_str())
+    }
+
+    /// Every candidate with what the rubric says about it, in the order they first appeared.
+    pub fn ballots(&self, combine: Combine) -> impl Iterator<Item = (&str, Ballot)> {
+        self.candidates.iter().map(move |entry| (entry.id.as_str(), self.ballot(entry, combine)))
+    }
+
+    fn ballot(&self, entry: &Entry, combine: Combine) -> Ballot {
+        let mut n_graders = vec![0_u32; self.questions.len()];
+        entry.grades.iter().for_each(|it| n_graders[it.question] += 1);
+        let mut members: Vec<usize> = entry.grades.iter().filter(|it| 1 < n_graders[it.question]).map(|it| it.grader).collect();
+        members.sort_unstable();
+        members.dedup();
+        if members.is_empty() {
+            return Ballot::Single(self.verdict(entry, |_| true));
+        }
+        let members: Vec<(Grader, Verdict)> = members
+            .into_iter()
+            .map(|member| {
+                // What only one grader answered holds for every member.
+                let counts = |it: &Given| it.grader == member || n_graders[it.question] == 1;
+                (self.graders[member].clone(), self.verdict(entry, counts))
+            })
+            .collect();
+        let verdicts: Vec<Verdict> = members.iter().map(|it| it.1.clone()).collect();
+        Ballot::Panel { panel: panel(&verdicts, combine, self.rubric.pass_mark), members }
+    }
+
+    fn verdict(&self, entry: &Entry, counts: impl Fn(&Given) -> bool) -> Verdict {
+        const NOT_GRADED: Outcome = Outcome::Deferred { why: Deferral::NotGraded };
+        let nothing = Answer { outcome: &NOT_GRADED, quote: Quote::NotAsked };
+        let mut answers = vec![nothing; self.questions.len()];
+        for given in entry.grades.iter().filter(|it| counts(it)) {
+            answers[given.question] = Answer { outcome: &given.outcome, quote: given.quote };
+        }
+        if let Some(response) = &entry.response {
+            for (conditions, answer) in self.conditions.iter().zip(&mut answers) {
+                if conditions.iter().any(|it| !it.holds(response)) {
+                    answer.outcome = &Outcome::NotApplicable;
+                }
+            }
+        }
+        let penalty = self.rubric.length_penalty.zip(entry.response.as_deref()).map_or(0.0, |(it, text)| it.of(text));
+        verdict(self.rubric, &answers, penalty)
+    }
+}
+
+fn collect_conditions<'r>(criteria: &'r [Criterion], around: &mut Vec<&'r When>, all: &mut Vec<Vec<&'r When>>) {
+    for criterion in criteria {
+        around.extend(&criterion.when);
+        match &criterion.ask {
+            Ask::Group(group) => collect_conditions(&group.criteria, around, all),
+            _ => all.extend(std::iter::repeat_n(around.clone(), criterion.n_questions())),
+        }
+        if criterion.when.is_some() {
+            around.pop();
+        }
+    }
+}
+
+/// The outcome with its unit filled in, or why the answer is not one.
+fn on_scale(question: &Question<'_>, outcome: Outcome) -> Result<Outcome, Refused> {
+    let Outcome::Scored { value, unit: given } = outcome else { return Ok(outcome) };
+    let criterion = question.id();
+    let unit = match question.unit(&value) {
+        Ok(unit) => unit,
+        Err(error) => return Err(Refused::OffScale { criterion, problem: error.to_string() }),
+    };
+    if let (Some(found), Some(expected)) = (given, unit)
+        && 1e-6 < (found - expected).abs()
+    {
+        return Err(Refused::WrongUnit { criterion, value: value.to_string(), found, expected });
+    }
+    Ok(Outcome::Scored { value, unit })
+}

@@ -1,0 +1,122 @@
+//! Text of users' files as trees that remember where everything stood.
+//!
+//! YAML and JSON become the same [`Node`]s.
+//! A scalar keeps the text it was written as; what `yes` or `1.10` means is decided by whoever asks.
+
+mod node;
+mod write;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use node::{Entry, Node, Scalar, Shape};
+pub(crate) use write::number;
+pub use write::{Tree, to_json, to_yaml};
+
+/// Which file of a [`Sources`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(u32);
+
+/// A stretch of bytes in one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    pub file: FileId,
+    pub start: u32,
+    pub end: u32,
+}
+
+/// One file that was read.
+#[derive(Debug, Clone)]
+pub struct Source {
+    pub path: PathBuf,
+    pub text: Arc<str>,
+    /// Where each line begins.
+    lines: Vec<u32>,
+}
+
+/// Every file that took part in loading, so that a [`Span`] can be shown.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    files: Vec<Source>,
+}
+
+/// A place as people count: both from 1, columns in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub line: usize,
+    pub column: usize,
+}
+
+impl Sources {
+    pub fn add(&mut self, path: impl Into<PathBuf>, text: Arc<str>) -> FileId {
+        let breaks = text.bytes().enumerate().filter(|it| it.1 == b'\n').map(|it| it.0 as u32 + 1);
+        let lines = std::iter::once(0).chain(breaks).collect();
+        self.files.push(Source { path: path.into(), text, lines });
+        FileId(u32::try_from(self.files.len() - 1).expect("fewer than 2^32 files are read"))
+    }
+
+    pub fn get(&self, file: FileId) -> &Source {
+        &self.files[file.0 as usize]
+    }
+
+    pub fn find(&self, path: &Path) -> Option<FileId> {
+        let at = self.files.iter().position(|it| it.path == path)?;
+        Some(FileId(u32::try_from(at).expect("fewer than 2^32 files are read")))
+    }
+
+    /// Shows paths below `folder` relative to it.
+    pub fn shorten(&mut self, folder: &Path) {
+        for source in &mut self.files {
+            if let Ok(short) = source.path.strip_prefix(folder) {
+                source.path = short.to_owned();
+            }
+        }
+    }
+
+    /// Where the first byte of `span` stands.
+    pub fn place(&self, span: Span) -> Place {
+        self.place_of(span.file, span.start)
+    }
+
+    /// Where the byte behind `span` stands.
+    pub fn place_end(&self, span: Span) -> Place {
+        self.place_of(span.file, span.end)
+    }
+
+    fn place_of(&self, file: FileId, offset: u32) -> Place {
+        let source = self.get(file);
+        let at = floor_char(&source.text, offset as usize);
+        let line = source.line_at(at);
+        let column = source.text[source.lines[line] as usize..at].chars().count() + 1;
+        Place { line: line + 1, column }
+    }
+
+    /// The line on which `span` starts, without its line break.
+    pub fn line(&self, span: Span) -> &str {
+        let source = self.get(span.file);
+        source.lines_around(span.start..span.start, 0).1.trim_end_matches(['\r', '\n'])
+    }
+}
+
+impl Source {
+    fn line_at(&self, offset: usize) -> usize {
+        self.lines.partition_point(|&it| it as usize <= offset) - 1
+    }
+
+    /// The whole lines that hold `bytes` with `margin` lines on either side: byte offset and text.
+    pub fn lines_around(&self, bytes: std::ops::Range<u32>, margin: usize) -> (usize, &str) {
+        let first = self.line_at(bytes.start as usize).saturating_sub(margin);
+        let last = self.line_at((bytes.end as usize).min(self.text.len())) + margin + 1;
+        let start = self.lines[first] as usize;
+        let end = self.lines.get(last).map_or(self.text.len(), |&it| it as usize);
+        (start, &self.text[start..end])
+    }
+}
+
+fn floor_char(text: &str, offset: usize) -> usize {
+    let mut at = offset.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}

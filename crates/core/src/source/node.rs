@@ -1,0 +1,182 @@
+//! A value in a file, with the place it stands at.
+
+use std::borrow::Cow;
+
+use super::Span;
+
+/// One value and where it stands.
+#[derive(Debug, Clone)]
+pub struct Node {
+    pub span: Span,
+    pub shape: Shape,
+}
+
+#[derive(Debug, Clone)]
+pub enum Shape {
+    Scalar(Scalar),
+    List(Vec<Node>),
+    Map(Vec<Entry>),
+}
+
+/// A key with its value; keys are always text, exactly as written.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    pub key: String,
+    pub key_span: Span,
+    pub value: Node,
+}
+
+/// A scalar as written. `plain` scalars (without quotes) may also be read as null, bool or number.
+#[derive(Debug, Clone)]
+pub struct Scalar {
+    pub text: String,
+    pub plain: bool,
+}
+
+impl Scalar {
+    pub fn is_null(&self) -> bool {
+        self.plain && matches!(self.text.as_str(), "" | "~" | "null" | "Null" | "NULL")
+    }
+
+    /// YAML 1.2: only `true` and `false`; `yes`, `no`, `on` and `off` are text.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.text.as_str() {
+            _ if !self.plain => None,
+            "true" | "True" | "TRUE" => Some(true),
+            "false" | "False" | "FALSE" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// A number of the YAML 1.2 core schema; may be infinite or NaN if it was written so.
+    pub fn as_number(&self) -> Option<f64> {
+        if !self.plain {
+            return None;
+        }
+        let text = self.text.as_str();
+        if let Some(digits) = text.strip_prefix("0x") {
+            return u64::from_str_radix(digits, 16).ok().map(|it| it as f64);
+        }
+        if let Some(digits) = text.strip_prefix("0o") {
+            return u64::from_str_radix(digits, 8).ok().map(|it| it as f64);
+        }
+        match text {
+            ".inf" | ".Inf" | ".INF" | "+.inf" => return Some(f64::INFINITY),
+            "-.inf" | "-.Inf" | "-.INF" => return Some(f64::NEG_INFINITY),
+            ".nan" | ".NaN" | ".NAN" => return Some(f64::NAN),
+            _ => {}
+        }
+        let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+        let starts_like_a_number = digits.starts_with(|it: char| it.is_ascii_digit())
+            || (digits.starts_with('.') && digits[1..].starts_with(|it: char| it.is_ascii_digit()));
+        // Rust also reads `inf`, `nan` and `infinity`; YAML does not.
+        if starts_like_a_number { text.parse().ok() } else { None }
+    }
+
+    pub fn as_int(&self) -> Option<i64> {
+        let plain_int = self.plain.then(|| self.text.parse().ok()).flatten();
+        plain_int.or_else(|| {
+            let number = self.as_number()?;
+            (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64)
+        })
+    }
+}
+
+impl Node {
+    pub fn is_null(&self) -> bool {
+        matches!(&self.shape, Shape::Scalar(it) if it.is_null())
+    }
+
+    pub fn scalar(&self) -> Option<&Scalar> {
+        if let Shape::Scalar(it) = &self.shape { Some(it) } else { None }
+    }
+
+    /// The text of a scalar that is not null.
+    pub fn text(&self) -> Option<&str> {
+        self.scalar().filter(|it| !it.is_null()).map(|it| it.text.as_str())
+    }
+
+    pub fn list(&self) -> Option<&[Node]> {
+        if let Shape::List(it) = &self.shape { Some(it) } else { None }
+    }
+
+    pub fn map(&self) -> Option<&[Entry]> {
+        if let Shape::Map(it) = &self.shape { Some(it) } else { None }
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.map()?.iter().find(|it| it.key == key).map(|it| &it.value)
+    }
+
+    /// What this is, for "expected a list, found …".
+    pub fn describe(&self) -> Cow<'static, str> {
+        match &self.shape {
+            Shape::List(_) => "a list".into(),
+            Shape::Map(_) => "a mapping".into(),
+            Shape::Scalar(it) if it.is_null() => "nothing".into(),
+            Shape::Scalar(it) if it.as_bool().is_some() => format!("`{}`", it.text).into(),
+            Shape::Scalar(it) if it.as_number().is_some() => format!("the number {}", it.text).into(),
+            Shape::Scalar(_) => "text".into(),
+        }
+    }
+
+    /// A value from elsewhere, all of it at one place.
+    pub fn of_json(value: &serde_json::Value, span: Span) -> Self {
+        use serde_json::Value;
+        let shape = match value {
+            Value::String(it) => Shape::Scalar(Scalar { text: it.clone(), plain: false }),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {
+                Shape::Scalar(Scalar { text: value.to_string(), plain: true })
+            }
+            Value::Array(items) => Shape::List(items.iter().map(|it| Self::of_json(it, span)).collect()),
+            Value::Object(map) => {
+                let entry = |(key, it): (&String, &Value)| Entry { key: key.clone(), key_span: span, value: Self::of_json(it, span) };
+                Shape::Map(map.iter().map(entry).collect())
+            }
+        };
+        Self { span, shape }
+    }
+
+    /// The value as JSON, scalars read by YAML 1.2's core schema; mapping keys stay text.
+    pub fn to_json(&self) -> serde_json::Value {
+        use serde_json::Value;
+        match &self.shape {
+            Shape::List(items) => items.iter().map(Node::to_json).collect(),
+            Shape::Map(entries) => entries.iter().map(|it| (it.key.clone(), it.value.to_json())).collect(),
+            Shape::Scalar(it) if it.is_null() => Value::Null,
+            Shape::Scalar(it) => {
+                let bool = it.as_bool().map(Value::Bool);
+                let int = || it.plain.then(|| it.text.parse::<i64>().ok()).flatten().map(Value::from);
+                // JSON has no infinity and no NaN; such a scalar stays the text it was.
+                let number = || it.as_number().and_then(serde_json::Number::from_f64).map(Value::Number);
+                bool.or_else(int).or_else(number).unwrap_or_else(|| Value::String(it.text.clone()))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(text: &str) -> Scalar {
+        Scalar { text: text.to_owned(), plain: true }
+    }
+
+    #[test]
+    fn words_of_older_yaml_are_text() {
+        for word in ["yes", "no", "on", "off", "y", "n", "inf", "nan", "infinity", "1_000", "12:30:45"] {
+            let scalar = plain(word);
+            assert_eq!((scalar.as_bool(), scalar.as_number()), (None, None), "{word}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_those_of_the_core_schema() {
+        for (text, number) in [("12", 12.0), ("-1.5", -1.5), (".5", 0.5), ("0x1F", 31.0), ("0o17", 15.0), ("1e3", 1000.0)] {
+            assert_eq!(plain(text).as_number(), Some(number), "{text}");
+        }
+        assert!(plain(".nan").as_number().is_some_and(f64::is_nan));
+        assert_eq!(Scalar { text: "1".into(), plain: false }.as_number(), None);
+    }
+}

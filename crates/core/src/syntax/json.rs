@@ -1,0 +1,178 @@
+//! JSON.
+//!
+//! `serde_json` keeps no places, and YAML readers do not join `\ud83d\ude00`, so JSON has its own reader.
+
+use std::collections::HashSet;
+
+use super::MAX_DEPTH;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::source::{Entry, FileId, Node, Scalar, Shape, Span};
+
+pub(super) fn parse(text: &str, file: FileId, found: &mut Diagnostics) -> Option<Node> {
+    let mut reader = Reader { bytes: text.as_bytes(), text, at: 0, file, found };
+    if text.starts_with('\u{feff}') {
+        reader.at = '\u{feff}'.len_utf8();
+    }
+    let node = reader.value(0)?;
+    reader.blank();
+    if reader.at < text.len() {
+        return reader.fail("more text stands behind the end of the value");
+    }
+    Some(node)
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    text: &'a str,
+    at: usize,
+    file: FileId,
+    found: &'a mut Diagnostics,
+}
+
+impl Reader<'_> {
+    fn value(&mut self, depth: usize) -> Option<Node> {
+        self.blank();
+        let start = self.at;
+        let shape = match self.peek() {
+            Some(b'{' | b'[') if MAX_DEPTH <= depth => {
+                self.found.push(
+                    Diagnostic::error(Code::TooDeep, self.here(), "lists and mappings nest too deeply")
+                        .note(format!("{MAX_DEPTH} levels are read")),
+                );
+                return None;
+            }
+            Some(b'{') => Shape::Map(self.object(depth)?),
+            Some(b'[') => Shape::List(self.array(depth)?),
+            Some(b'"') => Shape::Scalar(Scalar { text: self.string()?, plain: false }),
+            Some(_) => Shape::Scalar(Scalar { text: self.word()?, plain: true }),
+            None => return self.fail("the file ends where a value should stand"),
+        };
+        Some(Node { span: self.span(start), shape })
+    }
+
+    fn object(&mut self, depth: usize) -> Option<Vec<Entry>> {
+        let (mut entries, mut keys) = (Vec::<Entry>::new(), HashSet::new());
+        self.at += 1;
+        self.blank();
+        if self.eat(b'}') {
+            return Some(entries);
+        }
+        loop {
+            self.blank();
+            let start = self.at;
+            if self.peek() != Some(b'"') {
+                return self.fail("a key in double quotes should stand here");
+            }
+            let key = self.string()?;
+            let key_span = self.span(start);
+            self.blank();
+            if !self.eat(b':') {
+                return self.fail("a `:` should stand here");
+            }
+            let value = self.value(depth + 1)?;
+            if keys.insert(key.clone()) {
+                entries.push(Entry { key, key_span, value });
+            } else {
+                let mut diagnostic = Diagnostic::error(Code::DuplicateKey, key_span, format!("`{key}` is given twice"))
+                    .label("given again here")
+                    .help("keep one of them");
+                if let Some(first) = entries.iter().find(|it| it.key == key) {
+                    diagnostic = diagnostic.also(first.key_span, "first given here");
+                }
+                self.found.push(diagnostic);
+            }
+            self.blank();
+            if self.eat(b'}') {
+                return Some(entries);
+            }
+            if !self.eat(b',') {
+                return self.fail("a `,` or `}` should stand here");
+            }
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Option<Vec<Node>> {
+        let mut items = Vec::new();
+        self.at += 1;
+        self.blank();
+        if self.eat(b']') {
+            return Some(items);
+        }
+        loop {
+            items.push(self.value(depth + 1)?);
+            self.blank();
+            if self.eat(b']') {
+                return Some(items);
+            }
+            if !self.eat(b',') {
+                return self.fail("a `,` or `]` should stand here");
+            }
+        }
+    }
+
+    /// `serde_json` knows the escapes; only the end of the string is found here.
+    fn string(&mut self) -> Option<String> {
+        let start = self.at;
+        self.at += 1;
+        loop {
+            match self.peek() {
+                Some(b'"') => break,
+                Some(b'\\') => self.at += 2,
+                Some(_) => self.at += 1,
+                None => {
+                    self.at = start;
+                    return self.fail("this text has no closing quote");
+                }
+            }
+        }
+        self.at += 1;
+        match serde_json::from_str(&self.text[start..self.at]) {
+            Ok(text) => Some(text),
+            Err(_) => {
+                self.at = start;
+                self.fail("this text holds a control character or an escape that JSON does not know")
+            }
+        }
+    }
+
+    fn word(&mut self) -> Option<String> {
+        let rest = &self.bytes[self.at..];
+        let len = rest.iter().take_while(|it| it.is_ascii_alphanumeric() || b"+-.".contains(it)).count();
+        let word = &self.text[self.at..self.at + len];
+        if serde_json::from_str::<serde_json::Value>(word).is_err() {
+            return self.fail("not JSON: a value is text in double quotes, a number, true, false, null, [list] or {object}");
+        }
+        self.at += len;
+        Some(word.to_owned())
+    }
+
+    fn blank(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        let hit = self.peek() == Some(byte);
+        self.at += usize::from(hit);
+        hit
+    }
+
+    fn span(&self, start: usize) -> Span {
+        Span { file: self.file, start: start as u32, end: self.at as u32 }
+    }
+
+    fn here(&self) -> Span {
+        let len = self.text.get(self.at..).and_then(|it| it.chars().next()).map_or(0, char::len_utf8);
+        Span { file: self.file, start: self.at as u32, end: (self.at + len) as u32 }
+    }
+
+    fn fail<T>(&mut self, message: &str) -> Option<T> {
+        self.found.push(Diagnostic::error(Code::Syntax, self.here(), format!("not valid JSON: {message}")));
+        None
+    }
+}

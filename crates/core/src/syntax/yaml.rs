@@ -1,0 +1,312 @@
+//! YAML 1.2.
+
+use std::collections::{HashMap, HashSet};
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
+
+use super::MAX_DEPTH;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::source::{Entry, FileId, Node, Scalar, Shape, Span};
+
+/// How many nodes aliases may add to a file in all.
+const MAX_ALIAS_NODES: usize = 100_000;
+
+pub(super) fn parse(text: &str, file: FileId, found: &mut Diagnostics) -> Option<Node> {
+    let reader = Reader {
+        file,
+        text,
+        offsets: Offsets::new(text),
+        anchors: HashMap::new(),
+        n_alias_nodes: 0,
+        found,
+        open: Vec::new(),
+        root: None,
+    };
+    reader.read()
+}
+
+/// Characters are what the parser counts, bytes are what everyone else counts.
+struct Offsets(Option<Vec<u32>>);
+
+impl Offsets {
+    fn new(text: &str) -> Self {
+        if text.is_ascii() {
+            return Self(None);
+        }
+        let ends = std::iter::once(text.len());
+        Self(Some(text.char_indices().map(|(at, _)| at).chain(ends).map(|it| it as u32).collect()))
+    }
+
+    fn byte(&self, char_index: usize, len: usize) -> u32 {
+        let byte = match &self.0 {
+            None => char_index as u32,
+            Some(table) => table.get(char_index).copied().unwrap_or(len as u32),
+        };
+        byte.min(len as u32)
+    }
+}
+
+/// A list or mapping that has begun and not ended.
+struct Open {
+    span: Span,
+    anchor: usize,
+    n_nodes: usize,
+    shape: OpenShape,
+}
+
+enum OpenShape {
+    List(Vec<Node>),
+    Map { entries: Vec<Entry>, merges: Vec<(Span, Node)>, keys: HashSet<String>, key: Option<(Key, Span)> },
+}
+
+enum Key {
+    Text(String),
+    Merge,
+    /// Said already; its value is read and dropped.
+    Refused,
+}
+
+struct Reader<'a> {
+    file: FileId,
+    text: &'a str,
+    offsets: Offsets,
+    anchors: HashMap<usize, (Node, usize)>,
+    n_alias_nodes: usize,
+    found: &'a mut Diagnostics,
+    open: Vec<Open>,
+    root: Option<Node>,
+}
+
+impl Reader<'_> {
+    fn read(mut self) -> Option<Node> {
+        let mut n_documents = 0;
+        for event in Parser::new_from_str(self.text) {
+            let (event, span) = match event {
+                Ok(it) => it,
+                Err(error) => {
+                    let start = self.offsets.byte(error.marker().index(), self.text.len());
+                    self.syntax_error(start, error.info());
+                    return None;
+                }
+            };
+            let span = Span {
+                file: self.file,
+                start: self.offsets.byte(span.start.index(), self.text.len()),
+                end: self.offsets.byte(span.end.index(), self.text.len()),
+            };
+            match event {
+                Event::DocumentStart(_) => {
+                    n_documents += 1;
+                    if n_documents == 2 {
+                        self.found.push(
+                            Diagnostic::error(Code::Syntax, span, "a second document starts here")
+                                .note("a file holds one YAML document; put the other one into a file of its own"),
+                        );
+                        return None;
+                    }
+                }
+                Event::Scalar(text, style, anchor, tag) => {
+                    let plain = style == ScalarStyle::Plain && !self.is_text_tag(tag.as_deref(), span);
+                    let scalar = Scalar { text: text.into_owned(), plain };
+                    self.complete(Node { span: self.trim(span), shape: Shape::Scalar(scalar) }, anchor, 1);
+                }
+                Event::SequenceStart(anchor, tag) => {
+                    self.is_text_tag(tag.as_deref(), span);
+                    self.begin(span, anchor, OpenShape::List(Vec::new()))?;
+                }
+                Event::MappingStart(anchor, tag) => {
+                    self.is_text_tag(tag.as_deref(), span);
+                    let shape =
+                        OpenShape::Map { entries: Vec::new(), merges: Vec::new(), keys: HashSet::new(), key: None };
+                    self.begin(span, anchor, shape)?;
+                }
+                Event::SequenceEnd | Event::MappingEnd => self.end(span),
+                Event::Alias(anchor) => self.alias(anchor, span)?,
+                Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+            }
+        }
+        if self.root.is_none() {
+            let start = Span { file: self.file, start: 0, end: 0 };
+            self.found.push(Diagnostic::error(Code::Empty, start, "the file holds no value"));
+        }
+        self.root
+    }
+
+    fn begin(&mut self, span: Span, anchor: usize, shape: OpenShape) -> Option<()> {
+        if MAX_DEPTH <= self.open.len() {
+            self.found.push(
+                Diagnostic::error(Code::TooDeep, span, "lists and mappings nest too deeply")
+                    .note(format!("{MAX_DEPTH} levels are read")),
+            );
+            return None;
+        }
+        self.open.push(Open { span, anchor, n_nodes: 1, shape });
+        Some(())
+    }
+
+    fn end(&mut self, end: Span) {
+        let Some(Open { span, anchor, n_nodes, shape }) = self.open.pop() else { return };
+        let (shape, last) = match shape {
+            OpenShape::List(items) => {
+                let last = items.last().map(|it| it.span.end);
+                (Shape::List(items), last)
+            }
+            OpenShape::Map { mut entries, merges, keys, .. } => {
+                let last = entries.last().map(|it| it.value.span.end.max(it.key_span.end));
+                self.merge(&mut entries, merges, keys);
+                (Shape::Map(entries), last)
+            }
+        };
+        // A block ends where its last value does, not at the blank lines behind it.
+        let flow = matches!(self.text.as_bytes().get(span.start as usize), Some(b'[' | b'{'));
+        let end = if flow { end.end } else { last.unwrap_or(span.end) };
+        let span = Span { end: end.max(span.start), ..span };
+        self.complete(Node { span, shape }, anchor, n_nodes);
+    }
+
+    /// Explicit keys win over merged ones, earlier merges over later ones.
+    fn merge(&mut self, entries: &mut Vec<Entry>, merges: Vec<(Span, Node)>, mut keys: HashSet<String>) {
+        for (span, merge) in merges {
+            let maps = match merge.shape {
+                Shape::List(items) => items,
+                _ => vec![merge],
+            };
+            for map in maps {
+                let Shape::Map(merged) = map.shape else {
+                    self.found.push(
+                        Diagnostic::error(Code::Syntax, span, "`<<` merges mappings only")
+                            .help("write `<<: *name` where `&name` marks a mapping"),
+                    );
+                    continue;
+                };
+                for entry in merged {
+                    if keys.insert(entry.key.clone()) {
+                        entries.push(entry);
+                    }
+                }
+            }
+        }
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) -> Option<()> {
+        let Some((node, n_nodes)) = self.anchors.get(&anchor).cloned() else {
+            self.found.push(
+                Diagnostic::error(Code::Syntax, span, "this alias stands inside the value it names")
+                    .note("a value cannot contain itself"),
+            );
+            return None;
+        };
+        self.n_alias_nodes += n_nodes;
+        let depth = self.open.len() + depth(&node);
+        if MAX_ALIAS_NODES < self.n_alias_nodes || MAX_DEPTH < depth {
+            self.found.push(
+                Diagnostic::error(Code::TooLarge, span, "aliases blow this file up")
+                    .label("too much is repeated here")
+                    .note(format!("aliases may add {MAX_ALIAS_NODES} values to a file")),
+            );
+            return None;
+        }
+        self.complete(node, 0, n_nodes);
+        Some(())
+    }
+
+    /// Puts a finished value where it belongs: into what is open, or at the root.
+    fn complete(&mut self, node: Node, anchor: usize, n_nodes: usize) {
+        if anchor != 0 {
+            self.anchors.insert(anchor, (node.clone(), n_nodes));
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root.get_or_insert(node);
+            return;
+        };
+        open.n_nodes += n_nodes;
+        match &mut open.shape {
+            OpenShape::List(items) => items.push(node),
+            OpenShape::Map { entries, merges, keys, key } => match key.take() {
+                None => *key = Some(read_key(node, keys, entries, self.found)),
+                Some((Key::Text(text), key_span)) => entries.push(Entry { key: text, key_span, value: node }),
+                Some((Key::Merge, key_span)) => merges.push((key_span, node)),
+                Some((Key::Refused, _)) => {}
+            },
+        }
+    }
+
+    fn is_text_tag(&mut self, tag: Option<&Tag>, span: Span) -> bool {
+        let Some(tag) = tag else { return false };
+        if tag.handle == "tag:yaml.org,2002:" {
+            return tag.suffix == "str";
+        }
+        if tag.handle.is_empty() || tag.suffix.is_empty() {
+            return true; // `!` alone: not to be resolved.
+        }
+        self.found.push(
+            Diagnostic::error(Code::Syntax, span, format!("the tag `{}{}` is not understood", tag.handle, tag.suffix))
+                .help("remove the tag; only YAML's own tags such as `!!str` are read"),
+        );
+        false
+    }
+
+    /// Block scalars end behind their last line break; excerpts look better without it.
+    fn trim(&self, span: Span) -> Span {
+        let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
+        Span { end: span.start + text.trim_end().len() as u32, ..span }
+    }
+
+    fn syntax_error(&mut self, start: u32, info: &str) {
+        let mut at = start as usize;
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let len = self.text[at..].chars().next().filter(|it| *it != '\n').map_or(0, char::len_utf8);
+        let span = Span { file: self.file, start: at as u32, end: (at + len) as u32 };
+        let mut diagnostic = Diagnostic::error(Code::Syntax, span, format!("not valid YAML: {info}"));
+        let line_start = self.text[..at].rfind('\n').map_or(0, |it| it + 1);
+        let line = self.text[line_start..].lines().next().unwrap_or_default();
+        let indent = &line[..line.len() - line.trim_start().len()];
+        if let Some(tab) = indent.find('\t') {
+            let start = (line_start + tab) as u32;
+            diagnostic = Diagnostic::error(
+                Code::Tab,
+                Span { file: self.file, start, end: start + 1 },
+                "this line is indented with a tab",
+            )
+            .label("YAML is indented with spaces")
+            .help("replace each tab by two spaces");
+        } else if info.contains("mapping values are not allowed") {
+            diagnostic = diagnostic.help("text that contains `: ` needs quotes around it");
+        }
+        self.found.push(diagnostic);
+    }
+}
+
+fn read_key(node: Node, keys: &mut HashSet<String>, entries: &[Entry], found: &mut Diagnostics) -> (Key, Span) {
+    let span = node.span;
+    let Shape::Scalar(Scalar { text, plain }) = node.shape else {
+        found.push(
+            Diagnostic::error(Code::WrongType, span, "a key must be text").label("this is a list or a mapping"),
+        );
+        return (Key::Refused, span);
+    };
+    if plain && text == "<<" {
+        return (Key::Merge, span);
+    }
+    if !keys.insert(text.clone()) {
+        let mut diagnostic = Diagnostic::error(Code::DuplicateKey, span, format!("`{text}` is given twice"))
+            .label("given again here")
+            .help("keep one of them");
+        if let Some(first) = entries.iter().find(|it| it.key == text) {
+            diagnostic = diagnostic.also(first.key_span, "first given here");
+        }
+        found.push(diagnostic);
+        return (Key::Refused, span);
+    }
+    (Key::Text(text), span)
+}
+
+fn depth(node: &Node) -> usize {
+    match &node.shape {
+        Shape::Scalar(_) => 0,
+        Shape::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Shape::Map(entries) => 1 + entries.iter().map(|it| depth(&it.value)).max().unwrap_or(0),
+    }
+}

@@ -1,0 +1,149 @@
+//! Reads suites from disk, and keeps their references inside the project.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jurist_core::dialect::{self, Dialect, Loaded, ReadError, World};
+use jurist_core::syntax::MAX_BYTES;
+
+/// How to load.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Instead of looking at the keys of the file.
+    pub dialect: Option<Dialect>,
+    pub outside: Outside,
+}
+
+/// What a reference that leads out of the project is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Outside {
+    #[default]
+    Refused,
+    Allowed,
+}
+
+/// Reads a suite with everything it refers to; paths in what comes back are relative to the current folder.
+pub fn load(path: &Path, options: Options) -> Loaded {
+    let here = std::env::current_dir().unwrap_or_default();
+    let path = std::path::absolute(path).unwrap_or_else(|_| here.join(path));
+    let root = project_root(&path);
+    let real_root = root.canonicalize().unwrap_or_else(|_| root.clone());
+    let inside = |it: &Path| {
+        options.outside == Outside::Allowed
+            || it == path
+            || (it.starts_with(&root) && it.canonicalize().map_or(true, |real| real.starts_with(&real_root)))
+    };
+    let world = World {
+        root: root.clone(),
+        read: &|it| if inside(it) { read(it) } else { Err(ReadError::Outside) },
+        glob: &|pattern| {
+            let found = glob::glob(&pattern.to_string_lossy());
+            found.map(|it| it.flatten().filter(|it| inside(it)).collect()).unwrap_or_default()
+        },
+        variable: &|name| std::env::var(name).ok(),
+    };
+    let mut loaded = dialect::load(&path, options.dialect, &world);
+    loaded.sources.shorten(&here);
+    loaded
+}
+
+/// The nearest folder above a file that marks a project; the file's own folder where there is none.
+fn project_root(path: &Path) -> PathBuf {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let is_root = |it: &&Path| [".git", ".jurist", ".agentv"].iter().any(|mark| it.join(mark).exists());
+    folder.ancestors().find(is_root).unwrap_or(folder).to_owned()
+}
+
+/// A text file, whole. Reads no further than the limit, so that a device or a pipe cannot fill the memory.
+pub fn read(path: &Path) -> Result<Arc<str>, ReadError> {
+    let other = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => ReadError::Missing,
+        std::io::ErrorKind::PermissionDenied => ReadError::Other("permission denied".to_owned()),
+        _ => ReadError::Other(error.to_string()),
+    };
+    if path.is_dir() {
+        return Err(ReadError::Folder);
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(other)?;
+    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(other)?;
+    if MAX_BYTES < bytes.len() {
+        return Err(ReadError::TooLarge);
+    }
+    let text = String::from_utf8(bytes).map_err(|error| ReadError::NotText(error.utf8_error().valid_up_to()))?;
+    Ok(text.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn codes(loaded: &Loaded) -> Vec<&'static str> {
+        loaded.diagnostics.iter().map(|it| it.code.name()).collect()
+    }
+
+    fn suite_with_response(reference: &str) -> String {
+        format!("evals:\n  - name: a\n    response: file://{reference}\n    rubric: b\n")
+    }
+
+    #[test]
+    fn references_stay_inside_the_project_unless_allowed() {
+        let outer = tempfile::tempdir().unwrap();
+        let project = outer.path().join("project");
+        fs::create_dir_all(project.join(".git")).unwrap();
+        fs::write(outer.path().join("secret.txt"), "secret").unwrap();
+        let suite = project.join("suite.yaml");
+        fs::write(&suite, suite_with_response("../secret.txt")).unwrap();
+
+        assert_eq!(codes(&load(&suite, Options::default())), ["outside"]);
+        let allowed = load(&suite, Options { outside: Outside::Allowed, ..Options::default() });
+        assert_eq!(allowed.suite.unwrap().cases[0].candidate.response.as_deref(), Some("secret"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_does_not_lead_out_of_the_project() {
+        let outer = tempfile::tempdir().unwrap();
+        let project = outer.path().join("project");
+        fs::create_dir_all(project.join(".git")).unwrap();
+        fs::write(outer.path().join("secret.txt"), "secret").unwrap();
+        std::os::unix::fs::symlink(outer.path().join("secret.txt"), project.join("link.txt")).unwrap();
+        let suite = project.join("suite.yaml");
+        fs::write(&suite, suite_with_response("link.txt")).unwrap();
+
+        assert_eq!(codes(&load(&suite, Options::default())), ["outside"]);
+    }
+
+    #[test]
+    fn references_are_looked_up_beside_the_file_and_then_above_it() {
+        let project = tempfile::tempdir().unwrap();
+        fs::create_dir_all(project.path().join(".git")).unwrap();
+        fs::create_dir_all(project.path().join("a/b")).unwrap();
+        fs::write(project.path().join("answer.txt"), "from the root").unwrap();
+        let suite = project.path().join("a/b/suite.yaml");
+        fs::write(&suite, suite_with_response("answer.txt")).unwrap();
+        let response = || load(&suite, Options::default()).suite.unwrap().cases[0].candidate.response.clone();
+
+        assert_eq!(response().as_deref(), Some("from the root"));
+        fs::write(project.path().join("a/b/answer.txt"), "from beside").unwrap();
+        assert_eq!(response().as_deref(), Some("from beside"));
+    }
+
+    #[test]
+    fn what_is_not_text_is_said_to_be_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let check = |name: &str, bytes: &[u8], expected: ReadError| {
+            let path = folder.path().join(name);
+            fs::write(&path, bytes).unwrap();
+            assert_eq!(read(&path), Err(expected));
+        };
+        check("binary", b"abc\xff\xfe", ReadError::NotText(3));
+        check("large", &vec![b'a'; MAX_BYTES + 1], ReadError::TooLarge);
+        assert_eq!(read(&folder.path().join("absent")), Err(ReadError::Missing));
+        assert_eq!(read(folder.path()), Err(ReadError::Folder));
+    }
+}
