@@ -95,8 +95,9 @@ struct Row<'a, T: Serialize> {
     /// `native` to two places, as annotation exports carry it.
     #[serde(skip_serializing_if = "Option::is_none")]
     weighted_score: Option<f64>,
+    /// Each member of a panel by itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    members: Vec<Member<'a>>,
+    graders: Vec<Member<'a>>,
 }
 
 #[derive(Serialize)]
@@ -177,13 +178,13 @@ fn print(rubric: &Rubric, sheet: &Sheet<'_>, combine: Combine) -> anyhow::Result
         let version = rubric.version().as_str();
         match &ballot {
             Ballot::Single(verdict) => {
-                let row = Row { candidate, rubric: version, said: verdict, shown, weighted_score, members: Vec::new() };
+                let row = Row { candidate, rubric: version, said: verdict, shown, weighted_score, graders: Vec::new() };
                 serde_json::to_writer(&mut out, &row)?;
             }
             Ballot::Panel { panel, members } => {
                 tally.votes.extend(members.iter().map(|it| it.1.score).collect::<Option<Vec<f64>>>());
-                let members = members.iter().map(|(grader, verdict)| Member { grader, verdict }).collect();
-                let row = Row { candidate, rubric: version, said: panel, shown, weighted_score, members };
+                let graders = members.iter().map(|(grader, verdict)| Member { grader, verdict }).collect();
+                let row = Row { candidate, rubric: version, said: panel, shown, weighted_score, graders };
                 serde_json::to_writer(&mut out, &row)?;
             }
         }

@@ -51,6 +51,7 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
     suite.name = fields.name("name");
     suite.description = fields.text("description");
     let defaults = Defaults::read(&fields);
+    suite.judge = defaults.judge.clone();
     let mut names: BTreeMap<String, Span> = BTreeMap::new();
     let tests = fields.any(&["tests", "eval_cases", "evalcases"]).map(|it| test_nodes(cx, it)).unwrap_or_default();
     for (at, test) in tests.iter().enumerate() {
@@ -454,9 +455,13 @@ fn case(
     names: &mut BTreeMap<String, Span>,
 ) -> Option<Case> {
     let fields = Fields::new(cx, node, "test")?;
-    let before = cx.n_errors();
     let description = fields.text("description");
-    let name = fields.name("id").or_else(|| description.clone()).unwrap_or_else(|| format!("test {}", at + 1));
+    let id = fields.name("id");
+    let (name, description) = match (id, description) {
+        (Some(id), description) => (id, description),
+        (None, Some(description)) => (description, None),
+        (None, None) => (format!("test {}", at + 1), None),
+    };
     let name = name + suffix;
     if let Some(first) = names.insert(name.clone(), fields.span("id")) {
         cx.report(
@@ -511,7 +516,7 @@ fn case(
     let mut judge = defaults.judge.clone();
     judge.model = asserted.model.or_else(|| options.as_ref().and_then(|it| it.grader.clone())).or_else(|| defaults.grader.clone());
     judge.temperature = asserted.temperature;
-    (cx.n_errors() == before).then_some(Case {
+    Some(Case {
         name,
         description,
         tags: tags.unwrap_or_else(|| defaults.tags.clone()),
@@ -528,9 +533,8 @@ fn case(
 }
 
 fn rubric(cx: &Context<'_>, nodes: &[&Node], draft: Draft, spot: Spot) -> Option<(Arc<Rubric>, Asserted)> {
-    let before = cx.n_errors();
     let mut asserted = assertions(cx, nodes);
-    (cx.n_errors() == before).then_some(())?;
+    (!asserted.criteria.is_empty()).then_some(())?;
     let draft = Draft {
         criteria: std::mem::take(&mut asserted.criteria),
         prompt: asserted.prompt.take().or(draft.prompt),

@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
         let mut criteria = Vec::new();
         for node in strings {
             spot.children.push(Spot::new(node.span).key("description", node.span));
-            criteria.push(self.item(node, criteria.len() + 1).unwrap_or_else(|| Criterion::new("", "", Ask::Question(Scale::Binary))));
+            criteria.extend(self.item(node, criteria.len() + 1));
         }
         self.asserted.n_judged += 1;
         let weight = criteria.len() as f64;
@@ -85,7 +85,6 @@ impl<'a> Reader<'a> {
     fn assertion(&mut self, node: &Node) -> Option<(Criterion, Spot)> {
         let cx = self.cx;
         let fields = Fields::new(cx, node, "assertion")?;
-        let before = cx.n_errors();
         // An entry of v4's inline `rubrics` list has no type.
         if !fields.has("type") && (fields.has("outcome") || fields.has("score_ranges")) {
             let criterion = self.item(node, 1)?;
@@ -108,13 +107,15 @@ impl<'a> Reader<'a> {
         } else {
             self.method(&fields, &kind, type_node)
         };
-        let default = if let Some(Ask::Group(_) | Ask::Question(_)) = &ask { kind.as_str() } else { written.as_str() };
+        // Without a known type nobody knows which keys belong here.
+        let ask = ask?;
+        let default = if let Ask::Group(_) | Ask::Question(_) = &ask { kind.as_str() } else { written.as_str() };
         let id = self.ids.fresh(named.as_deref().unwrap_or(default));
         let description = match &ask {
-            Some(Ask::Question(_)) => self.text_of(&fields, &kind),
+            Ask::Question(_) => self.text_of(&fields, &kind),
             _ => String::new(),
         };
-        let mut criterion = Criterion::new(id, description, ask.unwrap_or(Ask::Question(Scale::Unit)));
+        let mut criterion = Criterion::new(id, description, ask);
         criterion.weight = fields.number_in("weight", 0.0..=f64::MAX).unwrap_or(1.0);
         criterion.required = fields.bool("required").unwrap_or(false);
         criterion.threshold = fields.number_in("min_score", 0.0..=1.0);
@@ -133,7 +134,7 @@ impl<'a> Reader<'a> {
             }
         }
         fields.finish();
-        (cx.n_errors() == before).then_some((criterion, spot))
+        Some((criterion, spot))
     }
 
     fn method(&mut self, fields: &Fields<'_>, kind: &str, at: &Node) -> Option<Ask> {
@@ -157,7 +158,7 @@ impl<'a> Reader<'a> {
         if !entry.params.iter().any(|it| it.name == "config") {
             fields.knows(&["config"]);
         }
-        let mut method = method(fields, entry)?;
+        let mut method = method(fields, entry);
         if needs_one(entry) && method.params.is_empty() {
             let names: Vec<&str> = entry.params.iter().map(|it| it.name).collect();
             cx.error(Code::MissingKey, fields.start(), format!("`{kind}` needs at least one of {}", names.join(", ")));
@@ -305,7 +306,6 @@ impl<'a> Reader<'a> {
             return Some(checklist(self.ids.fresh(&auto), cx.text(node, "assert")?));
         }
         let fields = Fields::new(cx, node, "rubric item")?;
-        let before = cx.n_errors();
         let outcome = fields.any(&["outcome", "criteria", "description"]).and_then(|it| cx.text(it, "outcome"));
         let scale = fields.get("score_ranges").map(|it| ranges(cx, it));
         if outcome.is_none() && scale.is_none() {
@@ -329,7 +329,7 @@ impl<'a> Reader<'a> {
         criterion.min_score = criterion.min_score.or(old);
         criterion.threshold = criterion.min_score;
         fields.finish();
-        (cx.n_errors() == before).then_some(criterion)
+        Some(criterion)
     }
 }
 

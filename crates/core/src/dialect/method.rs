@@ -8,11 +8,10 @@ use serde_json::{Map, Value};
 use super::read::{Context, Fields};
 use crate::catalogue::{Entry, Kind, Method, Param};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::source::{Node, Shape};
+use crate::source::{Node, Shape, json_number};
 
 /// Reads the parameters of `entry` from a mapping.
-pub(super) fn method(fields: &Fields<'_>, entry: &'static Entry) -> Option<Method> {
-    let before = fields.cx.n_errors();
+pub(super) fn method(fields: &Fields<'_>, entry: &'static Entry) -> Method {
     let mut params = Map::new();
     for param in entry.params {
         let node = match param.alias {
@@ -29,7 +28,7 @@ pub(super) fn method(fields: &Fields<'_>, entry: &'static Entry) -> Option<Metho
             None => {}
         }
     }
-    (fields.cx.n_errors() == before).then_some(Method { entry, params })
+    Method { entry, params }
 }
 
 fn value(cx: &Context<'_>, node: &Node, param: &Param) -> Option<Value> {
@@ -52,9 +51,9 @@ fn value(cx: &Context<'_>, node: &Node, param: &Param) -> Option<Value> {
             Some(Value::String(text))
         }
         Kind::Bool => cx.bool(node, name).map(Value::Bool),
-        Kind::Number => cx.number(node, name).map(Value::from),
-        Kind::Fraction => cx.number_in(node, name, 0.0..=1.0).map(Value::from),
-        Kind::Amount => cx.number_in(node, name, 0.0..=f64::MAX).map(Value::from),
+        Kind::Number => cx.number(node, name).and_then(json_number),
+        Kind::Fraction => cx.number_in(node, name, 0.0..=1.0).and_then(json_number),
+        Kind::Amount => cx.number_in(node, name, 0.0..=f64::MAX).and_then(json_number),
         Kind::Count => cx.integer(node, name, 0..=i64::MAX).map(Value::from),
         Kind::OneOf(words) => {
             let allowed: Vec<(&'static str, &'static str)> = words.iter().map(|&it| (it, it)).collect();

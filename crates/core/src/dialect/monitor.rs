@@ -37,7 +37,6 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
 /// One monitor: a file of its own, or an entry of a native file's `monitors`.
 pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {
     let cx = fields.cx;
-    let before = cx.n_errors();
     fields.knows(&["imports"]);
     let agents = agents(&fields);
     let pass_mark = fields.get("pass_threshold").and_then(|it| Some((cx.number(it, "pass_threshold")?, it.span)));
@@ -79,7 +78,6 @@ pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {
         },
     };
     fields.finish();
-    (cx.n_errors() == before || monitor.agents.is_empty()).then_some(())?;
     Some(monitor)
 }
 

@@ -220,7 +220,6 @@ fn eval(
     names: &mut BTreeMap<String, Span>,
 ) -> Option<Case> {
     let fields = Fields::new(cx, node, "eval")?;
-    let before = cx.n_errors();
     let name = fields.name("name");
     match &name {
         None => fields.missing("name"),
@@ -265,14 +264,15 @@ fn eval(
     has_something_to_grade(&fields, &case);
     row_fields(cx, node, &case);
     fields.finish();
-    (cx.n_errors() == before).then_some(case)
+    Some(case)
 }
 
 fn eval_rubric(fields: &Fields<'_>, named: &Named, extra: Extra) -> Option<Arc<Rubric>> {
     match fields.get("rubric") {
         Some(node) => rubric(fields.cx, node, named, extra),
         None if extra.checks.is_empty() => {
-            if !fields.has("checks") || fields.list("checks").is_some_and(<[Node]>::is_empty) {
+            let nothing_said = !fields.has("checks") || fields.list("checks").is_some_and(<[Node]>::is_empty);
+            if nothing_said && !fields.is_misspelt("rubric") && !fields.is_misspelt("checks") {
                 fields.cx.report(
                     Diagnostic::error(Code::MissingKey, fields.start(), "an eval needs `rubric` or `checks`")
                         .help("say what good looks like: `rubric: \"…\"`"),
@@ -348,7 +348,8 @@ fn matrix(fields: Fields<'_>) -> Matrix {
 fn has_something_to_grade(fields: &Fields<'_>, case: &Case) {
     let candidate = &case.candidate;
     let has_task = candidate.input.is_some() || !candidate.messages.is_empty() || !case.matrix.prompts.is_empty();
-    if !candidate.is_given() && !has_task {
+    let misspelt = ["response", "prompt", "trace", "diff", "input", "messages"].iter().any(|it| fields.is_misspelt(it));
+    if !candidate.is_given() && !has_task && !misspelt {
         fields.cx.report(
             Diagnostic::error(Code::MissingKey, fields.start(), "there is nothing to grade")
                 .help("give a `response` (or `trace`, or `diff`), or a `prompt` to run"),

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::lower::{Spot, accept};
 use super::method::{Ids, method};
 use super::read::{Context, Fields, tidy};
-use super::rubric::{Named, leaf, preset};
+use super::rubric::{Named, UNREADABLE, leaf, preset};
 use super::rows;
 use crate::catalogue::{self, CHECKS, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
@@ -45,6 +45,15 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
         if let Some(items) = fields.list("evaluators") {
             let rubric = evaluators(cx, items, fields.key_span("evaluators"));
             suite.rubrics.extend(rubric.map(|it| ("evaluators".to_owned(), it)));
+        }
+        fields.finish();
+        return suite;
+    }
+    if node.get("criteria").is_some() {
+        // The rows of a rubric without the task around them.
+        let Some(fields) = Fields::new(cx, node, "rubric") else { return suite };
+        if let Some(SchemeKind::Rubric { rubric, .. }) = rubric_eval(&fields) {
+            suite.rubrics.insert("criteria".to_owned(), rubric);
         }
         fields.finish();
         return suite;
@@ -196,7 +205,6 @@ fn scheme(cx: &Context<'_>, node: &Node) -> Option<Scheme> {
 
 fn rubric_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
     let cx = fields.cx;
-    let before = cx.n_errors();
     let (min, max, labels) = rating_scale(fields);
     let mut spot = Spot::new(fields.start()).key("criteria", fields.key_span("criteria"));
     let mut criteria = Vec::new();
@@ -214,7 +222,8 @@ fn rubric_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
     let notes = fields.fields("notes", "notes field").and_then(notes);
     let display = crate::rubric::Display::Likert { min, max };
     let draft = Draft { criteria, display, ..Draft::default() };
-    let rubric = (cx.n_errors() == before).then(|| accept(cx, draft, &spot)).flatten();
+    let unread = draft.criteria.is_empty() && fields.list("criteria").is_none_or(|it| !it.is_empty());
+    let rubric = if unread { None } else { accept(cx, draft, &spot) };
     Some(SchemeKind::Rubric { rubric: Arc::new(rubric?), overall, notes })
 }
 
@@ -261,7 +270,8 @@ fn rated_criterion(cx: &Context<'_>, node: &Node, (min, max, labels): (i64, i64,
     // The tutorial's shorter example has no descriptions; the name is what people see then.
     let description = fields.text("description").or_else(|| label.clone()).or_else(|| name.clone());
     let scale = Scale::Likert { min, max, labels: labels.clone() };
-    let mut criterion = Criterion::new(name.clone().unwrap_or_default(), description.unwrap_or_default(), Ask::Question(scale));
+    let name = name.unwrap_or_else(|| UNREADABLE.to_owned());
+    let mut criterion = Criterion::new(name, description.unwrap_or_else(|| UNREADABLE.to_owned()), Ask::Question(scale));
     criterion.label = label;
     criterion.by = vec![GraderKind::Human];
     criterion.weight = fields.number_in("weight", 0.0..=f64::MAX).unwrap_or(1.0);
@@ -269,7 +279,7 @@ fn rated_criterion(cx: &Context<'_>, node: &Node, (min, max, labels): (i64, i64,
     let spot = ["name", "weight", "description"].iter().fold(Spot::new(fields.start()), |spot, key| spot.key(key, fields.span(key)));
     let spot = spot.key("levels", fields.key_span("scale_descriptions"));
     fields.finish();
-    name.map(|_| (criterion, spot))
+    Some((criterion, spot))
 }
 
 fn levels(fields: &Fields<'_>) -> Labels {
@@ -435,7 +445,6 @@ fn text(fields: &Fields<'_>) -> SchemeKind {
 
 /// A list of evaluators is a rubric whose criteria are those evaluators.
 fn evaluators(cx: &Context<'_>, items: &[Node], span: Span) -> Option<Arc<crate::rubric::Rubric>> {
-    let before = cx.n_errors();
     let (mut ids, mut spot, mut criteria) = (Ids::default(), Spot::new(span), Vec::new());
     for item in items {
         if let Some((criterion, at)) = evaluator(cx, item, &mut ids) {
@@ -443,7 +452,7 @@ fn evaluators(cx: &Context<'_>, items: &[Node], span: Span) -> Option<Arc<crate:
             spot.children.push(at);
         }
     }
-    (cx.n_errors() == before).then_some(())?;
+    (!criteria.is_empty() || items.is_empty()).then_some(())?;
     accept(cx, Draft { criteria, ..Draft::default() }, &spot).map(Arc::new)
 }
 
@@ -460,15 +469,14 @@ fn evaluator(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion,
     let ask = if name == "rubric_dag" {
         dag(&params, &mut spot)
     } else if let Some(entry) = catalogue::find(CHECKS, &name).filter(|it| is_evaluator(it.name)) {
-        method(&params, entry).map(|mut it| {
-            // Potato looks for text whatever its case, unless told otherwise.
-            if name == "contains" {
-                it.params.entry("case_sensitive").or_insert(Json::Bool(false));
-            }
-            Ask::Check(it)
-        })
+        let mut method = method(&params, entry);
+        // Potato looks for text whatever its case, unless told otherwise.
+        if name == "contains" {
+            method.params.entry("case_sensitive").or_insert(Json::Bool(false));
+        }
+        Some(Ask::Check(method))
     } else if let Some(entry) = catalogue::find(RECIPES, &name).filter(|it| is_evaluator(it.name)) {
-        method(&params, entry).map(Ask::Recipe)
+        Some(Ask::Recipe(method(&params, entry)))
     } else {
         let known = CHECKS.iter().chain(RECIPES).map(|it| it.name).filter(|it| is_evaluator(it));
         cx.report(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity, closest};
 use crate::source::{Entry, FileId, Node, Scalar, Shape, Sources, Span};
 use crate::{suite, syntax};
 
@@ -446,7 +446,16 @@ impl<'a> Fields<'a> {
         node
     }
 
+    /// Whether some other key is probably this one misspelt; it is going to be reported as unknown.
+    pub(super) fn is_misspelt(&self, key: &str) -> bool {
+        let known = self.known.borrow();
+        self.entries.iter().any(|it| !known.contains(&it.key.as_str()) && closest(&it.key, &[key]).is_some())
+    }
+
     pub(super) fn missing(&self, key: &str) {
+        if !self.has(key) && self.is_misspelt(key) {
+            return;
+        }
         let article = if self.what.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
         let message = if self.has(key) {
             format!("`{key}` is there, but has no value")

@@ -83,7 +83,6 @@ pub(super) fn prose(cx: &Context<'_>, node: &Node) -> Option<(Draft, Spot)> {
 
 fn structured(cx: &Context<'_>, node: &Node, named: &Named, extra: &Extra) -> Option<(Draft, Spot)> {
     let fields = Fields::new(cx, node, "rubric")?;
-    let before = cx.n_errors();
     let base = base(&fields, named);
     if let (Some((_, outside)), true) = (extra.threshold, fields.has("threshold")) {
         cx.report(
@@ -94,7 +93,7 @@ fn structured(cx: &Context<'_>, node: &Node, named: &Named, extra: &Extra) -> Op
     }
     let read = body(&fields, base);
     fields.finish();
-    read.filter(|_| cx.n_errors() == before)
+    read
 }
 
 /// Reads a rubric's keys onto `base`; the caller finishes the mapping.
@@ -263,7 +262,6 @@ fn criteria(cx: &Context<'_>, items: &[Node], ids: &mut Ids) -> (Vec<Criterion>,
 
 fn criterion(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion, Spot)> {
     let fields = Fields::new(cx, node, "criterion")?;
-    let before = cx.n_errors();
     let mut spot = Spot::new(fields.start());
     const KEYS: [&str; 12] = [
         "name", "description", "weight", "threshold", "min_score", "examples", "when", "requires", "by", "scale",
@@ -288,9 +286,11 @@ fn criterion(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion,
     if let Some(name) = &name {
         ids.take(name);
     }
-    let mut criterion = Criterion::new(name.unwrap_or_default(), "", ask.unwrap_or(Ask::Question(Scale::Unit)));
+    let ask_is_known = ask.is_some();
+    let name = name.unwrap_or_else(|| ids.fresh(UNREADABLE));
+    let mut criterion = Criterion::new(name, "", ask.unwrap_or(Ask::Question(Scale::Unit)));
     plain_keys(&fields, &mut criterion);
-    if let Some(levels) = fields.map("levels") {
+    if let Some(levels) = fields.map("levels").filter(|_| ask_is_known) {
         let scale = if let Ask::Question(scale) = &criterion.ask { scale } else { &Scale::Unit };
         criterion.levels = levels
             .iter()
@@ -298,15 +298,21 @@ fn criterion(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion,
             .collect();
     }
     fields.finish();
-    (cx.n_errors() == before).then_some((criterion, spot))
+    Some((criterion, spot))
 }
+
+/// Stands for a name or description that could not be read, so that the rest can still be looked at.
+pub(super) const UNREADABLE: &str = "(unreadable)";
 
 /// The keys that mean the same whatever is asked.
 fn plain_keys(fields: &Fields<'_>, criterion: &mut Criterion) {
     let cx = fields.cx;
     criterion.label = fields.text("label");
     criterion.description = match &criterion.ask {
-        Ask::Question(_) => fields.need("description").and_then(|it| cx.text(it, "description")).unwrap_or_default(),
+        Ask::Question(_) => {
+            let text = fields.need("description").and_then(|it| cx.text(it, "description"));
+            text.unwrap_or_else(|| UNREADABLE.to_owned())
+        }
         _ => fields.text_or_file("description").unwrap_or_default(),
     };
     criterion.weight = fields.number("weight").unwrap_or(1.0);
@@ -363,14 +369,25 @@ fn ask(fields: &Fields<'_>, spot: &mut Spot, ids: &mut Ids) -> Option<Ask> {
         return Some(Ask::Tree(graph));
     }
     if let Some(inner) = fields.fields("check", "check") {
-        return typed(&inner, CHECKS, "check").inspect(|_| inner.finish()).map(Ask::Check);
+        let method = typed(&inner, CHECKS, "check");
+        finish_typed(inner, method.is_some());
+        return method.map(Ask::Check);
     }
     if let Some(inner) = fields.fields("recipe", "recipe") {
-        return typed(&inner, RECIPES, "recipe").inspect(|_| inner.finish()).map(Ask::Recipe);
+        let method = typed(&inner, RECIPES, "recipe");
+        finish_typed(inner, method.is_some());
+        return method.map(Ask::Recipe);
     }
     match fields.get("scale") {
         Some(node) => scale(cx, node).map(Ask::Question),
         None => Some(Ask::Question(Scale::Unit)),
+    }
+}
+
+/// Without a known type nobody knows which keys belong here.
+fn finish_typed(fields: Fields<'_>, is_known: bool) {
+    if is_known {
+        fields.finish();
     }
 }
 
@@ -385,13 +402,12 @@ fn typed(fields: &Fields<'_>, entries: &'static [Entry], what: &str) -> Option<M
         );
         return None;
     };
-    method(fields, entry)
+    Some(method(fields, entry))
 }
 
 /// One entry of an eval's `checks`: a check, with how it counts beside it.
 pub(super) fn check(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion, Spot)> {
     let fields = Fields::new(cx, node, "check")?;
-    let before = cx.n_errors();
     let spot = Spot::new(fields.start()).key("weight", fields.span("weight")).key("name", fields.span("name"));
     let method = typed(&fields, CHECKS, "check")?;
     let id = fields.name("name").unwrap_or_else(|| ids.fresh(method.entry.name));
@@ -403,7 +419,7 @@ pub(super) fn check(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Cri
         criterion.polarity = Polarity::Negated;
     }
     fields.finish();
-    (cx.n_errors() == before).then_some((criterion, spot))
+    Some((criterion, spot))
 }
 
 fn when(fields: Fields<'_>) -> Option<When> {

@@ -58,7 +58,11 @@ enum AnyGrader {
 
 impl Line {
     pub fn parse(text: &str) -> Result<Self, BadLine> {
-        let value: Json = serde_json::from_str(text).map_err(|error| BadLine::NotJson(error.to_string()))?;
+        let value: Json = serde_json::from_str(text).map_err(|error| {
+            let reason = error.to_string();
+            let reason = reason.split(" at line").next().unwrap_or_default();
+            BadLine::NotJson(format!("{reason} at column {}", error.column()))
+        })?;
         let Json::Object(map) = value else { return Err(BadLine::NotAnObject) };
         if map.get("rubric").is_some_and(|it| it.get("criteria_ratings").is_some()) {
             return annotation(&map);

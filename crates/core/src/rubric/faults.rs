@@ -1,6 +1,6 @@
 //! Everything that can be wrong with a draft, said at once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::tree::{GraphFault, circle};
 use super::{Aggregation, Ask, Criterion, Draft, GraderKind, MAX_GROUP_DEPTH, Moment, Order, Polarity, Scale, questions};
@@ -62,10 +62,8 @@ pub(super) fn examine(draft: &Draft) -> Result<Option<Order>, Vec<Fault>> {
     let mut examiner = Examiner::default();
     examiner.rubric(draft);
     examiner.list(&draft.criteria, &mut Vec::new(), draft.aggregation);
-    if examiner.faults.is_empty() {
-        examiner.ids(&draft.criteria);
-    }
-    let order = if examiner.faults.is_empty() { examiner.requirements(draft) } else { None };
+    let ids_are_unique = examiner.ids(&draft.criteria);
+    let order = if ids_are_unique { examiner.requirements(draft) } else { None };
     if examiner.faults.is_empty() { Ok(order) } else { Err(examiner.faults) }
 }
 
@@ -209,18 +207,23 @@ impl Examiner {
     }
 
     /// Ids of criteria, groups and tree nodes share one namespace: a grade or a requirement names any of them.
-    fn ids(&mut self, criteria: &[Criterion]) {
-        let mut seen = HashMap::new();
+    fn ids(&mut self, criteria: &[Criterion]) -> bool {
+        let mut seen = HashSet::new();
+        let mut unique = true;
         for (at, criterion) in flat(criteria) {
-            if seen.insert(criterion.id.clone(), ()).is_some() {
+            if !seen.insert(criterion.id.clone()) {
+                unique = false;
                 self.fault(&at, "name", Problem::DuplicateId(criterion.id.clone()));
             }
         }
         for question in questions(criteria).filter(|it| it.node.is_some()) {
-            if seen.insert(question.id(), ()).is_some() {
+            // Two nodes with one id are a fault of their graph.
+            if !seen.insert(question.id()) && criteria.iter().any(|it| it.id == question.id()) {
+                unique = false;
                 self.fault(&[], "criteria", Problem::DuplicateId(question.id()));
             }
         }
+        unique
     }
 
     /// Sorts the begins and ends of all criteria so that requirements come first, or reports a circle.

@@ -58,7 +58,7 @@ pub struct Choice {
 pub const RANGES_TOP: i64 = 10;
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("`{value}` is not on the scale ({allowed})")]
+#[error("{} is not on the scale ({allowed})", serde_json::json!(value))]
 pub struct OffScale {
     pub value: Value,
     pub allowed: String,

@@ -41,7 +41,7 @@ pub enum Refused {
     UnknownCriterion { written: String, known: Vec<String> },
     #[error("`{criterion}`: {problem}")]
     OffScale { criterion: String, problem: String },
-    #[error("`{criterion}` of `{candidate}` is graded twice by {grader}; give each grade its own `grader`")]
+    #[error("`{criterion}` of `{candidate}` is graded twice by `{grader}`; give each grade its own `grader`")]
     Twice { candidate: String, criterion: String, grader: String },
     #[error("`{criterion}` is {found}, but `{value}` on its scale is {expected}")]
     WrongUnit { criterion: String, value: String, found: f64, expected: f64 },

@@ -1,0 +1,446 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::grade::{Deferral, Failure};
+use crate::rubric::{Group, Leaf, Node, Scale, WHOLE, When};
+use crate::suite::{Aggregate, TieBreak};
+
+/// `safety required x2, clarity guard t0.9, (a, b x2) x3`: criteria on the unit scale, groups in brackets.
+fn rubric(text: &str) -> Rubric {
+    rubric_with(text, Draft::default())
+}
+
+fn rubric_with(text: &str, draft: Draft) -> Rubric {
+    let mut rest = text;
+    let criteria = criteria(&mut rest);
+    Rubric::new(Draft { criteria, ..draft }).unwrap_or_else(|faults| panic!("{text}: {faults:?}"))
+}
+
+fn criteria(rest: &mut &str) -> Vec<Criterion> {
+    let mut list = Vec::new();
+    loop {
+        *rest = rest.trim_start();
+        let mut criterion = if let Some(inner) = rest.strip_prefix('(') {
+            *rest = inner;
+            let group = Group { criteria: criteria(rest), aggregation: Aggregation::WeightedAverage };
+            let id = format!("g-{}", group.criteria[0].id);
+            *rest = rest.strip_prefix(')').expect("a closing bracket");
+            Criterion::new(id, "", Ask::Group(group))
+        } else {
+            let end = rest.find([',', ')', ' ']).unwrap_or(rest.len());
+            let criterion = Criterion::new(&rest[..end], "…", Ask::Question(Scale::Unit));
+            *rest = &rest[end..];
+            criterion
+        };
+        let end = rest.find([',', ')']).unwrap_or(rest.len());
+        for word in rest[..end].split_whitespace() {
+            match word {
+                "required" => criterion.required = true,
+                "guard" => criterion.polarity = Polarity::Guard,
+                "not" => criterion.polarity = Polarity::Negated,
+                "when" => criterion.when = Some(When::Contains("x".to_owned())),
+                "zero" => criterion.cannot_assess = Some(CannotAssess::Zero),
+                "fail" => criterion.cannot_assess = Some(CannotAssess::Fail),
+                "or_na" => criterion.unmet = Unmet::NotApplicable,
+                _ => match word.split_at(1) {
+                    ("x", weight) => criterion.weight = weight.parse().unwrap(),
+                    ("t", threshold) => criterion.threshold = threshold.parse().ok(),
+                    ("m", min_score) => criterion.min_score = min_score.parse().ok(),
+                    (">", required) => criterion.requires.push(required.to_owned()),
+                    _ => panic!("`{word}`"),
+                },
+            }
+        }
+        list.push(criterion);
+        *rest = &rest[end..];
+        match rest.strip_prefix(',') {
+            Some(more) => *rest = more,
+            None => return list,
+        }
+    }
+}
+
+/// `1 0.5 na ? failed deferred`: one outcome per question.
+fn outcomes(text: &str) -> Vec<Outcome> {
+    let outcome = |word: &str| match word {
+        "na" => Outcome::NotApplicable,
+        "?" => Outcome::Abstained { why: String::new() },
+        "failed" => Outcome::Failed { failure: Failure::Timeout, detail: String::new() },
+        "deferred" => Outcome::Deferred { why: Deferral::NoKey },
+        _ => match word.parse() {
+            Ok(number) => Outcome::Scored { value: Value::Number(number), unit: Some(number) },
+            Err(_) => Outcome::Scored { value: Value::Text(word.to_owned()), unit: None },
+        },
+    };
+    text.split_whitespace().map(outcome).collect()
+}
+
+fn say(rubric: &Rubric, grades: &str) -> Verdict {
+    quoted(rubric, grades, Quote::NotAsked)
+}
+
+fn quoted(rubric: &Rubric, grades: &str, quote: Quote) -> Verdict {
+    let outcomes = outcomes(grades);
+    let answers: Vec<Answer<'_>> = outcomes.iter().map(|outcome| Answer { outcome, quote }).collect();
+    verdict(rubric, &answers, 0.0)
+}
+
+#[track_caller]
+fn check(criteria: &str, grades: &str, status: Status, score: Option<f64>) {
+    check_rubric(&rubric(criteria), grades, status, score);
+}
+
+#[track_caller]
+fn check_rubric(rubric: &Rubric, grades: &str, status: Status, score: Option<f64>) {
+    let verdict = say(rubric, grades);
+    let close = match (verdict.score, score) {
+        (Some(a), Some(b)) => (a - b).abs() < 1e-12,
+        (a, b) => a == b,
+    };
+    assert!(close && verdict.status == status, "{grades}: {verdict:?}");
+}
+
+use Status::{Deferred, Error, Fail, Pass};
+
+#[test]
+fn the_score_is_the_weighted_mean() {
+    check("a, b", "1 0.5", Pass, Some(0.75));
+    check("a x3, b", "1 0", Pass, Some(0.75));
+    check("a x3, b", "0 1", Fail, Some(0.25));
+    check("a x0, b", "0 1", Pass, Some(1.0));
+}
+
+#[test]
+fn rounding_does_not_fail_a_score_that_reaches_the_mark() {
+    // On paper 0.7; in doubles a hair under it.
+    check("a x0.1, b x0.1, c x0.1, d x0.1, e x0.1, f x0.1, g x0.1, h x0.3", "1 1 1 1 1 1 1 0", Pass, Some(0.7));
+}
+
+#[test]
+fn unscored_criteria_leave_the_denominator() {
+    check("a, b", "1 na", Pass, Some(1.0));
+    check("a, b", "1 ?", Pass, Some(1.0));
+    check("a zero, b", "? 1", Fail, Some(0.5));
+    check("a fail, b x9", "? 1", Fail, Some(0.9));
+}
+
+#[test]
+fn a_broken_grader_is_an_error_and_never_a_number() {
+    check("a, b", "1 failed", Error, None);
+    check("a guard, b", "failed 1", Error, None);
+    let with = |on_error| rubric_with("a, b guard", Draft { on_error, ..Draft::default() });
+    check_rubric(&with(OnError::Fail), "1 failed", Fail, Some(1.0));
+    check_rubric(&with(OnError::Skip), "failed 0", Pass, Some(1.0));
+    // A gate that nobody looked at has not been passed.
+    check_rubric(&with(OnError::Skip), "1 failed", Error, None);
+}
+
+#[test]
+fn what_was_not_asked_defers_the_verdict() {
+    check("a, b", "1 deferred", Deferred, None);
+    check("a, b", "failed deferred", Error, None);
+}
+
+#[test]
+fn nothing_to_grade_is_vacuous_only_by_condition() {
+    let verdict = say(&rubric("a when, b when"), "na na");
+    assert!(verdict.vacuous && verdict.status == Pass && verdict.score.is_none());
+    let verdict = say(&rubric("(a, b) when"), "na na");
+    assert!(verdict.vacuous && verdict.status == Pass);
+    check("a, b", "na na", Error, None);
+    check("a when, b when", "na ?", Error, None);
+}
+
+#[test]
+fn required_is_held_against_its_own_threshold_or_the_rubrics() {
+    check("a required, b x9", "0.6 1", Fail, Some(0.96));
+    check("a required t0.5, b x9", "0.6 1", Pass, Some(0.96));
+    check("a required t0.9, b", "0.8 1", Fail, Some(0.9));
+    check("a required, b x9", "na 1", Pass, Some(1.0));
+}
+
+#[test]
+fn a_guard_fails_when_its_bad_thing_is_there() {
+    check("a guard, b x9", "1 1", Fail, Some(0.9));
+    check("a guard, b", "0 1", Pass, Some(1.0));
+    check("a guard, b x9", "0.5 1", Fail, Some(0.95));
+    check("a guard, b x9", "0.49 1", Pass, Some(0.951));
+    check("a guard t0.9, b x9", "0.2 1", Fail, Some(0.98));
+    check("a not, b", "1 1", Fail, Some(0.5));
+}
+
+#[test]
+fn a_minimum_gates_by_itself() {
+    check("a m0.5, b x9", "0.4 1", Fail, Some(0.94));
+    check("a m0.5, b x9", "0.5 1", Pass, Some(0.95));
+}
+
+#[test]
+fn penalties_subtract_and_have_no_share_of_the_denominator() {
+    check("a x3, b x1, bad x-2", "1 1 1", Fail, Some(0.5));
+    check("a x3, b x1, bad x-2", "1 1 0", Pass, Some(1.0));
+    check("a, bad x-5", "1 1", Fail, Some(0.0));
+}
+
+#[test]
+fn strict_wants_all_of_it() {
+    let strict = rubric_with("a, b", Draft { strict: true, ..Draft::default() });
+    check_rubric(&strict, "1 1", Pass, Some(1.0));
+    check_rubric(&strict, "1 0.99", Fail, Some(0.995));
+}
+
+#[test]
+fn the_worst_criterion_can_be_the_score() {
+    let min = rubric_with("a x9, b", Draft { aggregation: Aggregation::Min, ..Draft::default() });
+    check_rubric(&min, "1 0.6", Fail, Some(0.6));
+    check_rubric(&min, "1 na", Pass, Some(1.0));
+}
+
+#[test]
+fn groups_are_criteria_whose_gates_hold() {
+    check("(a, b x3) x2, c", "0 1 1", Pass, Some((2.0 * 0.75 + 1.0) / 3.0));
+    check("(a required, b x9) x2, c", "0 1 1", Fail, Some(2.8 / 3.0));
+    check("(a, b), c", "na na 1", Pass, Some(1.0));
+    check("((a, b) required, c x9), d x9", "0 1 1 1", Fail, Some((0.95 + 9.0) / 10.0));
+}
+
+#[test]
+fn unmet_requirements_score_zero_or_leave() {
+    check("a, b >a", "1 1", Pass, Some(1.0));
+    check("a, b >a", "0 1", Fail, Some(0.0));
+    check("a, b >a or_na", "0 1", Fail, Some(0.0));
+    check("a x0, b, c >a or_na", "0 1 1", Pass, Some(1.0));
+    // Not met because what it requires is not met: requirements carry on.
+    check("c >b, b >a, a, d", "1 1 0 1", Fail, Some(0.25));
+    check("(a, b), c >g-a", "0 0 1", Fail, Some(0.0));
+    check("a, (b, c) >a", "0 1 1", Fail, Some(0.0));
+    check("a, b >a", "na 1", Pass, Some(1.0));
+}
+
+#[test]
+fn evidence_is_found_or_the_answer_does_not_count() {
+    let strict = rubric_with("a, b guard", Draft { require_evidence: true, ..Draft::default() });
+    assert_eq!(quoted(&strict, "1 0", Quote::Found).status, Pass);
+    let verdict = quoted(&strict, "1 0", Quote::Missing);
+    // The clean guard needs no quote; the other criterion does.
+    assert_eq!((verdict.status, verdict.score), (Fail, Some(0.5)));
+    assert_eq!(verdict.failed_gates, [FailedGate { gate: Gate::Evidence, criterion: Some("a".to_owned()) }]);
+    assert_eq!(quoted(&strict, "1 0", Quote::NotAsked).status, Pass);
+}
+
+fn leaf(score: f64) -> Target {
+    Target::Leaf(Leaf { score, reason: Some(format!("worth {score}")) })
+}
+
+fn node(id: &str, answers: Answers) -> Node {
+    Node { id: id.to_owned(), ask: "?".to_owned(), answers }
+}
+
+#[test]
+fn a_tree_walks_to_an_authored_score_and_keeps_its_path() {
+    let graph = Graph {
+        root: "first".to_owned(),
+        nodes: vec![
+            node("second", Answers::YesNo { yes: leaf(1.0), no: leaf(0.4) }),
+            node("first", Answers::Choices(vec![
+                ("sure".to_owned(), Target::Node("second".to_owned())),
+                ("no".to_owned(), leaf(0.0)),
+            ])),
+        ],
+    };
+    let criteria = vec![Criterion::new(WHOLE, "", Ask::Tree(graph))];
+    let rubric = Rubric::new(Draft { criteria, ..Draft::default() }).unwrap();
+    check_rubric(&rubric, "0.5 sure", Pass, Some(1.0));
+    check_rubric(&rubric, "0.49 sure", Fail, Some(0.4));
+    check_rubric(&rubric, "failed no", Fail, Some(0.0));
+    check_rubric(&rubric, "failed sure", Error, None);
+    check_rubric(&rubric, "deferred sure", Deferred, None);
+    let path = say(&rubric, "1 sure").path;
+    let steps: Vec<(&str, &str, Option<f64>)> = path.iter().map(|it| (it.node.as_str(), it.answer.as_str(), it.score)).collect();
+    assert_eq!(steps, [("first", "sure", None), ("second", "yes", Some(1.0))]);
+}
+
+#[test]
+fn native_units_stand_beside_the_score() {
+    let weights = [3.0, 2.0, 1.5, 1.0, 1.5];
+    let criterion = |(at, weight): (usize, &f64)| Criterion {
+        weight: *weight,
+        ..Criterion::new(format!("c{at}"), "…", Ask::Question(Scale::likert(1, 5)))
+    };
+    let criteria = weights.iter().enumerate().map(criterion).collect();
+    let rubric = Rubric::new(Draft { criteria, ..Draft::default() }).unwrap();
+    let rated = [4.0, 3.0, 5.0, 2.0, 3.0].map(|it| Outcome::Scored { value: Value::Number(it), unit: Some((it - 1.0) / 4.0) });
+    let answers = rated.each_ref().map(|outcome| Answer { outcome, quote: Quote::NotAsked });
+    let verdict = verdict(&rubric, &answers, 0.0);
+    assert_eq!(verdict.native, Some(32.0 / 9.0));
+    assert!((verdict.score.unwrap() - (32.0 / 9.0 - 1.0) / 4.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_length_penalty_is_taken_off_the_aggregate() {
+    let rubric = rubric("a");
+    let outcomes = outcomes("0.9");
+    let answers = [Answer { outcome: &outcomes[0], quote: Quote::NotAsked }];
+    assert!((verdict(&rubric, &answers, 0.25).score.unwrap() - 0.65).abs() < 1e-12);
+}
+
+fn combine(aggregate: Aggregate) -> Combine {
+    Combine::Panel { aggregate, tie_break: TieBreak::Fail }
+}
+
+#[track_caller]
+fn check_panel(criteria: &str, members: &[&str], how: Combine, status: Status) {
+    let rubric = rubric(criteria);
+    let verdicts: Vec<Verdict> = members.iter().map(|it| say(&rubric, it)).collect();
+    let said = panel(&verdicts, how, rubric.pass_mark);
+    assert_eq!(said.status, status, "{said:?}");
+}
+
+#[test]
+fn panels_combine_scores_or_passes() {
+    check_panel("a", &["1", "0.5", "0.5"], combine(Aggregate::Mean), Fail);
+    check_panel("a", &["1", "0.6", "0.6"], combine(Aggregate::Mean), Pass);
+    check_panel("a", &["1", "0.9", "0"], combine(Aggregate::Median), Pass);
+    check_panel("a", &["1", "0.9", "0"], combine(Aggregate::Majority), Pass);
+    check_panel("a", &["1", "0"], combine(Aggregate::Majority), Fail);
+    let lenient = Combine::Panel { aggregate: Aggregate::Majority, tie_break: TieBreak::Pass };
+    check_panel("a", &["1", "0"], lenient, Pass);
+}
+
+#[test]
+fn panels_keep_gates() {
+    let members = ["0 1", "0 1", "1 1"];
+    for aggregate in [Aggregate::Mean, Aggregate::Median, Aggregate::Majority] {
+        check_panel("a required, b x99", &members, combine(aggregate), Fail);
+    }
+    check_panel("a required, b x99", &["0 1", "1 1", "1 1"], combine(Aggregate::Mean), Pass);
+    // An even split of gates is no pass unless told so.
+    check_panel("a required, b x99", &["0 1", "1 1"], combine(Aggregate::Mean), Fail);
+}
+
+#[test]
+fn broken_members_abstain_until_too_few_are_left() {
+    check_panel("a", &["1", "1", "failed"], combine(Aggregate::Mean), Pass);
+    check_panel("a", &["1", "failed"], combine(Aggregate::Mean), Pass);
+    check_panel("a", &["1", "failed", "failed"], combine(Aggregate::Mean), Error);
+    check_panel("a", &["deferred", "deferred"], combine(Aggregate::Mean), Deferred);
+    check_panel("a", &[], combine(Aggregate::Mean), Error);
+}
+
+#[test]
+fn a_jury_passes_by_consensus() {
+    check_panel("a", &["1", "1", "0"], Combine::Jury { consensus: 0.66 }, Pass);
+    check_panel("a", &["1", "0", "0"], Combine::Jury { consensus: 0.66 }, Fail);
+    check_panel("a", &["1", "1", "failed"], Combine::Jury { consensus: 1.0 }, Pass);
+}
+
+#[test]
+fn members_that_move_together_are_fewer_votes() {
+    let same = vec![vec![0.1, 0.1], vec![0.5, 0.5], vec![0.9, 0.9]];
+    assert!((effective_votes(&same).unwrap() - 1.0).abs() < 1e-12);
+    let apart = vec![vec![0.0, 0.0], vec![0.0, 1.0], vec![1.0, 0.0], vec![1.0, 1.0]];
+    assert!((effective_votes(&apart).unwrap() - 2.0).abs() < 1e-12);
+    assert_eq!(effective_votes(&[vec![0.5, 0.5], vec![0.5, 0.5], vec![0.5, 0.5]]), None);
+}
+
+/// Random rubrics of up to six criteria with random answers.
+fn graded() -> impl Strategy<Value = Vec<(f64, u8, Option<f64>)>> {
+    let weight = prop_oneof![4 => 0.1..5.0_f64, 1 => Just(0.0), 1 => -3.0..-0.1_f64];
+    let answer = prop_oneof![5 => (0.0..=1.0_f64).prop_map(Some), 1 => Just(None)];
+    proptest::collection::vec((weight, 0..4_u8, answer), 1..6)
+}
+
+fn build(graded: &[(f64, u8, Option<f64>)], gates: bool) -> (Rubric, Vec<Outcome>) {
+    // A criterion that always counts keeps every random rubric valid.
+    let mut criteria = vec![Criterion::new("base", "…", Ask::Question(Scale::Unit))];
+    let mut outcomes = vec![Outcome::Scored { value: Value::Number(0.5), unit: Some(0.5) }];
+    for (at, (weight, kind, answer)) in graded.iter().enumerate() {
+        let mut criterion = Criterion::new(format!("c{at}"), "…", Ask::Question(Scale::Unit));
+        criterion.weight = *weight;
+        match kind {
+            1 if gates && 0.0 <= *weight => criterion.required = true,
+            2 if gates && 0.0 <= *weight => criterion.polarity = Polarity::Guard,
+            3 => criterion.threshold = Some(0.5),
+            _ => {}
+        }
+        criteria.push(criterion);
+        outcomes.push(answer.map_or(Outcome::NotApplicable, |it| Outcome::Scored { value: Value::Number(it), unit: Some(it) }));
+    }
+    (Rubric::new(Draft { criteria, ..Draft::default() }).expect("valid by construction"), outcomes)
+}
+
+fn judge(rubric: &Rubric, outcomes: &[Outcome]) -> Verdict {
+    let answers: Vec<Answer<'_>> = outcomes.iter().map(|outcome| Answer { outcome, quote: Quote::NotAsked }).collect();
+    verdict(rubric, &answers, 0.0)
+}
+
+proptest! {
+    #[test]
+    fn scores_stay_in_range(graded in graded()) {
+        let (rubric, outcomes) = build(&graded, true);
+        let score = judge(&rubric, &outcomes).score.expect("all are scored or not applicable");
+        prop_assert!((0.0..=1.0).contains(&score));
+    }
+
+    #[test]
+    fn permuting_criteria_changes_nothing(graded in graded(), turn in 0..6_usize) {
+        let (rubric, outcomes) = build(&graded, true);
+        let turn = turn % outcomes.len();
+        let rotate = |list: &[Criterion]| [&list[turn..], &list[..turn]].concat();
+        let turned = Rubric::new(Draft { criteria: rotate(&rubric.criteria), ..Draft::default() }).unwrap();
+        let moved: Vec<Outcome> = [&outcomes[turn..], &outcomes[..turn]].concat();
+        let (a, b) = (judge(&rubric, &outcomes), judge(&turned, &moved));
+        prop_assert_eq!(a.status, b.status);
+        prop_assert!((a.score.unwrap() - b.score.unwrap()).abs() < 1e-12);
+        let sorted = |verdict: &Verdict| {
+            let mut gates: Vec<_> = verdict.failed_gates.iter().map(|it| (it.criterion.clone(), it.gate)).collect();
+            gates.sort();
+            gates
+        };
+        prop_assert_eq!(sorted(&a), sorted(&b));
+    }
+
+    #[test]
+    fn a_failed_gate_always_fails(graded in graded()) {
+        let (rubric, outcomes) = build(&graded, true);
+        let verdict = judge(&rubric, &outcomes);
+        prop_assert!(verdict.failed_gates.is_empty() || verdict.status == Fail);
+    }
+
+    #[test]
+    fn raising_a_grade_never_lowers_the_aggregate_without_guards(graded in graded(), at in 0..5_usize, by in 0.0..1.0_f64) {
+        // Penalties are raised by being met, so they are left out like guards.
+        let graded: Vec<_> = graded.into_iter().map(|(weight, kind, answer)| (weight.abs(), kind, answer)).collect();
+        let (rubric, mut outcomes) = build(&graded, false);
+        let before = judge(&rubric, &outcomes).score.unwrap();
+        let at = 1 + at % graded.len();
+        if let Outcome::Scored { unit: Some(unit), .. } = &mut outcomes[at] {
+            *unit = (*unit + by).min(1.0);
+        }
+        prop_assert!(before <= judge(&rubric, &outcomes).score.unwrap() + 1e-12);
+    }
+
+    #[test]
+    fn skipped_criteria_leave_the_denominator(graded in graded(), at in 0..5_usize) {
+        let (rubric, mut outcomes) = build(&graded, false);
+        let at = 1 + at % graded.len();
+        outcomes[at] = Outcome::NotApplicable;
+        let with = judge(&rubric, &outcomes);
+        let mut criteria = rubric.criteria.clone();
+        criteria.remove(at);
+        outcomes.remove(at);
+        let without = judge(&Rubric::new(Draft { criteria, ..Draft::default() }).unwrap(), &outcomes);
+        prop_assert_eq!((with.score, with.status), (without.score, without.status));
+    }
+
+    #[test]
+    fn a_panel_passes_no_gate_that_a_majority_failed(answers in proptest::collection::vec((0.0..=1.0_f64, 0.0..=1.0_f64), 1..7)) {
+        let rubric = rubric("a required, b x99");
+        let verdicts: Vec<Verdict> = answers.iter().map(|(a, b)| say(&rubric, &format!("{a} {b}"))).collect();
+        let n_gated = verdicts.iter().filter(|it| !it.failed_gates.is_empty()).count();
+        for aggregate in [Aggregate::Mean, Aggregate::Median, Aggregate::Majority] {
+            let said = panel(&verdicts, combine(aggregate), rubric.pass_mark);
+            prop_assert!(2 * n_gated < verdicts.len() || said.status != Pass, "{:?}", said);
+        }
+    }
+}

@@ -9,7 +9,7 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use node::{Entry, Node, Scalar, Shape};
+pub use node::{Entry, Node, Scalar, Shape, json_number};
 pub(crate) use write::number;
 pub use write::{Tree, to_json, to_yaml};
 
@@ -68,7 +68,7 @@ impl Sources {
     pub fn shorten(&mut self, folder: &Path) {
         for source in &mut self.files {
             if let Ok(short) = source.path.strip_prefix(folder) {
-                source.path = short.to_owned();
+                source.path = if short.as_os_str().is_empty() { ".".into() } else { short.to_owned() };
             }
         }
     }

@@ -147,12 +147,21 @@ impl Node {
             Shape::Scalar(it) => {
                 let bool = it.as_bool().map(Value::Bool);
                 let int = || it.plain.then(|| it.text.parse::<i64>().ok()).flatten().map(Value::from);
-                // JSON has no infinity and no NaN; such a scalar stays the text it was.
-                let number = || it.as_number().and_then(serde_json::Number::from_f64).map(Value::Number);
+                let number = || it.as_number().and_then(json_number);
                 bool.or_else(int).or_else(number).unwrap_or_else(|| Value::String(it.text.clone()))
             }
         }
     }
+}
+
+/// A number as JSON; whole ones are written without a point, however they were spelt.
+///
+/// JSON has no infinity and no NaN: `None`.
+pub fn json_number(number: f64) -> Option<serde_json::Value> {
+    if number.fract() == 0.0 && number.abs() < 9e15 {
+        return Some((number as i64).into());
+    }
+    serde_json::Number::from_f64(number).map(Into::into)
 }
 
 #[cfg(test)]

@@ -230,7 +230,9 @@ fn item_behind_dash(item: &Tree, indent: usize, out: &mut String) {
 }
 
 fn entry(key: &str, value: &Tree, indent: usize, out: &mut String) {
-    out.push_str(&inline_text(key));
+    // Keys are text to every reader of ours, so points of a scale need no quotes.
+    let is_integer = key.parse::<i64>().is_ok_and(|it| it.to_string() == key);
+    out.push_str(&if is_integer { key.to_owned() } else { inline_text(key) });
     out.push(':');
     match value {
         Tree::List(items) if !items.is_empty() && !is_short(value) => {

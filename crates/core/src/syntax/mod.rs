@@ -24,6 +24,11 @@ pub fn parse(sources: &Sources, file: FileId, found: &mut Diagnostics) -> Option
         );
         return None;
     }
+    if let Some(at) = text.find('\0') {
+        let message = format!("this is not a text file: byte {at} is NUL");
+        found.push(Diagnostic::error(Code::Unreadable, start, message).label("binary data"));
+        return None;
+    }
     if text.trim_start_matches('\u{feff}').trim().is_empty() {
         found.push(
             Diagnostic::error(Code::Empty, start, "the file is empty")

@@ -272,6 +272,8 @@ impl Reader<'_> {
             )
             .label("YAML is indented with spaces")
             .help("replace each tab by two spaces");
+        } else if info.contains("recursion limit") {
+            diagnostic = Diagnostic::error(Code::TooDeep, span, "lists and mappings nest too deeply");
         } else if info.contains("mapping values are not allowed") {
             diagnostic = diagnostic.help("text that contains `: ` needs quotes around it");
         }
