@@ -18,7 +18,9 @@ fn main() -> ExitCode {
         Ok(Ended::Incomplete) => 3,
         Err(error) => {
             // A reader that has seen enough, such as `head`, is not an error.
-            let broken_pipe = error.downcast_ref::<std::io::Error>().is_some_and(|it| it.kind() == std::io::ErrorKind::BrokenPipe);
+            let broken_pipe = error
+                .downcast_ref::<std::io::Error>()
+                .is_some_and(|it| it.kind() == std::io::ErrorKind::BrokenPipe);
             if broken_pipe {
                 0
             } else {

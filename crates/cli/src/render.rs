@@ -57,7 +57,10 @@ pub fn one(diagnostic: &Diagnostic, sources: &Sources) -> String {
     }
     let mut groups = notes(Group::with_title(title).element(snippet), diagnostic);
     if let (Some(replacement), Some(help)) = (&diagnostic.replacement, &diagnostic.help) {
-        let patch = Snippet::source(text).line_start(line_start).path(&path).patch(Patch::new(range(diagnostic.span), replacement.clone()));
+        let patch = Snippet::source(text)
+            .line_start(line_start)
+            .path(&path)
+            .patch(Patch::new(range(diagnostic.span), replacement.clone()));
         groups.push(Group::with_title(Level::HELP.secondary_title(printable(help))).element(patch));
     }
     Renderer::styled().decor_style(DecorStyle::Ascii).render(&groups).to_string()

@@ -3,13 +3,16 @@
 //! A scenario in `tests/commands/*.txt` writes files (`=== name`), runs commands (`$ jurist …`) and shows their
 //! output, standard error last. `JURIST_BLESS=1` writes the output anew: review the difference.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 fn run(line: &str, folder: &Path) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_jurist"));
-    let path = std::env::join_paths([binary.parent().unwrap(), Path::new("/usr/bin"), Path::new("/bin")]).unwrap();
+    let path =
+        std::env::join_paths([binary.parent().unwrap(), Path::new("/usr/bin"), Path::new("/bin")]).unwrap();
     let output = Command::new("sh")
         .args(["-c", line])
         .current_dir(folder)
@@ -18,7 +21,8 @@ fn run(line: &str, folder: &Path) -> String {
         .stdin(Stdio::null())
         .output()
         .expect("a shell runs");
-    let mut shown = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let mut shown =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
         Some(0) => {}
         Some(code) => shown += &format!("[exit {code}]\n"),

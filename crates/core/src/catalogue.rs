@@ -14,7 +14,7 @@ pub struct Entry {
     pub params: &'static [Param],
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Param {
     pub name: &'static str,
     /// Another spelling that files use.
@@ -26,10 +26,8 @@ pub struct Param {
 /// What a parameter may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
+    /// A text, or a number or `true`/`false` that is kept as text.
     Text,
-    /// Text, a number or `true`/`false`; kept as text.
-    Scalar,
-    Texts,
     /// One text, or a list of them.
     TextOrTexts,
     /// A pattern that the linear-time regex engine takes.
@@ -64,7 +62,9 @@ impl PartialEq for Method {
 impl Method {
     /// Native spelling: the parameters beside `type`.
     pub fn to_tree(&self) -> Tree {
-        self.params.iter().fold(Tree::map().with("type", self.entry.name), |tree, (key, value)| tree.with(key, value))
+        self.params
+            .iter()
+            .fold(Tree::map().with("type", self.entry.name), |tree, (key, value)| tree.with(key, value))
     }
 }
 
@@ -93,109 +93,171 @@ const MATCH: Kind = Kind::OneOf(&["exact", "ignore", "subset", "superset"]);
 /// Checks: decided by code, the same every time.
 pub const CHECKS: &[Entry] = &[
     entry("equals", "the response is this text or this JSON value", &[need("value", Kind::Any)]),
-    entry("contains", "the text (or else the reference) occurs in the response", &[
-        also(may("value", Kind::Scalar), "substring"),
-        may("case_sensitive", Kind::Bool),
-    ]),
-    entry("icontains", "the text occurs in the response, whatever its case", &[need("value", Kind::Scalar)]),
+    entry(
+        "contains",
+        "the text (or else the reference) occurs in the response",
+        &[also(may("value", Kind::Text), "substring"), may("case_sensitive", Kind::Bool)],
+    ),
+    entry("icontains", "the text occurs in the response, whatever its case", &[need("value", Kind::Text)]),
     entry("contains-any", "at least one of the texts occurs", &[need("value", Kind::TextOrTexts)]),
     entry("contains-all", "all of the texts occur", &[need("value", Kind::TextOrTexts)]),
-    entry("icontains-any", "at least one of the texts occurs, whatever its case", &[need("value", Kind::TextOrTexts)]),
-    entry("icontains-all", "all of the texts occur, whatever their case", &[need("value", Kind::TextOrTexts)]),
-    entry("starts-with", "the response begins with the text", &[need("value", Kind::Scalar)]),
-    entry("ends-with", "the response ends with the text", &[need("value", Kind::Scalar)]),
-    entry("regex", "the pattern matches somewhere", &[need("value", Kind::Pattern), may("flags", Kind::Text)]),
+    entry(
+        "icontains-any",
+        "at least one of the texts occurs, whatever its case",
+        &[need("value", Kind::TextOrTexts)],
+    ),
+    entry(
+        "icontains-all",
+        "all of the texts occur, whatever their case",
+        &[need("value", Kind::TextOrTexts)],
+    ),
+    entry("starts-with", "the response begins with the text", &[need("value", Kind::Text)]),
+    entry("ends-with", "the response ends with the text", &[need("value", Kind::Text)]),
+    entry(
+        "regex",
+        "the pattern matches somewhere",
+        &[need("value", Kind::Pattern), may("flags", Kind::Text)],
+    ),
     entry("is-json", "the response is JSON, and fits the schema if one is given", &[may("value", Kind::Any)]),
-    entry("contains-json", "a JSON value stands in the response, and fits the schema if one is given", &[
-        may("value", Kind::Any),
-    ]),
-    entry("levenshtein", "the edit distance to the text is at most the threshold (5)", &[
-        need("value", Kind::Scalar),
-        may("threshold", Kind::Amount),
-    ]),
-    entry("similar", "the meaning is close to the text, by embeddings (at least 0.75)", &[
-        need("value", Kind::TextOrTexts),
-        may("threshold", Kind::Fraction),
-    ]),
+    entry(
+        "contains-json",
+        "a JSON value stands in the response, and fits the schema if one is given",
+        &[may("value", Kind::Any)],
+    ),
+    entry(
+        "levenshtein",
+        "the edit distance to the text is at most the threshold (5)",
+        &[need("value", Kind::Text), may("threshold", Kind::Amount)],
+    ),
+    entry(
+        "similar",
+        "the meaning is close to the text, by embeddings (at least 0.75)",
+        &[need("value", Kind::TextOrTexts), may("threshold", Kind::Fraction)],
+    ),
     entry("latency", "the run took at most this many milliseconds", &[need("threshold", Kind::Amount)]),
-    entry("cost", "the run cost at most this many dollars", &[also(need("budget", Kind::Amount), "threshold")]),
-    entry("token-usage", "the run used at most these numbers of tokens", &[
-        also(may("max_total", Kind::Count), "maxTotal"),
-        also(may("max_input", Kind::Count), "maxInput"),
-        also(may("max_output", Kind::Count), "maxOutput"),
-    ]),
-    entry("execution-metrics", "the run stayed within these bounds", &[
-        also(may("max_tool_calls", Kind::Count), "maxToolCalls"),
-        also(may("max_llm_calls", Kind::Count), "maxLlmCalls"),
-        also(may("max_tokens", Kind::Count), "maxTokens"),
-        also(may("max_cost_usd", Kind::Amount), "maxCostUsd"),
-        also(may("max_duration_ms", Kind::Amount), "maxDurationMs"),
-        also(may("target_exploration_ratio", Kind::Fraction), "targetExplorationRatio"),
-        also(may("exploration_tolerance", Kind::Fraction), "explorationTolerance"),
-    ]),
-    entry("field-accuracy", "fields of the JSON response agree with the expected ones", &[
-        need("fields", Kind::List),
-        may("aggregation", Kind::OneOf(&["weighted_average", "all_or_nothing"])),
-    ]),
-    entry("script", "a program reads the case as JSON and answers with a score", &[
-        also(need("command", Kind::TextOrTexts), "script"),
-        may("cwd", Kind::Text),
-        may("timeout_ms", Kind::Amount),
-        may("config", Kind::Map),
-    ]),
-    entry("javascript", "a JavaScript expression or file, run by node", &[
-        need("value", Kind::Text),
-        may("threshold", Kind::Number),
-        may("config", Kind::Map),
-    ]),
-    entry("python", "a Python expression or file, run by python3", &[
-        need("value", Kind::Text),
-        may("threshold", Kind::Number),
-        may("config", Kind::Map),
-    ]),
-    entry("webhook", "an HTTP service answers with a score", &[
-        need("value", Kind::Text),
-        may("threshold", Kind::Number),
-        may("config", Kind::Map),
-    ]),
+    entry(
+        "cost",
+        "the run cost at most this many dollars",
+        &[also(need("budget", Kind::Amount), "threshold")],
+    ),
+    entry(
+        "token-usage",
+        "the run used at most these numbers of tokens",
+        &[
+            also(may("max_total", Kind::Count), "maxTotal"),
+            also(may("max_input", Kind::Count), "maxInput"),
+            also(may("max_output", Kind::Count), "maxOutput"),
+        ],
+    ),
+    entry(
+        "execution-metrics",
+        "the run stayed within these bounds",
+        &[
+            also(may("max_tool_calls", Kind::Count), "maxToolCalls"),
+            also(may("max_llm_calls", Kind::Count), "maxLlmCalls"),
+            also(may("max_tokens", Kind::Count), "maxTokens"),
+            also(may("max_cost_usd", Kind::Amount), "maxCostUsd"),
+            also(may("max_duration_ms", Kind::Amount), "maxDurationMs"),
+            also(may("target_exploration_ratio", Kind::Fraction), "targetExplorationRatio"),
+            also(may("exploration_tolerance", Kind::Fraction), "explorationTolerance"),
+        ],
+    ),
+    entry(
+        "field-accuracy",
+        "fields of the JSON response agree with the expected ones",
+        &[
+            need("fields", Kind::List),
+            may("aggregation", Kind::OneOf(&["weighted_average", "all_or_nothing"])),
+        ],
+    ),
+    entry(
+        "script",
+        "a program reads the case as JSON and answers with a score",
+        &[
+            also(need("command", Kind::TextOrTexts), "script"),
+            may("cwd", Kind::Text),
+            may("timeout_ms", Kind::Amount),
+            may("config", Kind::Map),
+        ],
+    ),
+    entry(
+        "javascript",
+        "a JavaScript expression or file, run by node",
+        &[need("value", Kind::Text), may("threshold", Kind::Number), may("config", Kind::Map)],
+    ),
+    entry(
+        "python",
+        "a Python expression or file, run by python3",
+        &[need("value", Kind::Text), may("threshold", Kind::Number), may("config", Kind::Map)],
+    ),
+    entry(
+        "webhook",
+        "an HTTP service answers with a score",
+        &[need("value", Kind::Text), may("threshold", Kind::Number), may("config", Kind::Map)],
+    ),
     entry("max-score", "among the outputs of one case, this one scores highest", &[may("value", Kind::Map)]),
-    entry("tool-call-f1", "F1 of the names of the tools called (at least 1)", &[
-        need("value", Kind::TextOrTexts),
-        may("threshold", Kind::Fraction),
-    ]),
-    entry("word-count", "the response has this many words, or between min and max", &[need("value", Kind::Any)]),
+    entry(
+        "tool-call-f1",
+        "F1 of the names of the tools called (at least 1)",
+        &[need("value", Kind::TextOrTexts), may("threshold", Kind::Fraction)],
+    ),
+    entry(
+        "word-count",
+        "the response has this many words, or between min and max",
+        &[need("value", Kind::Any)],
+    ),
     entry("skill-used", "the agent used the skill", &[need("value", Kind::Any)]),
     entry("trajectory:tool-used", "the agent called the tool", &[need("value", Kind::Any)]),
-    entry("trajectory:tool-sequence", "the agent called the tools in this order", &[need("value", Kind::Any)]),
-    entry("trajectory:tool-args-match", "the agent called the tool with these arguments", &[need("value", Kind::Map)]),
+    entry(
+        "trajectory:tool-sequence",
+        "the agent called the tools in this order",
+        &[need("value", Kind::Any)],
+    ),
+    entry(
+        "trajectory:tool-args-match",
+        "the agent called the tool with these arguments",
+        &[need("value", Kind::Map)],
+    ),
     entry("trajectory:step-count", "the number of steps is within bounds", &[need("value", Kind::Map)]),
-    entry("tool-trajectory", "the tool calls are the expected ones", &[
-        need("mode", Kind::OneOf(&["any_order", "in_order", "exact", "subset", "superset"])),
-        may("minimums", Kind::Map),
-        may("expected", Kind::List),
-        also(may("args_match", Kind::Any), "argsMatch"),
-    ]),
-    entry("trajectory_match", "the tool calls compare with those of the reference", &[
-        may("mode", Kind::OneOf(&["strict", "unordered", "subset", "superset"])),
-        may("tool_args_match_mode", MATCH),
-        may("tool_args_match_overrides", Kind::Map),
-    ]),
-    entry("tool_use", "the agent called the tool, perhaps with these arguments", &[
-        need("expected_tool", Kind::Text),
-        may("expected_args", Kind::Map),
-        may("args_match_mode", MATCH),
-    ]),
-    entry("tool_call_accuracy", "the share of the reference's tool calls that the agent made", &[
-        may("args_match_mode", MATCH),
-    ]),
-    entry("exact_match", "the response is the reference", &[
-        may("case_sensitive", Kind::Bool),
-        may("strip", Kind::Bool),
-    ]),
-    entry("regex_match", "the pattern matches somewhere; flags are Python's bits", &[
-        need("pattern", Kind::Pattern),
-        may("flags", Kind::Count),
-    ]),
+    entry(
+        "tool-trajectory",
+        "the tool calls are the expected ones",
+        &[
+            need("mode", Kind::OneOf(&["any_order", "in_order", "exact", "subset", "superset"])),
+            may("minimums", Kind::Map),
+            may("expected", Kind::List),
+            also(may("args_match", Kind::Any), "argsMatch"),
+        ],
+    ),
+    entry(
+        "trajectory_match",
+        "the tool calls compare with those of the reference",
+        &[
+            may("mode", Kind::OneOf(&["strict", "unordered", "subset", "superset"])),
+            may("tool_args_match_mode", MATCH),
+            may("tool_args_match_overrides", Kind::Map),
+        ],
+    ),
+    entry(
+        "tool_use",
+        "the agent called the tool, perhaps with these arguments",
+        &[need("expected_tool", Kind::Text), may("expected_args", Kind::Map), may("args_match_mode", MATCH)],
+    ),
+    entry(
+        "tool_call_accuracy",
+        "the share of the reference's tool calls that the agent made",
+        &[may("args_match_mode", MATCH)],
+    ),
+    entry(
+        "exact_match",
+        "the response is the reference",
+        &[may("case_sensitive", Kind::Bool), may("strip", Kind::Bool)],
+    ),
+    entry(
+        "regex_match",
+        "the pattern matches somewhere; flags are Python's bits",
+        &[need("pattern", Kind::Pattern), may("flags", Kind::Count)],
+    ),
     entry("edit_distance", "1 minus the edit distance to the reference over the longer length", &[]),
     entry("json_valid", "the response is JSON", &[]),
     entry("json_schema_match", "the response is JSON that fits the schema", &[need("schema", Kind::Any)]),
@@ -205,41 +267,63 @@ pub const CHECKS: &[Entry] = &[
 /// Recipes: named ways in which a judge grades.
 pub const RECIPES: &[Entry] = &[
     entry("agent-rubric", "an agent grades against a text", &[need("value", Kind::Any)]),
-    entry("g-eval", "the judge derives steps from each text and follows them (at least 0.7)", &[
-        need("value", Kind::TextOrTexts),
-        may("threshold", Kind::Fraction),
-    ]),
+    entry(
+        "g-eval",
+        "the judge derives steps from each text and follows them (at least 0.7)",
+        &[need("value", Kind::TextOrTexts), may("threshold", Kind::Fraction)],
+    ),
     entry("factuality", "the facts agree with the reference text", &[need("value", Kind::Text)]),
     entry("model-graded-closedqa", "the response meets the text, yes or no", &[need("value", Kind::Text)]),
     entry("answer-relevance", "the response answers the question", &[may("threshold", Kind::Fraction)]),
-    entry("context-faithfulness", "every claim is supported by the context", &[may("threshold", Kind::Fraction)]),
-    entry("context-recall", "the context holds what the reference says", &[
-        need("value", Kind::Text),
-        may("threshold", Kind::Fraction),
-    ]),
-    entry("context-relevance", "the context is relevant to the question", &[may("threshold", Kind::Fraction)]),
-    entry("select-best", "among the outputs of one case, this one meets the text best", &[need("value", Kind::Text)]),
+    entry(
+        "context-faithfulness",
+        "every claim is supported by the context",
+        &[may("threshold", Kind::Fraction)],
+    ),
+    entry(
+        "context-recall",
+        "the context holds what the reference says",
+        &[need("value", Kind::Text), may("threshold", Kind::Fraction)],
+    ),
+    entry(
+        "context-relevance",
+        "the context is relevant to the question",
+        &[may("threshold", Kind::Fraction)],
+    ),
+    entry(
+        "select-best",
+        "among the outputs of one case, this one meets the text best",
+        &[need("value", Kind::Text)],
+    ),
     entry("trajectory:goal-success", "the run reached the goal", &[need("value", Kind::Any)]),
-    entry("llm_trajectory_judge", "the judge grades the run without a reference", &[
-        may("prompt", Kind::Text),
-        may("continuous", Kind::Bool),
-    ]),
-    entry("context_relevance", "the retrieved context is relevant to the question", &[
-        may("question_key", Kind::Text),
-        may("context_key", Kind::Text),
-    ]),
-    entry("groundedness", "the share of the answer's claims that the context supports", &[
-        may("question_key", Kind::Text),
-        may("context_key", Kind::Text),
-    ]),
-    entry("answer_relevance", "the answer addresses the question", &[
-        may("question_key", Kind::Text),
-        may("context_key", Kind::Text),
-    ]),
-    entry("agent_as_judge", "the share of requirements that the run meets, each with evidence", &[
-        may("requirements", Kind::TextOrTexts),
-        may("requirements_key", Kind::Text),
-        may("question_key", Kind::Text),
-        may("context_key", Kind::Text),
-    ]),
+    entry(
+        "llm_trajectory_judge",
+        "the judge grades the run without a reference",
+        &[may("prompt", Kind::Text), may("continuous", Kind::Bool)],
+    ),
+    entry(
+        "context_relevance",
+        "the retrieved context is relevant to the question",
+        &[may("question_key", Kind::Text), may("context_key", Kind::Text)],
+    ),
+    entry(
+        "groundedness",
+        "the share of the answer's claims that the context supports",
+        &[may("question_key", Kind::Text), may("context_key", Kind::Text)],
+    ),
+    entry(
+        "answer_relevance",
+        "the answer addresses the question",
+        &[may("question_key", Kind::Text), may("context_key", Kind::Text)],
+    ),
+    entry(
+        "agent_as_judge",
+        "the share of requirements that the run meets, each with evidence",
+        &[
+            may("requirements", Kind::TextOrTexts),
+            may("requirements_key", Kind::Text),
+            may("question_key", Kind::Text),
+            may("context_key", Kind::Text),
+        ],
+    ),
 ];

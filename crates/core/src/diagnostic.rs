@@ -146,7 +146,12 @@ impl Diagnostic {
 
     /// Offers the name in `known` that was probably meant instead of `written`, and lists them all.
     #[must_use]
-    pub fn suggest<'a>(mut self, written: &str, known: impl IntoIterator<Item = &'a str>, what: &str) -> Self {
+    pub fn suggest<'a>(
+        mut self,
+        written: &str,
+        known: impl IntoIterator<Item = &'a str>,
+        what: &str,
+    ) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
         if let Some(name) = closest(written, &known) {
             self.help = Some(format!("did you mean `{name}`?"));

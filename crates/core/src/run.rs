@@ -70,7 +70,10 @@ impl FromStr for RunId {
     type Err = BadRunId;
 
     fn from_str(text: &str) -> Result<Self, BadRunId> {
-        let id = text.strip_prefix(Self::PREFIX).filter(|it| it.len() == 32).and_then(|it| uuid::Uuid::parse_str(it).ok());
+        let id = text
+            .strip_prefix(Self::PREFIX)
+            .filter(|it| it.len() == 32)
+            .and_then(|it| uuid::Uuid::parse_str(it).ok());
         id.map(Self).ok_or_else(|| BadRunId(text.to_owned()))
     }
 }

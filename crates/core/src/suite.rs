@@ -117,7 +117,8 @@ pub enum Calls {
 }
 
 impl Calls {
-    pub const ALL: [(&str, Self); 2] = [("per_criterion", Self::PerCriterion), ("per_rubric", Self::PerRubric)];
+    pub const ALL: [(&str, Self); 2] =
+        [("per_criterion", Self::PerCriterion), ("per_rubric", Self::PerRubric)];
 }
 
 /// One model, asked several times.
@@ -218,13 +219,31 @@ pub struct Scheme {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum SchemeKind {
-    Rubric { rubric: Arc<Rubric>, overall: Option<Overall>, notes: Option<Notes> },
+    Rubric {
+        rubric: Arc<Rubric>,
+        overall: Option<Overall>,
+        notes: Option<Notes>,
+    },
     Trajectory(Trajectory),
-    Pairwise { items_key: String, labels: Vec<String>, tie_label: Option<String> },
-    Likert { size: u32, min_label: Option<String>, max_label: Option<String> },
+    Pairwise {
+        items_key: String,
+        labels: Vec<String>,
+        tie_label: Option<String>,
+    },
+    Likert {
+        size: u32,
+        min_label: Option<String>,
+        max_label: Option<String>,
+    },
     /// One of the labels; `dropdown` only changes how it is drawn.
-    Choice { labels: Vec<String>, dropdown: bool },
-    Text { multiline: bool, placeholder: Option<String> },
+    Choice {
+        labels: Vec<String>,
+        dropdown: bool,
+    },
+    Text {
+        multiline: bool,
+        placeholder: Option<String>,
+    },
 }
 
 /// A rating of the whole beside those of the criteria; not part of the weighted score.
@@ -326,7 +345,8 @@ impl Case {
         let mut case = self.clone();
         let Some(row) = row else { return Ok(case) };
         let candidate = &mut case.candidate;
-        let single = [&mut candidate.input, &mut candidate.response, &mut candidate.diff].into_iter().flatten();
+        let single =
+            [&mut candidate.input, &mut candidate.response, &mut candidate.diff].into_iter().flatten();
         let lists = candidate.context.iter_mut().chain(&mut case.matrix.prompts).chain([&mut case.name]);
         for text in single.chain(lists) {
             *text = fill(text, row)?;

@@ -3,6 +3,8 @@
 //! Drop a file into `tests/dialects/<dialect>/` or `tests/broken/<dialect>/`; no test code changes.
 //! `JURIST_BLESS=1` writes the converted forms anew: review the difference.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -83,7 +85,11 @@ fn broken_twins_name_every_fault_with_its_line() {
         let (found, expected) = (problems(&loaded, &path), marks(&text));
         let extra: Vec<_> = found.difference(&expected).collect();
         let missing: Vec<_> = expected.difference(&found).collect();
-        assert!(extra.is_empty() && missing.is_empty(), "{}\nnot expected: {extra:?}\nnot found: {missing:?}", path.display());
+        assert!(
+            extra.is_empty() && missing.is_empty(),
+            "{}\nnot expected: {extra:?}\nnot found: {missing:?}",
+            path.display()
+        );
         assert!(!expected.is_empty(), "{} expects nothing", path.display());
         assert!(loaded.suite.is_none(), "{} must not run", path.display());
     }
@@ -110,7 +116,12 @@ fn converted_suites_are_the_same_suites() {
             assert_eq!(mine, theirs, "{}\n{yaml}", path.display());
             assert_eq!(mine.rubric.version(), theirs.rubric.version(), "{}", path.display());
         }
-        assert_eq!((suite.cases.len(), &suite.monitors), (again.cases.len(), &again.monitors), "{}", path.display());
+        assert_eq!(
+            (suite.cases.len(), &suite.monitors),
+            (again.cases.len(), &again.monitors),
+            "{}",
+            path.display()
+        );
         assert_eq!(suite.annotation, again.annotation, "{}", path.display());
         assert_eq!((&suite.servers, &suite.judge), (&again.servers, &again.judge), "{}", path.display());
     }

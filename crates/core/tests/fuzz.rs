@@ -2,10 +2,13 @@
 //!
 //! Each dialect gets random text, and its own fixtures with random damage.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use jurist_core::diagnostic::{Code, Diagnostic, Severity};
 use jurist_core::dialect::{self, Dialect, Loaded, ReadError, World, to_native};
 use jurist_core::source::to_yaml;
 use proptest::prelude::*;
@@ -15,7 +18,8 @@ fn load(text: &str, file: &str, dialect: Option<Dialect>) -> Loaded {
     let read = |path: &Path| {
         if path == main { Ok(Arc::from(text)) } else { Err(ReadError::Missing) }
     };
-    let world = World { root: PathBuf::from("/project"), read: &read, glob: &|_| Vec::new(), variable: &|_| None };
+    let world =
+        World { root: PathBuf::from("/project"), read: &read, glob: &|_| Vec::new(), variable: &|_| None };
     dialect::load(&main, dialect, &world)
 }
 
@@ -29,8 +33,11 @@ fn survive(text: &str, file: &str, dialect: Option<Dialect>) {
     if let Some(suite) = &loaded.suite {
         let yaml = to_yaml(&to_native(suite));
         let again = load(&yaml, "again.yaml", Some(Dialect::Native));
-        // Files that are not there were warnings, or were never asked for.
-        let faults: Vec<_> = again.diagnostics.iter().filter(|it| it.code.name() != "unreadable" && it.severity == jurist_core::diagnostic::Severity::Error).collect();
+        // Files that are not there, and `{{ row.x }}`, which means nothing in other dialects, are the damage itself.
+        let is_fault = |it: &&Diagnostic| {
+            it.severity == Severity::Error && ![Code::Unreadable, Code::MissingVariable].contains(&it.code)
+        };
+        let faults: Vec<&Diagnostic> = again.diagnostics.iter().filter(is_fault).collect();
         assert!(faults.is_empty() || suite.cases.is_empty(), "{text}\n---\n{yaml}\n{faults:#?}");
     } else {
         assert!(loaded.diagnostics.has_errors(), "nothing came of it, and nobody said why:\n{text}");
@@ -47,8 +54,30 @@ fn seeds(dialect: Dialect) -> Vec<String> {
 
 /// Pieces that have broken readers before.
 const PIECES: [&str; 24] = [
-    "null", "~", "[]", "{}", ".nan", "-.inf", "1e999", "-1", "0x1F", "\t", "\u{feff}", "\"\\ud800\"", "&a", "*a", "<<: *a",
-    "!!str", "!x", "? ", "--- ", "|2\n", "{{ row.x }}", "{{ env.HOME }}", "file://../x", "é\u{202e}🦀",
+    "null",
+    "~",
+    "[]",
+    "{}",
+    ".nan",
+    "-.inf",
+    "1e999",
+    "-1",
+    "0x1F",
+    "\t",
+    "\u{feff}",
+    "\"\\ud800\"",
+    "&a",
+    "*a",
+    "<<: *a",
+    "!!str",
+    "!x",
+    "? ",
+    "--- ",
+    "|2\n",
+    "{{ row.x }}",
+    "{{ env.HOME }}",
+    "file://../x",
+    "é\u{202e}🦀",
 ];
 
 #[derive(Debug, Clone)]
@@ -157,7 +186,10 @@ fn bombs_are_defused() {
     }
     is_refused(&laughs, "too-large");
     is_refused(&("[".repeat(100_000)), "too-deep");
-    is_refused(&("a:\n".to_owned() + &(0..5000).map(|it| format!("{:1$}a:\n", "", it + 1)).collect::<String>()), "too-deep");
+    is_refused(
+        &("a:\n".to_owned() + &(0..5000).map(|it| format!("{:1$}a:\n", "", it + 1)).collect::<String>()),
+        "too-deep",
+    );
     is_refused("evals: &a\n  - *a\n", "syntax");
 }
 
@@ -172,13 +204,19 @@ fn ten_megabytes_are_read() {
 
 #[test]
 fn ten_thousand_criteria_are_one_rubric() {
-    let criterion = |at: usize| format!("  - {{name: c{at}, description: It has property {at}., requires: [c{}]}}\n", at.saturating_sub(1));
-    let text = "criteria:\n  - {name: c0, description: It exists.}\n".to_owned() + &(1..10_000).map(criterion).collect::<String>();
+    let criterion = |at: usize| {
+        format!(
+            "  - {{name: c{at}, description: It has property {at}., requires: [c{}]}}\n",
+            at.saturating_sub(1)
+        )
+    };
+    let text = "criteria:\n  - {name: c0, description: It exists.}\n".to_owned()
+        + &(1..10_000).map(criterion).collect::<String>();
     let suite = load(&text, "suite.yaml", None).suite.unwrap();
     assert_eq!(suite.rubrics["suite"].n_questions(), 10_000);
     // Ten thousand faults are ten thousand diagnostics, and come back as fast.
     let broken = text.replace("description", "descripton");
-    assert_eq!(load(&broken, "suite.yaml", None).diagnostics.n_errors(), 20_000);
+    assert_eq!(load(&broken, "suite.yaml", None).diagnostics.n_errors(), 10_000);
 }
 
 #[test]

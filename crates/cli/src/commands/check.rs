@@ -74,6 +74,11 @@ fn summary(n_files: usize, n_errors: usize, n_warnings: usize) -> String {
     let count = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
     match (n_errors, n_warnings) {
         (0, 0) => format!("{} in order", count(n_files, "file")),
-        _ => format!("{}: {}, {}", count(n_files, "file"), count(n_errors, "error"), count(n_warnings, "warning")),
+        _ => format!(
+            "{}: {}, {}",
+            count(n_files, "file"),
+            count(n_errors, "error"),
+            count(n_warnings, "warning")
+        ),
     }
 }

@@ -109,7 +109,8 @@ fn dialect(name: &str) -> Result<Dialect, String> {
 fn suite(path: &Path, loading: &Loading) -> anyhow::Result<Option<Suite>> {
     let loaded = load(path, loading.options());
     let not_advice = |it: &Diagnostic| it.severity != Severity::Advice;
-    let diagnostics: Vec<Diagnostic> = loaded.diagnostics.into_sorted().into_iter().filter(not_advice).collect();
+    let diagnostics: Vec<Diagnostic> =
+        loaded.diagnostics.into_sorted().into_iter().filter(not_advice).collect();
     render::diagnostics(&diagnostics, &loaded.sources)?;
     Ok(loaded.suite)
 }
@@ -119,19 +120,27 @@ fn rubric(path: &Path, name: Option<&str>, loading: &Loading) -> anyhow::Result<
     let Some(suite) = suite(path, loading)? else { return Ok(None) };
     let named = suite.rubrics.iter().map(|(name, rubric)| (name.as_str(), rubric));
     let of_cases = suite.cases.iter().map(|it| (it.name.as_str(), &it.rubric));
-    let of_monitors = suite.monitors.iter().map(|it| (it.agents.first().map_or("monitor", |it| it.0.as_str()), &it.rubric));
+    let of_monitors =
+        suite.monitors.iter().map(|it| (it.agents.first().map_or("monitor", |it| it.0.as_str()), &it.rubric));
     let mut all: Vec<(&str, &Arc<Rubric>)> = named.chain(of_cases).chain(of_monitors).collect();
     let names: Vec<&str> = all.iter().map(|it| it.0).collect();
     if let Some(name) = name {
         let found = all.iter().find(|it| it.0 == name).map(|it| Arc::clone(it.1));
-        let hint = closest(name, &names).map_or_else(|| format!("there are {}", names.join(", ")), |it| format!("did you mean `{it}`?"));
-        return found.map(Some).ok_or_else(|| anyhow::anyhow!("`{}` has no rubric `{name}`; {hint}", path.display()));
+        let hint = closest(name, &names)
+            .map_or_else(|| format!("there are {}", names.join(", ")), |it| format!("did you mean `{it}`?"));
+        return found
+            .map(Some)
+            .ok_or_else(|| anyhow::anyhow!("`{}` has no rubric `{name}`; {hint}", path.display()));
     }
     // Evals that use a named rubric, or the same one, do not make the choice harder.
     all.dedup_by(|a, b| a.1.version() == b.1.version());
     match all.as_slice() {
         [only] => Ok(Some(Arc::clone(only.1))),
         [] => anyhow::bail!("`{}` holds no rubric", path.display()),
-        _ => anyhow::bail!("`{}` holds several rubrics; choose one with --rubric: {}", path.display(), names.join(", ")),
+        _ => anyhow::bail!(
+            "`{}` holds several rubrics; choose one with --rubric: {}",
+            path.display(),
+            names.join(", ")
+        ),
     }
 }

@@ -78,7 +78,8 @@ impl Args {
             By::Median => Aggregate::Median,
             By::Majority => Aggregate::Majority,
         };
-        self.consensus.map_or(Combine::Panel { aggregate, tie_break }, |consensus| Combine::Jury { consensus })
+        self.consensus
+            .map_or(Combine::Panel { aggregate, tie_break }, |consensus| Combine::Jury { consensus })
     }
 }
 
@@ -108,7 +109,9 @@ struct Member<'a> {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let Some(rubric) = rubric(&args.file, args.rubric.as_deref(), &args.loading)? else { return Ok(Ended::BadInput) };
+    let Some(rubric) = rubric(&args.file, args.rubric.as_deref(), &args.loading)? else {
+        return Ok(Ended::BadInput);
+    };
     let mut sheet = Sheet::new(&rubric);
     if !read(&args.grades, &mut sheet)? {
         return Ok(Ended::BadInput);
@@ -141,7 +144,9 @@ fn read(path: &Path, sheet: &mut Sheet<'_>) -> anyhow::Result<bool> {
                 sheet.candidate(&id, response);
                 None
             }
-            Ok(Line::Grades(grades)) => grades.into_iter().find_map(|it| sheet.add(it).err()).map(|it| explain(&it)),
+            Ok(Line::Grades(grades)) => {
+                grades.into_iter().find_map(|it| sheet.add(it).err()).map(|it| explain(&it))
+            }
             Err(error) => Some(error.to_string()),
         };
         if let Some(problem) = problem {
@@ -178,7 +183,14 @@ fn print(rubric: &Rubric, sheet: &Sheet<'_>, combine: Combine) -> anyhow::Result
         let version = rubric.version().as_str();
         match &ballot {
             Ballot::Single(verdict) => {
-                let row = Row { candidate, rubric: version, said: verdict, shown, weighted_score, graders: Vec::new() };
+                let row = Row {
+                    candidate,
+                    rubric: version,
+                    said: verdict,
+                    shown,
+                    weighted_score,
+                    graders: Vec::new(),
+                };
                 serde_json::to_writer(&mut out, &row)?;
             }
             Ballot::Panel { panel, members } => {

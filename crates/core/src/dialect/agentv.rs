@@ -17,28 +17,71 @@ use crate::source::{Entry, Node, Scalar, Shape, Span};
 use crate::suite::{self, Calls, Case, Judge, Matrix, Suite, Target};
 
 /// Keys that only an AgentV or promptfoo file has at its top.
-pub(super) const MARKS: [&str; 9] =
-    ["tests", "assert", "assertions", "default_test", "defaultTest", "eval_cases", "evalcases", "providers", "refs"];
+pub(super) const MARKS: [&str; 9] = [
+    "tests",
+    "assert",
+    "assertions",
+    "default_test",
+    "defaultTest",
+    "eval_cases",
+    "evalcases",
+    "providers",
+    "refs",
+];
 
 /// The pass mark of this dialect.
 const PASS_MARK: f64 = 0.8;
 
 /// Keys that only describe a file.
-const DESCRIPTIVE: [&str; 9] =
-    ["$schema", "version", "author", "license", "category", "requires", "suite", "governance", "conversation_id"];
+const DESCRIPTIVE: [&str; 9] = [
+    "$schema",
+    "version",
+    "author",
+    "license",
+    "category",
+    "requires",
+    "suite",
+    "governance",
+    "conversation_id",
+];
 
 /// Keys that steer how AgentV or promptfoo run, and do nothing here.
 const WITHOUT_EFFECT: &[&str] = &[
-    "commandLineOptions", "depends_on", "derivedMetrics", "derived_metrics", "env", "environment", "evaluator",
-    "experiment", "extensions", "nunjucksFilters", "nunjucks_filters", "on_dependency_failure", "outputPath",
-    "output_path", "preprocessors", "redteam", "sharing", "timeout_seconds", "tracing", "workspace",
+    "commandLineOptions",
+    "depends_on",
+    "derivedMetrics",
+    "derived_metrics",
+    "env",
+    "environment",
+    "evaluator",
+    "experiment",
+    "extensions",
+    "nunjucksFilters",
+    "nunjucks_filters",
+    "on_dependency_failure",
+    "outputPath",
+    "output_path",
+    "preprocessors",
+    "redteam",
+    "sharing",
+    "timeout_seconds",
+    "tracing",
+    "workspace",
     "writeLatestResults",
 ];
 
 /// Keys that change what is graded, in ways that are not understood here.
 const UNSUPPORTED: &[&str] = &[
-    "aggregation", "assertScoringFunction", "assert_scoring_function", "graders", "imports", "mode",
-    "on_turn_failure", "scenarios", "turns", "window_size",
+    "aggregation",
+    "assertScoringFunction",
+    "assert_scoring_function",
+    "graders",
+    "imports",
+    "mode",
+    "on_turn_failure",
+    "scenarios",
+    "turns",
+    "window_size",
 ];
 
 pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
@@ -53,7 +96,8 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
     let defaults = Defaults::read(&fields);
     suite.judge = defaults.judge.clone();
     let mut names: BTreeMap<String, Span> = BTreeMap::new();
-    let tests = fields.any(&["tests", "eval_cases", "evalcases"]).map(|it| test_nodes(cx, it)).unwrap_or_default();
+    let tests =
+        fields.any(&["tests", "eval_cases", "evalcases"]).map(|it| test_nodes(cx, it)).unwrap_or_default();
     for (at, test) in tests.iter().enumerate() {
         for (test, suffix) in with_vars(cx, test, &defaults) {
             suite.cases.extend(case(cx, &test, at, &suffix, &defaults, &mut names));
@@ -81,8 +125,12 @@ fn without_effect(fields: &Fields<'_>) {
     for key in UNSUPPORTED {
         if fields.get(key).is_some() {
             fields.cx.report(
-                Diagnostic::error(Code::Unsupported, fields.key_span(key), format!("`{key}` is not supported"))
-                    .note("it changes what is graded, so leaving it out would change the verdict"),
+                Diagnostic::error(
+                    Code::Unsupported,
+                    fields.key_span(key),
+                    format!("`{key}` is not supported"),
+                )
+                .note("it changes what is graded, so leaving it out would change the verdict"),
             );
         }
     }
@@ -125,7 +173,10 @@ impl<'a> Defaults<'a> {
             rubric_prompt: None,
             grader: None,
             prompts: fields.get("prompts").map(|it| prompts(cx, it)).unwrap_or_default(),
-            targets: fields.any(&["providers", "targets", "target"]).map(|it| targets(cx, it)).unwrap_or_default(),
+            targets: fields
+                .any(&["providers", "targets", "target"])
+                .map(|it| targets(cx, it))
+                .unwrap_or_default(),
             input: fields.get("input").map(|it| messages(cx, it)).unwrap_or_default(),
             repeat: 1,
             // All criteria of one assertion are graded in one call.
@@ -142,9 +193,20 @@ impl<'a> Defaults<'a> {
             if let Some(options) = fields.fields(key, what) {
                 defaults.repeat = repeat(&options).unwrap_or(1);
                 options.knows(&[
-                    "budget_usd", "max_concurrency", "maxConcurrency", "cache", "delay", "generate_suggestions",
-                    "generateSuggestions", "timeout_ms", "timeoutMs", "max_eval_time_ms", "maxEvalTimeMs",
-                    "filter_range", "filterRange", "showProgressBar",
+                    "budget_usd",
+                    "max_concurrency",
+                    "maxConcurrency",
+                    "cache",
+                    "delay",
+                    "generate_suggestions",
+                    "generateSuggestions",
+                    "timeout_ms",
+                    "timeoutMs",
+                    "max_eval_time_ms",
+                    "maxEvalTimeMs",
+                    "filter_range",
+                    "filterRange",
+                    "showProgressBar",
                 ]);
                 options.finish();
             }
@@ -161,7 +223,8 @@ impl<'a> Defaults<'a> {
         if let Some(execution) = fields.fields("execution", "execution block") {
             defaults.threshold = execution.number_in("threshold", 0.0..=1.0).unwrap_or(defaults.threshold);
             if let Some(trials) = execution.fields("trials", "set of trials") {
-                defaults.repeat = trials.integer("count", 1..=10_000).and_then(|it| u32::try_from(it).ok()).unwrap_or(1);
+                defaults.repeat =
+                    trials.integer("count", 1..=10_000).and_then(|it| u32::try_from(it).ok()).unwrap_or(1);
                 trials.knows(&["strategy", "cost_limit_usd", "costLimitUsd"]);
                 trials.finish();
             }
@@ -169,7 +232,17 @@ impl<'a> Defaults<'a> {
                 let node = execution.any(&["targets", "target"]);
                 defaults.targets = node.map(|it| targets(cx, it)).unwrap_or_default();
             }
-            execution.knows(&["workers", "cache", "cache_path", "budget_usd", "budgetUsd", "fail_on_error", "failOnError", "target", "targets"]);
+            execution.knows(&[
+                "workers",
+                "cache",
+                "cache_path",
+                "budget_usd",
+                "budgetUsd",
+                "fail_on_error",
+                "failOnError",
+                "target",
+                "targets",
+            ]);
             execution.finish();
         }
         defaults.threshold = fields.number_in("threshold", 0.0..=1.0).unwrap_or(defaults.threshold);
@@ -237,10 +310,20 @@ impl Options {
         let cx = fields.cx;
         for key in ["transform", "postprocess", "transformVars", "storeOutputAs"] {
             if fields.get(key).is_some() {
-                cx.error(Code::Unsupported, fields.key_span(key), format!("`{key}` is not supported: it changes what is graded"));
+                cx.error(
+                    Code::Unsupported,
+                    fields.key_span(key),
+                    format!("`{key}` is not supported: it changes what is graded"),
+                );
             }
         }
-        fields.knows(&["disableVarExpansion", "disableConversationVar", "disableDefaultAsserts", "runSerially", "factuality"]);
+        fields.knows(&[
+            "disableVarExpansion",
+            "disableConversationVar",
+            "disableDefaultAsserts",
+            "runSerially",
+            "factuality",
+        ]);
         Self {
             rubric_prompt: fields.any(&["rubric_prompt", "rubricPrompt"]).and_then(|it| match &it.shape {
                 Shape::Scalar(_) => cx.text(it, "rubric_prompt"),
@@ -313,7 +396,9 @@ fn test_file(cx: &Context<'_>, node: &Node) -> Vec<Node> {
 fn prompts(cx: &Context<'_>, node: &Node) -> Vec<Prompt> {
     let is_message = |it: &Node| it.get("role").is_some() && it.get("content").is_some();
     match &node.shape {
-        Shape::List(items) if !items.is_empty() && items.iter().all(is_message) => vec![Prompt { node: node.clone() }],
+        Shape::List(items) if !items.is_empty() && items.iter().all(is_message) => {
+            vec![Prompt { node: node.clone() }]
+        }
         Shape::List(items) => items.iter().filter_map(|it| prompt(cx, it)).collect(),
         _ => prompt(cx, node).into_iter().collect(),
     }
@@ -332,16 +417,24 @@ fn prompt(cx: &Context<'_>, node: &Node) -> Option<Prompt> {
             let inner = fields.any(&["prompt", "raw", "messages"]).cloned();
             let file = fields.any(&["file", "path"]).and_then(|it| {
                 let path = cx.plain_text(it, "file")?;
-                cx.find(path.strip_prefix("file://").unwrap_or(&path), it.span).map(|it| cx.text_of(it).to_string())
+                cx.find(path.strip_prefix("file://").unwrap_or(&path), it.span)
+                    .map(|it| cx.text_of(it).to_string())
             });
             let id = fields.text("id").filter(|it| it.starts_with("file://"));
             fields.knows(&["label", "config", "display"]);
             for key in ["function", "function_file", "command", "prefix", "suffix"] {
                 if fields.get(key).is_some() {
-                    cx.error(Code::Unsupported, fields.key_span(key), format!("a prompt made by `{key}` is not supported"));
+                    cx.error(
+                        Code::Unsupported,
+                        fields.key_span(key),
+                        format!("a prompt made by `{key}` is not supported"),
+                    );
                 }
             }
-            let by_id = || id.and_then(|it| cx.find(&it["file://".len()..], node.span)).map(|it| cx.text_of(it).to_string());
+            let by_id = || {
+                id.and_then(|it| cx.find(&it["file://".len()..], node.span))
+                    .map(|it| cx.text_of(it).to_string())
+            };
             let read = match inner {
                 Some(node) => Some(Prompt { node }),
                 None => file.or_else(by_id).map(with_text),
@@ -369,7 +462,9 @@ fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
         return Some(Target { id, label: None, config: Map::new() });
     };
     let (id, inner) = match entries {
-        [only] if !["id", "name", "label"].contains(&only.key.as_str()) => (Some(only.key.clone()), &only.value),
+        [only] if !["id", "name", "label"].contains(&only.key.as_str()) => {
+            (Some(only.key.clone()), &only.value)
+        }
         _ => (None, node),
     };
     let fields = Fields::new(cx, inner, "provider")?;
@@ -380,10 +475,26 @@ fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
     let (label, config) = (fields.text("label"), fields.raw_json_map("config"));
     for key in ["transform", "hooks"] {
         if fields.get(key).is_some() {
-            cx.error(Code::Unsupported, fields.key_span(key), format!("`{key}` is not supported: it changes what is graded"));
+            cx.error(
+                Code::Unsupported,
+                fields.key_span(key),
+                format!("`{key}` is not supported: it changes what is graded"),
+            );
         }
     }
-    fields.knows(&["prompts", "delay", "env", "inputs", "runtime", "environment", "use_target", "extends", "provider", "model", "reasoning_effort"]);
+    fields.knows(&[
+        "prompts",
+        "delay",
+        "env",
+        "inputs",
+        "runtime",
+        "environment",
+        "use_target",
+        "extends",
+        "provider",
+        "model",
+        "reasoning_effort",
+    ]);
     fields.finish();
     Some(Target { id: id?, label, config })
 }
@@ -406,7 +517,9 @@ fn with_vars(cx: &Context<'_>, test: &Node, defaults: &Defaults<'_>) -> Vec<(Nod
         }
         combinations = combinations
             .iter()
-            .flat_map(|head| values.iter().map(|it| [head.as_slice(), &[(var.key.as_str(), it.clone())]].concat()))
+            .flat_map(|head| {
+                values.iter().map(|it| [head.as_slice(), &[(var.key.as_str(), it.clone())]].concat())
+            })
             .collect();
     }
     let several = 1 < combinations.len();
@@ -420,9 +533,17 @@ fn with_vars(cx: &Context<'_>, test: &Node, defaults: &Defaults<'_>) -> Vec<(Nod
                 entries.retain(|it| it.key != "vars");
                 let vars: Vec<Entry> = vars
                     .iter()
-                    .map(|(key, value)| Entry { key: (*key).to_owned(), key_span: span, value: Node::of_json(value, span) })
+                    .map(|(key, value)| Entry {
+                        key: (*key).to_owned(),
+                        key_span: span,
+                        value: Node::of_json(value, span),
+                    })
                     .collect();
-                entries.push(Entry { key: "vars".to_owned(), key_span: span, value: Node { span, shape: Shape::Map(vars) } });
+                entries.push(Entry {
+                    key: "vars".to_owned(),
+                    key_span: span,
+                    value: Node { span, shape: Shape::Map(vars) },
+                });
             }
             substitute(&mut test, &vars);
             (test, if several { format!(" [vars {}]", at + 1) } else { String::new() })
@@ -478,7 +599,16 @@ fn case(
         threshold = block.number_in("threshold", 0.0..=1.0).or(threshold);
         skip_defaults |= block.bool("skip_defaults").unwrap_or(false);
         own.extend(assert_nodes(&block));
-        block.knows(&["target", "targets", "cache", "repeat", "timeout_seconds", "budget_usd", "fail_on_error", "workers"]);
+        block.knows(&[
+            "target",
+            "targets",
+            "cache",
+            "repeat",
+            "timeout_seconds",
+            "budget_usd",
+            "fail_on_error",
+            "workers",
+        ]);
         block.finish();
     }
     own.extend(fields.list("rubrics").unwrap_or_default());
@@ -489,7 +619,10 @@ fn case(
     let draft = Draft {
         description: guidance.filter(|_| as_assertion.is_none()),
         pass_mark: threshold.unwrap_or(defaults.threshold),
-        prompt: options.as_ref().and_then(|it| it.rubric_prompt.clone()).or_else(|| defaults.rubric_prompt.clone()),
+        prompt: options
+            .as_ref()
+            .and_then(|it| it.rubric_prompt.clone())
+            .or_else(|| defaults.rubric_prompt.clone()),
         ..Draft::default()
     };
     if !skip_defaults {
@@ -508,13 +641,19 @@ fn case(
     let (candidate, matrix) = candidate(&fields, defaults, options.as_ref());
     let mut metadata = defaults.metadata.clone();
     metadata.extend(fields.json_map("metadata"));
-    let tags = metadata.get("tags").and_then(Json::as_array).map(|it| it.iter().filter_map(Json::as_str).map(str::to_owned).collect());
+    let tags = metadata
+        .get("tags")
+        .and_then(Json::as_array)
+        .map(|it| it.iter().filter_map(Json::as_str).map(str::to_owned).collect());
     fields.knows(&["vars", "provider", "providers", "prompts", "input_files"]);
     without_effect(&fields);
     fields.finish();
     let (rubric, asserted) = rubric?;
     let mut judge = defaults.judge.clone();
-    judge.model = asserted.model.or_else(|| options.as_ref().and_then(|it| it.grader.clone())).or_else(|| defaults.grader.clone());
+    judge.model = asserted
+        .model
+        .or_else(|| options.as_ref().and_then(|it| it.grader.clone()))
+        .or_else(|| defaults.grader.clone());
     judge.temperature = asserted.temperature;
     Some(Case {
         name,
@@ -558,23 +697,35 @@ fn candidate(fields: &Fields<'_>, defaults: &Defaults<'_>, options: Option<&Opti
     let vars: Vec<(&str, Json)> = vars.iter().map(|it| (it.key.as_str(), cx.json(&it.value))).collect();
     if let Some((_, context)) = vars.iter().find(|it| it.0 == "context") {
         candidate.context = match context {
-            Json::Array(items) => items.iter().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect(),
+            Json::Array(items) => {
+                items.iter().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect()
+            }
             other => vec![other.as_str().map_or_else(|| other.to_string(), str::to_owned)],
         };
     }
     match fields.get("input").map(|it| (it, &it.shape)) {
-        Some((node, Shape::Scalar(_))) if defaults.input.is_empty() => candidate.input = cx.text(node, "input"),
-        Some((node, _)) => candidate.messages = defaults.input.iter().cloned().chain(messages(cx, node)).collect(),
+        Some((node, Shape::Scalar(_))) if defaults.input.is_empty() => {
+            candidate.input = cx.text(node, "input");
+        }
+        Some((node, _)) => {
+            candidate.messages = defaults.input.iter().cloned().chain(messages(cx, node)).collect();
+        }
         None => candidate.messages = defaults.input.clone(),
     }
-    let texts: Vec<String> = defaults.prompts.iter().filter_map(|it| filled_prompt(cx, it, &vars, options, fields)).collect();
+    let texts: Vec<String> =
+        defaults.prompts.iter().filter_map(|it| filled_prompt(cx, it, &vars, options, fields)).collect();
     let mut matrix = Matrix::default();
     match texts.as_slice() {
         [] => {}
         [only] => candidate.input = Some(only.clone()),
         _ => matrix.prompts = texts,
     }
-    if !candidate.is_given() && candidate.input.is_none() && candidate.messages.is_empty() && matrix.prompts.is_empty() && defaults.prompts.is_empty() {
+    if !candidate.is_given()
+        && candidate.input.is_none()
+        && candidate.messages.is_empty()
+        && matrix.prompts.is_empty()
+        && defaults.prompts.is_empty()
+    {
         cx.report(
             Diagnostic::error(Code::MissingKey, fields.start(), "there is nothing to grade")
                 .help("give the test an `input`, or the file `prompts`"),
@@ -604,11 +755,22 @@ fn filled_prompt(
     for name in missing {
         let known: Vec<&str> = vars.iter().map(|it| it.0).collect();
         let diagnostic = if name.contains('|') {
-            Diagnostic::error(Code::Unsupported, cx.head(&prompt.node), format!("the filter in `{{{{ {name} }}}}` is not supported"))
+            Diagnostic::error(
+                Code::Unsupported,
+                cx.head(&prompt.node),
+                format!("the filter in `{{{{ {name} }}}}` is not supported"),
+            )
         } else {
-            Diagnostic::error(Code::MissingVariable, cx.head(&prompt.node), format!("this prompt names `{name}`, which the test has no value for"))
-                .also(fields.start(), "the test")
-                .note(format!("its vars: {}", if known.is_empty() { "none".to_owned() } else { known.join(", ") }))
+            Diagnostic::error(
+                Code::MissingVariable,
+                cx.head(&prompt.node),
+                format!("this prompt names `{name}`, which the test has no value for"),
+            )
+            .also(fields.start(), "the test")
+            .note(format!(
+                "its vars: {}",
+                if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+            ))
         };
         cx.report(diagnostic);
     }
@@ -626,11 +788,16 @@ fn messages(cx: &Context<'_>, node: &Node) -> Vec<Json> {
         Shape::List(items) => items
             .iter()
             .filter_map(|it| {
-                let complete = it.get("role").is_some() && (it.get("content").is_some() || it.get("tool_calls").is_some());
+                let complete = it.get("role").is_some()
+                    && (it.get("content").is_some() || it.get("tool_calls").is_some());
                 if !complete {
                     cx.report(
-                        Diagnostic::error(Code::WrongType, cx.head(it), "a message needs `role` and `content`")
-                            .help("write `- {role: user, content: \"…\"}`"),
+                        Diagnostic::error(
+                            Code::WrongType,
+                            cx.head(it),
+                            "a message needs `role` and `content`",
+                        )
+                        .help("write `- {role: user, content: \"…\"}`"),
                     );
                     return None;
                 }

@@ -109,7 +109,8 @@ impl<'a> Reader<'a> {
         };
         // Without a known type nobody knows which keys belong here.
         let ask = ask?;
-        let default = if let Ask::Group(_) | Ask::Question(_) = &ask { kind.as_str() } else { written.as_str() };
+        let default =
+            if let Ask::Group(_) | Ask::Question(_) = &ask { kind.as_str() } else { written.as_str() };
         let id = self.ids.fresh(named.as_deref().unwrap_or(default));
         let description = match &ask {
             Ask::Question(_) => self.text_of(&fields, &kind),
@@ -130,7 +131,11 @@ impl<'a> Reader<'a> {
         fields.knows(&["id", "description", "reason"]);
         for key in ["transform", "contextTransform", "postprocess"] {
             if fields.get(key).is_some() {
-                cx.error(Code::Unsupported, fields.key_span(key), format!("`{key}` is not supported: it changes what is graded"));
+                cx.error(
+                    Code::Unsupported,
+                    fields.key_span(key),
+                    format!("`{key}` is not supported: it changes what is graded"),
+                );
             }
         }
         fields.finish();
@@ -144,8 +149,12 @@ impl<'a> Reader<'a> {
         let Some(entry) = check.or(recipe) else {
             let known = CHECKS.iter().chain(RECIPES).map(|it| it.name).filter(|it| !it.contains('_'));
             cx.report(
-                Diagnostic::error(Code::Unsupported, at.span, format!("assertion type `{kind}` is not supported"))
-                    .suggest(kind, known.chain(["llm-rubric", "assert-set"]), "supported"),
+                Diagnostic::error(
+                    Code::Unsupported,
+                    at.span,
+                    format!("assertion type `{kind}` is not supported"),
+                )
+                .suggest(kind, known.chain(["llm-rubric", "assert-set"]), "supported"),
             );
             return None;
         };
@@ -161,7 +170,11 @@ impl<'a> Reader<'a> {
         let mut method = method(fields, entry);
         if needs_one(entry) && method.params.is_empty() {
             let names: Vec<&str> = entry.params.iter().map(|it| it.name).collect();
-            cx.error(Code::MissingKey, fields.start(), format!("`{kind}` needs at least one of {}", names.join(", ")));
+            cx.error(
+                Code::MissingKey,
+                fields.start(),
+                format!("`{kind}` needs at least one of {}", names.join(", ")),
+            );
         }
         if entry.name == "script" {
             self.other_keys(fields, &mut method.params);
@@ -172,8 +185,22 @@ impl<'a> Reader<'a> {
     /// AgentV hands whatever else a script assertion says to the script.
     fn other_keys(&self, fields: &Fields<'_>, params: &mut serde_json::Map<String, Json>) {
         const OWN: [&str; 16] = [
-            "type", "name", "metric", "command", "script", "cwd", "timeout_ms", "config", "weight", "required",
-            "min_score", "negate", "id", "description", "reason", "provider",
+            "type",
+            "name",
+            "metric",
+            "command",
+            "script",
+            "cwd",
+            "timeout_ms",
+            "config",
+            "weight",
+            "required",
+            "min_score",
+            "negate",
+            "id",
+            "description",
+            "reason",
+            "provider",
         ];
         let others = fields.others(&OWN);
         if !others.is_empty() {
@@ -193,7 +220,11 @@ impl<'a> Reader<'a> {
         if let Some(node) = fields.get("aggregator")
             && node.get("type").and_then(Node::text) != Some("weighted_average")
         {
-            self.cx.error(Code::Unsupported, node.span, "only the aggregator `weighted_average` is supported");
+            self.cx.error(
+                Code::Unsupported,
+                node.span,
+                "only the aggregator `weighted_average` is supported",
+            );
         }
         fields.knows(&["config"]);
         let (criteria, spots) = self.list(&items.iter().collect::<Vec<_>>());
@@ -220,8 +251,12 @@ impl<'a> Reader<'a> {
         fields.knows(&["max_steps", "maxSteps", "preprocessors", "config"]);
         let clash = |what: &str, key: &str| {
             cx.report(
-                Diagnostic::error(Code::Unsupported, fields.span(key), format!("the assertions of one test share one {what}"))
-                    .help("split the test in two"),
+                Diagnostic::error(
+                    Code::Unsupported,
+                    fields.span(key),
+                    format!("the assertions of one test share one {what}"),
+                )
+                .help("split the test in two"),
             );
         };
         if self.asserted.prompt.is_some() && prompt.is_some() && self.asserted.prompt != prompt {
@@ -247,7 +282,9 @@ impl<'a> Reader<'a> {
             return Some(Ask::Question(Scale::Unit));
         };
         let items: Vec<&Node> = match &value.shape {
-            Shape::List(items) if items.iter().any(|it| it.text().is_some() || is_item(it)) => items.iter().collect(),
+            Shape::List(items) if items.iter().any(|it| it.text().is_some() || is_item(it)) => {
+                items.iter().collect()
+            }
             _ if is_item(value) => vec![value],
             Shape::List(items) if items.is_empty() => {
                 self.cx.error(Code::Empty, fields.key_span("value"), "this rubric lists nothing");
@@ -276,13 +313,17 @@ impl<'a> Reader<'a> {
     fn value<'f>(&self, fields: &Fields<'f>) -> Option<&'f Node> {
         let node = fields.any(&["value", "criteria", "rubrics"])?;
         // A mapping may hold the list one level further down.
-        let inner = ["criteria", "rubrics"].iter().find_map(|it| node.get(it)).filter(|it| it.list().is_some());
+        let inner =
+            ["criteria", "rubrics"].iter().find_map(|it| node.get(it)).filter(|it| it.list().is_some());
         Some(inner.unwrap_or(node))
     }
 
     /// One text with `score_ranges` beside it.
     fn ranged(&self, fields: &Fields<'_>) -> Option<Ask> {
-        fields.get("score_ranges").and_then(|it| ranges(self.cx, it)).map(|it| Ask::Question(Scale::Ranges(it)))
+        fields
+            .get("score_ranges")
+            .and_then(|it| ranges(self.cx, it))
+            .map(|it| Ask::Question(Scale::Ranges(it)))
     }
 
     fn text_of(&self, fields: &Fields<'_>, kind: &str) -> String {
@@ -306,7 +347,8 @@ impl<'a> Reader<'a> {
             return Some(checklist(self.ids.fresh(&auto), cx.text(node, "assert")?));
         }
         let fields = Fields::new(cx, node, "rubric item")?;
-        let outcome = fields.any(&["outcome", "criteria", "description"]).and_then(|it| cx.text(it, "outcome"));
+        let outcome =
+            fields.any(&["outcome", "criteria", "description"]).and_then(|it| cx.text(it, "outcome"));
         let scale = fields.get("score_ranges").map(|it| ranges(cx, it));
         if outcome.is_none() && scale.is_none() {
             fields.missing("outcome");
@@ -359,5 +401,8 @@ fn is_item(node: &Node) -> bool {
 /// Bounds without a bound check nothing.
 fn needs_one(entry: &Entry) -> bool {
     entry.params.len() > 1
-        && entry.params.iter().all(|it| !it.required && matches!(it.kind, Kind::Count | Kind::Amount | Kind::Fraction))
+        && entry
+            .params
+            .iter()
+            .all(|it| !it.required && matches!(it.kind, Kind::Count | Kind::Amount | Kind::Fraction))
 }

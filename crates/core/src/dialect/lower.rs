@@ -47,7 +47,9 @@ impl Spot {
     fn of_fault(&self, fault: &Fault) -> Span {
         let spot = self.at(&fault.at);
         match &fault.problem {
-            Problem::Graph(graph) => graph.node().and_then(|it| spot.nodes.get(it)).copied().unwrap_or(spot.span),
+            Problem::Graph(graph) => {
+                graph.node().and_then(|it| spot.nodes.get(it)).copied().unwrap_or(spot.span)
+            }
             _ => spot.span_of(fault.key),
         }
     }
@@ -87,7 +89,9 @@ fn diagnostic(fault: &Fault, span: Span, ids: &[String]) -> Diagnostic {
         }
         Problem::Scale(_) | Problem::Level(..) => (Code::Scale, None),
         Problem::EmptyWhen => (Code::Empty, None),
-        Problem::RequiresItself(_) | Problem::RequirementCycle(_) => (Code::Cycle, Some("remove one of the requirements")),
+        Problem::RequiresItself(_) | Problem::RequirementCycle(_) => {
+            (Code::Cycle, Some("remove one of the requirements"))
+        }
         Problem::UnknownRequirement(_) => (Code::UnknownName, None),
         Problem::NoCheck => (Code::MissingKey, Some("add `check: {type: contains, value: …}`")),
         Problem::Misplaced(..) => (Code::Conflict, None),
@@ -98,8 +102,7 @@ fn diagnostic(fault: &Fault, span: Span, ids: &[String]) -> Diagnostic {
             GraphFault::DuplicateNode { .. } => (Code::DuplicateId, None),
             GraphFault::Cycle { .. } => (Code::Cycle, Some("every path must end at a leaf with a score")),
             GraphFault::Unreachable { .. } => (Code::Unreachable, Some("name it in a branch, or remove it")),
-            GraphFault::LeafScore { .. } => (Code::BadValue, None),
-            GraphFault::Choices { .. } => (Code::BadValue, None),
+            GraphFault::LeafScore { .. } | GraphFault::Choices { .. } => (Code::BadValue, None),
             GraphFault::NoQuestion { .. } => (Code::MissingKey, Some("add `ask:`")),
         },
     };

@@ -35,8 +35,6 @@ fn value(cx: &Context<'_>, node: &Node, param: &Param) -> Option<Value> {
     let name = param.name;
     match param.kind {
         Kind::Text => cx.plain_text(node, name).map(Value::String),
-        Kind::Scalar => cx.plain_text(node, name).map(Value::String),
-        Kind::Texts => Some(texts(cx, cx.list(node, name)?, name)),
         Kind::TextOrTexts => match &node.shape {
             Shape::List(items) if items.is_empty() => {
                 cx.error(Code::Empty, node.span, format!("`{name}` lists nothing"));
@@ -76,9 +74,11 @@ pub(super) fn pattern(cx: &Context<'_>, node: &Node, text: &str) -> Option<Regex
         Err(error) => {
             let reason = error.to_string();
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            let mut diagnostic = Diagnostic::error(Code::BadValue, cx.head(node), "this is not a pattern").label(reason);
+            let mut diagnostic =
+                Diagnostic::error(Code::BadValue, cx.head(node), "this is not a pattern").label(reason);
             if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|it| text.contains(it)) {
-                diagnostic = diagnostic.note("look-around is not supported: patterns run in linear time, so that none can hang");
+                diagnostic = diagnostic
+                    .note("look-around is not supported: patterns run in linear time, so that none can hang");
             }
             cx.report(diagnostic);
             None

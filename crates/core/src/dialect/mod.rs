@@ -96,7 +96,11 @@ fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> (Option
         Err(error) => {
             // There is no text to point into, so the message stands alone.
             let file = cx.sources.borrow_mut().add(path, "".into());
-            cx.error(Code::Unreadable, Span { file, start: 0, end: 0 }, format!("cannot read this file: {error}"));
+            cx.error(
+                Code::Unreadable,
+                Span { file, start: 0, end: 0 },
+                format!("cannot read this file: {error}"),
+            );
             return (None, None);
         }
     };
@@ -129,8 +133,12 @@ fn apply_settings(cx: &Context<'_>, file: FileId, suite: &mut Suite) {
 fn detect(cx: &Context<'_>, node: &Node) -> Option<Dialect> {
     let start = cx.head(node);
     let Some(entries) = node.map() else {
-        let message = format!("a suite must be a mapping of keys to values, but this file is {}", node.describe());
-        cx.report(Diagnostic::error(Code::UnknownDialect, start, message).help("`jurist init` writes a small suite to start from"));
+        let message =
+            format!("a suite must be a mapping of keys to values, but this file is {}", node.describe());
+        cx.report(
+            Diagnostic::error(Code::UnknownDialect, start, message)
+                .help("`jurist init` writes a small suite to start from"),
+        );
         return None;
     };
     let has = |key: &str| entries.iter().any(|it| it.key == key);
@@ -143,7 +151,11 @@ fn detect(cx: &Context<'_>, node: &Node) -> Option<Dialect> {
     }
     match fits.as_slice() {
         [(dialect, _)] => Some(*dialect),
-        [] if node.get("criteria").and_then(Node::list).is_some_and(|it| it.iter().any(|it| it.get("scale_descriptions").is_some())) => {
+        [] if node
+            .get("criteria")
+            .and_then(Node::list)
+            .is_some_and(|it| it.iter().any(|it| it.get("scale_descriptions").is_some())) =>
+        {
             Some(Dialect::Potato)
         }
         [] if native::SHARED_MARKS.iter().any(|it| has(it)) => Some(Dialect::Native),
@@ -152,8 +164,10 @@ fn detect(cx: &Context<'_>, node: &Node) -> Option<Dialect> {
             let marks = "native: `evals` or `rubrics`; agentv and promptfoo: `tests`; potato: `annotation_schemes` or `evaluators`; monitor: `agent` with `rubric`";
             let keys: Vec<&str> = Dialect::ALL.iter().flat_map(|it| it.1.marks()).copied().collect();
             let slip = entries.iter().find_map(|it| Some((it, crate::diagnostic::closest(&it.key, &keys)?)));
-            let span = slip.map_or_else(|| entries.first().map_or(start, |it| it.key_span), |it| it.0.key_span);
-            let mut diagnostic = Diagnostic::error(Code::UnknownDialect, span, "this file fits no dialect").note(format!("recognised by their keys: {marks}"));
+            let span =
+                slip.map_or_else(|| entries.first().map_or(start, |it| it.key_span), |it| it.0.key_span);
+            let mut diagnostic = Diagnostic::error(Code::UnknownDialect, span, "this file fits no dialect")
+                .note(format!("recognised by their keys: {marks}"));
             if let Some((_, meant)) = slip {
                 diagnostic = diagnostic.help(format!("did you mean `{meant}`?"));
                 diagnostic.replacement = Some(meant.to_owned());
@@ -162,11 +176,16 @@ fn detect(cx: &Context<'_>, node: &Node) -> Option<Dialect> {
             None
         }
         several => {
-            let readings: Vec<String> = several.iter().map(|(dialect, mark)| format!("{} (`{mark}`)", dialect.name())).collect();
+            let readings: Vec<String> =
+                several.iter().map(|(dialect, mark)| format!("{} (`{mark}`)", dialect.name())).collect();
             let span = entries.iter().find(|it| it.key == several[1].1).map_or(start, |it| it.key_span);
             cx.report(
-                Diagnostic::error(Code::UnknownDialect, span, format!("this file can be read as {}", readings.join(" or ")))
-                    .help("remove the keys of one of them, or say which with --dialect"),
+                Diagnostic::error(
+                    Code::UnknownDialect,
+                    span,
+                    format!("this file can be read as {}", readings.join(" or ")),
+                )
+                .help("remove the keys of one of them, or say which with --dialect"),
             );
             None
         }

@@ -39,7 +39,8 @@ pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {
     let cx = fields.cx;
     fields.knows(&["imports"]);
     let agents = agents(&fields);
-    let pass_mark = fields.get("pass_threshold").and_then(|it| Some((cx.number(it, "pass_threshold")?, it.span)));
+    let pass_mark =
+        fields.get("pass_threshold").and_then(|it| Some((cx.number(it, "pass_threshold")?, it.span)));
     let rubric = fields.need("rubric").and_then(|it| match &it.shape {
         Shape::Scalar(_) => from_prompt(cx, it),
         _ => rubric(cx, it, named, Extra::default()),
@@ -50,13 +51,18 @@ pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {
         Some(model) => vec![model],
         None => fields.texts("judges"),
     };
-    let (good_anchors, bad_anchors) = fields.fields("calibration_anchors", "set of anchors").map(anchors).unwrap_or_default();
+    let (good_anchors, bad_anchors) =
+        fields.fields("calibration_anchors", "set of anchors").map(anchors).unwrap_or_default();
     let n_anchors = good_anchors.len() + bad_anchors.len();
     if fields.has("calibration_anchors") && n_anchors < FEW_ANCHORS {
         let count = if n_anchors == 1 { "1 anchor".to_owned() } else { format!("{n_anchors} anchors") };
         cx.report(
-            Diagnostic::warning(Code::NoEffect, fields.key_span("calibration_anchors"), format!("{count} will hardly steer a judge"))
-                .help("10 to 20 good and bad examples work best"),
+            Diagnostic::warning(
+                Code::NoEffect,
+                fields.key_span("calibration_anchors"),
+                format!("{count} will hardly steer a judge"),
+            )
+            .help("10 to 20 good and bad examples work best"),
         );
     }
     let monitor = Monitor {
@@ -91,7 +97,9 @@ fn agents(fields: &Fields<'_>) -> Vec<(String, AgentOverride)> {
         return Vec::new();
     };
     match &node.shape {
-        Shape::List(_) => fields.texts("agents").into_iter().map(|it| (it, AgentOverride::default())).collect(),
+        Shape::List(_) => {
+            fields.texts("agents").into_iter().map(|it| (it, AgentOverride::default())).collect()
+        }
         _ => {
             let entries = fields.cx.entries(node, "agents").unwrap_or_default();
             entries.iter().map(|it| (it.key.clone(), agent_override(fields.cx, &it.value))).collect()
@@ -138,7 +146,11 @@ fn budget(fields: Fields<'_>) -> Option<Budget> {
     let currency = fields.text("currency").unwrap_or_else(|| "GBP".to_owned());
     if currency.len() != 3 || !currency.chars().all(|it| it.is_ascii_uppercase()) {
         let span = fields.span("currency");
-        fields.cx.error(Code::BadValue, span, format!("`{currency}` is not a currency code such as GBP, EUR or USD"));
+        fields.cx.error(
+            Code::BadValue,
+            span,
+            format!("`{currency}` is not a currency code such as GBP, EUR or USD"),
+        );
     }
     fields.finish();
     Some(Budget { monthly: monthly?, currency })
@@ -153,15 +165,18 @@ fn schedule(cx: &Context<'_>, node: &Node) -> Option<String> {
     if names.contains(&text.trim()) || (fields.len() == 5 && fields.iter().all(|it| is_field(it))) {
         return Some(text);
     }
-    cx.report(
-        Diagnostic::error(Code::BadValue, node.span, format!("`{text}` is not a schedule"))
-            .note(format!("a schedule is five cron fields (minute hour day month weekday) or {}", names.join(", "))),
-    );
+    cx.report(Diagnostic::error(Code::BadValue, node.span, format!("`{text}` is not a schedule")).note(
+        format!("a schedule is five cron fields (minute hour day month weekday) or {}", names.join(", ")),
+    ));
     None
 }
 
 /// Applies a pass mark given in the units of the one scale that all criteria share.
-fn with_pass_mark(cx: &Context<'_>, rubric: Arc<Rubric>, pass_mark: Option<(f64, Span)>) -> Option<Arc<Rubric>> {
+fn with_pass_mark(
+    cx: &Context<'_>,
+    rubric: Arc<Rubric>,
+    pass_mark: Option<(f64, Span)>,
+) -> Option<Arc<Rubric>> {
     let Some((mark, span)) = pass_mark else { return Some(rubric) };
     let mut bounds = rubric.questions().map(|it| match &it.criterion.ask {
         Ask::Question(scale) => scale.bounds(),
@@ -170,8 +185,12 @@ fn with_pass_mark(cx: &Context<'_>, rubric: Arc<Rubric>, pass_mark: Option<(f64,
     let first = bounds.next().flatten();
     let Some((min, max)) = first.filter(|_| bounds.all(|it| it == first)) else {
         cx.report(
-            Diagnostic::error(Code::Conflict, span, "`pass_threshold` needs criteria that share one scale of numbers")
-                .help("give the rubric a `threshold` from 0 to 1 instead"),
+            Diagnostic::error(
+                Code::Conflict,
+                span,
+                "`pass_threshold` needs criteria that share one scale of numbers",
+            )
+            .help("give the rubric a `threshold` from 0 to 1 instead"),
         );
         return None;
     };
@@ -188,7 +207,8 @@ fn with_pass_mark(cx: &Context<'_>, rubric: Arc<Rubric>, pass_mark: Option<(f64,
 }
 
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\s*\d+[.)]\s+(.+?)\s*(?:[(\[]\s*(-?\d+)\s*(?:-|–|to)\s*(-?\d+)\s*[)\]])?\s*[.:;]?\s*$").expect("a valid pattern")
+    Regex::new(r"^\s*\d+[.)]\s+(.+?)\s*(?:[(\[]\s*(-?\d+)\s*(?:-|–|to)\s*(-?\d+)\s*[)\]])?\s*[.:;]?\s*$")
+        .expect("a valid pattern")
 });
 static FIELD: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#""([^"]+)"\s*:\s*"?<?([A-Za-z0-9]+)[^,}]*"#).expect("a valid pattern"));
@@ -203,7 +223,11 @@ fn from_prompt(cx: &Context<'_>, node: &Node) -> Option<Arc<Rubric>> {
             .help("or write the dimensions as `rubric: {criteria: [...]}`")
     };
     let Some(names) = dimensions(&text) else {
-        cx.report(explain(Diagnostic::error(Code::MissingKey, span, "the prompt names no dimensions to score")));
+        cx.report(explain(Diagnostic::error(
+            Code::MissingKey,
+            span,
+            "the prompt names no dimensions to score",
+        )));
         return None;
     };
     let lines: Vec<(String, (i64, i64))> = text.lines().filter_map(numbered).collect();
@@ -211,7 +235,12 @@ fn from_prompt(cx: &Context<'_>, node: &Node) -> Option<Arc<Rubric>> {
         cx.report(explain(Diagnostic::error(
             Code::Conflict,
             span,
-            format!("the prompt numbers {} dimensions, but its JSON has {} scores ({})", lines.len(), names.len(), names.join(", ")),
+            format!(
+                "the prompt numbers {} dimensions, but its JSON has {} scores ({})",
+                lines.len(),
+                names.len(),
+                names.join(", ")
+            ),
         )));
         return None;
     }
@@ -245,8 +274,10 @@ fn numbered(line: &str) -> Option<(String, (i64, i64))> {
 fn dimensions(text: &str) -> Option<Vec<String>> {
     let objects = text.rmatch_indices('{').map(|(at, _)| &text[at..at + text[at..].find('}').unwrap_or(0)]);
     let numeric = |kind: &str| {
-        matches!(kind.to_ascii_lowercase().as_str(), "int" | "integer" | "number" | "float" | "double" | "score")
-            || kind.parse::<f64>().is_ok()
+        matches!(
+            kind.to_ascii_lowercase().as_str(),
+            "int" | "integer" | "number" | "float" | "double" | "score"
+        ) || kind.parse::<f64>().is_ok()
     };
     objects
         .map(|object| {

@@ -80,8 +80,12 @@ fn file(cx: &Context<'_>, node: &Node, importing: &mut Vec<FileId>) -> (Suite, N
 fn define<T>(cx: &Context<'_>, map: &mut BTreeMap<String, T>, entry: &Entry, value: T, what: &str) {
     if map.insert(entry.key.clone(), value).is_some() {
         cx.report(
-            Diagnostic::error(Code::DuplicateId, entry.key_span, format!("there are two {what}s `{}`", entry.key))
-                .note("the other one comes from an imported file"),
+            Diagnostic::error(
+                Code::DuplicateId,
+                entry.key_span,
+                format!("there are two {what}s `{}`", entry.key),
+            )
+            .note("the other one comes from an imported file"),
         );
     }
 }
@@ -95,22 +99,34 @@ fn bare_rubric(cx: &Context<'_>, node: &Node, suite: &mut Suite) {
     fields.finish();
     if let Some(rubric) = read {
         let path = cx.path_of(node.span.file);
-        let stem = path.file_stem().map_or_else(|| "rubric".to_owned(), |it| it.to_string_lossy().into_owned());
+        let stem =
+            path.file_stem().map_or_else(|| "rubric".to_owned(), |it| it.to_string_lossy().into_owned());
         let name = rubric.name.clone().unwrap_or(stem);
         suite.rubrics.insert(name, Arc::new(rubric));
     }
 }
 
-pub(super) fn import(cx: &Context<'_>, item: &Node, importing: &mut Vec<FileId>, suite: &mut Suite, named: &mut Named) {
+pub(super) fn import(
+    cx: &Context<'_>,
+    item: &Node,
+    importing: &mut Vec<FileId>,
+    suite: &mut Suite,
+    named: &mut Named,
+) {
     let Some(path) = cx.plain_text(item, "imports") else { return };
     let path = path.strip_prefix("file://").unwrap_or(&path).to_owned();
     let Some(file_id) = cx.find(&path, item.span) else { return };
     if let Some(at) = importing.iter().position(|it| *it == file_id) {
-        let name = |it: &FileId| cx.path_of(*it).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name =
+            |it: &FileId| cx.path_of(*it).file_name().unwrap_or_default().to_string_lossy().into_owned();
         let circle: Vec<String> = importing[at..].iter().chain([&file_id]).map(name).collect();
         cx.report(
-            Diagnostic::error(Code::Cycle, item.span, format!("files import each other: {}", circle.join(" → ")))
-                .help("move what both need into a third file"),
+            Diagnostic::error(
+                Code::Cycle,
+                item.span,
+                format!("files import each other: {}", circle.join(" → ")),
+            )
+            .help("move what both need into a third file"),
         );
         return;
     }
@@ -188,7 +204,9 @@ pub(super) fn judge_fields(fields: Fields<'_>) -> Option<Judge> {
         model: fields.text("model"),
         base_url: fields.text("base_url"),
         temperature: fields.number_in("temperature", 0.0..=2.0),
-        max_tokens: fields.integer("max_tokens", 1..=i64::from(u32::MAX)).and_then(|it| u32::try_from(it).ok()),
+        max_tokens: fields
+            .integer("max_tokens", 1..=i64::from(u32::MAX))
+            .and_then(|it| u32::try_from(it).ok()),
         timeout: fields.number_in("timeout", 0.001..=86_400.0),
         calls: fields.word("calls", &Calls::ALL),
         jury: fields.fields("jury", "jury").and_then(jury),
@@ -226,9 +244,13 @@ fn eval(
         Some(name) => {
             if let Some(first) = names.insert(name.clone(), fields.span("name")) {
                 cx.report(
-                    Diagnostic::error(Code::DuplicateId, fields.span("name"), format!("there are two evals `{name}`"))
-                        .also(first, "the first one")
-                        .help("give one of them another name"),
+                    Diagnostic::error(
+                        Code::DuplicateId,
+                        fields.span("name"),
+                        format!("there are two evals `{name}`"),
+                    )
+                    .also(first, "the first one")
+                    .help("give one of them another name"),
                 );
             }
         }
@@ -236,7 +258,8 @@ fn eval(
     let candidate = candidate(&fields);
     let threshold = fields.get("threshold").and_then(|it| Some((cx.number(it, "threshold")?, it.span)));
     let mut ids = Ids::default();
-    let checks = fields.list("checks").unwrap_or_default().iter().filter_map(|it| check(cx, it, &mut ids)).collect();
+    let checks =
+        fields.list("checks").unwrap_or_default().iter().filter_map(|it| check(cx, it, &mut ids)).collect();
     let extra = Extra { threshold, checks };
     let rubric = eval_rubric(&fields, named, extra);
     let judge = fields.get("judge").and_then(|it| judge(cx, it, &suite.judges)).unwrap_or_default();
@@ -281,7 +304,8 @@ fn eval_rubric(fields: &Fields<'_>, named: &Named, extra: Extra) -> Option<Arc<R
             None
         }
         None => {
-            let (draft, spot) = extra.add_to(crate::rubric::Draft::default(), lower::Spot::new(fields.start()));
+            let (draft, spot) =
+                extra.add_to(crate::rubric::Draft::default(), lower::Spot::new(fields.start()));
             lower::accept(fields.cx, draft, &spot).map(Arc::new)
         }
     }
@@ -331,8 +355,12 @@ fn matrix(fields: Fields<'_>) -> Matrix {
         let values = fields.texts(key);
         if fields.has(key) && values.is_empty() {
             fields.cx.report(
-                Diagnostic::error(Code::Empty, fields.key_span(key), format!("the axis `{key}` has no values"))
-                    .help("list at least one, or remove the axis"),
+                Diagnostic::error(
+                    Code::Empty,
+                    fields.key_span(key),
+                    format!("the axis `{key}` has no values"),
+                )
+                .help("list at least one, or remove the axis"),
             );
         }
         values
@@ -347,8 +375,10 @@ fn matrix(fields: Fields<'_>) -> Matrix {
 
 fn has_something_to_grade(fields: &Fields<'_>, case: &Case) {
     let candidate = &case.candidate;
-    let has_task = candidate.input.is_some() || !candidate.messages.is_empty() || !case.matrix.prompts.is_empty();
-    let misspelt = ["response", "prompt", "trace", "diff", "input", "messages"].iter().any(|it| fields.is_misspelt(it));
+    let has_task =
+        candidate.input.is_some() || !candidate.messages.is_empty() || !case.matrix.prompts.is_empty();
+    let misspelt =
+        ["response", "prompt", "trace", "diff", "input", "messages"].iter().any(|it| fields.is_misspelt(it));
     if !candidate.is_given() && !has_task && !misspelt {
         fields.cx.report(
             Diagnostic::error(Code::MissingKey, fields.start(), "there is nothing to grade")
@@ -368,8 +398,12 @@ fn row_fields(cx: &Context<'_>, node: &Node, case: &Case) {
     for (field, span) in asked {
         let Some(data) = &case.data else {
             cx.report(
-                Diagnostic::error(Code::MissingVariable, span, format!("`row.{field}` needs rows to take it from"))
-                    .help("name a file with `data:`"),
+                Diagnostic::error(
+                    Code::MissingVariable,
+                    span,
+                    format!("`row.{field}` needs rows to take it from"),
+                )
+                .help("name a file with `data:`"),
             );
             continue;
         };

@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 use super::lower::{Spot, accept};
 use super::method::{Ids, method};
 use super::read::{Context, Fields, tidy};
-use super::rubric::{Named, UNREADABLE, leaf, preset};
 use super::rows;
+use super::rubric::{Named, UNREADABLE, leaf, preset};
 use crate::catalogue::{self, CHECKS, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{
@@ -24,18 +24,82 @@ pub(super) const MARKS: [&str; 2] = ["annotation_schemes", "evaluators"];
 
 /// Keys that Potato knows and that change nothing here: how its own server runs and looks.
 const WITHOUT_EFFECT: &[&str] = &[
-    "active_learning", "adjudication", "admin_api_key", "agreement_metrics", "ai_support", "alert_time_each_instance",
-    "annotation_codebook_url", "assignment_strategy", "attention_checks", "authentication", "auto_export_interval",
-    "automatic_assignment", "automation", "base_css", "base_html_template", "completion_code", "crowdsourcing",
-    "custom_footer_html", "customjs", "customjs_hostname", "data_cache", "data_directory", "data_sources", "database",
-    "datasets", "debug", "export_annotation_format", "gold_standards", "header_file", "header_logo", "hide_navbar",
-    "highlight_linebreaks", "horizontal_key_bindings", "host", "html_layout", "item_store", "judge_alignment",
-    "judge_calibration", "jumping_to_id_disabled", "keyword_highlights_file", "layout", "list_as_text", "login",
-    "max_annotations_per_user", "media_directory", "partial_loading", "per_annotator_quota", "persist_sessions",
-    "phases", "port", "pre_annotation", "prestudy", "prolific", "quality_control", "random_seed",
-    "require_fully_annotated", "require_no_password", "require_password", "secret_key", "server", "server_name",
-    "session_lifetime_days", "site_dir", "site_file", "surveyflow", "task_dir", "task_layout", "training", "ui",
-    "ui_config", "ui_language", "user_config", "user_roles", "verbose", "very_verbose", "webhooks",
+    "active_learning",
+    "adjudication",
+    "admin_api_key",
+    "agreement_metrics",
+    "ai_support",
+    "alert_time_each_instance",
+    "annotation_codebook_url",
+    "assignment_strategy",
+    "attention_checks",
+    "authentication",
+    "auto_export_interval",
+    "automatic_assignment",
+    "automation",
+    "base_css",
+    "base_html_template",
+    "completion_code",
+    "crowdsourcing",
+    "custom_footer_html",
+    "customjs",
+    "customjs_hostname",
+    "data_cache",
+    "data_directory",
+    "data_sources",
+    "database",
+    "datasets",
+    "debug",
+    "export_annotation_format",
+    "gold_standards",
+    "header_file",
+    "header_logo",
+    "hide_navbar",
+    "highlight_linebreaks",
+    "horizontal_key_bindings",
+    "host",
+    "html_layout",
+    "item_store",
+    "judge_alignment",
+    "judge_calibration",
+    "jumping_to_id_disabled",
+    "keyword_highlights_file",
+    "layout",
+    "list_as_text",
+    "login",
+    "max_annotations_per_user",
+    "media_directory",
+    "partial_loading",
+    "per_annotator_quota",
+    "persist_sessions",
+    "phases",
+    "port",
+    "pre_annotation",
+    "prestudy",
+    "prolific",
+    "quality_control",
+    "random_seed",
+    "require_fully_annotated",
+    "require_no_password",
+    "require_password",
+    "secret_key",
+    "server",
+    "server_name",
+    "session_lifetime_days",
+    "site_dir",
+    "site_file",
+    "surveyflow",
+    "task_dir",
+    "task_layout",
+    "training",
+    "ui",
+    "ui_config",
+    "ui_language",
+    "user_config",
+    "user_roles",
+    "verbose",
+    "very_verbose",
+    "webhooks",
 ];
 
 pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
@@ -72,7 +136,9 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
 pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
     let cx = fields.cx;
     let mut schemes: Vec<Scheme> = Vec::new();
-    for item in fields.need("annotation_schemes").and_then(|it| cx.list(it, "annotation_schemes")).unwrap_or_default() {
+    for item in
+        fields.need("annotation_schemes").and_then(|it| cx.list(it, "annotation_schemes")).unwrap_or_default()
+    {
         let Some(scheme) = scheme(cx, item) else { continue };
         if schemes.iter().any(|it| it.name == scheme.name) {
             let span = item.get("name").map_or(item.span, |it| it.span);
@@ -80,10 +146,13 @@ pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
         }
         schemes.push(scheme);
     }
-    let item = fields.fields("item_properties", "set of item properties").map(item_properties).unwrap_or_default();
+    let item =
+        fields.fields("item_properties", "set of item properties").map(item_properties).unwrap_or_default();
     let mut annotation = Annotation {
         name: fields.text("annotation_task_name"),
-        description: fields.any(&["task_description", "annotation_task_description", "annotation_instructions"]).and_then(|it| cx.text(it, "task_description")),
+        description: fields
+            .any(&["task_description", "annotation_task_description", "annotation_instructions"])
+            .and_then(|it| cx.text(it, "task_description")),
         data_files: Vec::new(),
         id_key: item.0,
         text_key: item.1,
@@ -157,7 +226,8 @@ fn data_file(cx: &Context<'_>, node: &Node, id_key: Option<&str>) -> Option<Stri
             }
             Some(id) => {
                 if let Some(first) = seen.insert(id.to_string(), at) {
-                    let message = format!("rows {} and {} of `{path}` have the same `{key}`: {id}", first + 1, at + 1);
+                    let message =
+                        format!("rows {} and {} of `{path}` have the same `{key}`: {id}", first + 1, at + 1);
                     cx.error(Code::DuplicateId, node.span, message);
                     break;
                 }
@@ -171,7 +241,8 @@ const TYPES: [&str; 7] = ["rubric_eval", "trajectory_eval", "pairwise", "likert"
 
 fn scheme(cx: &Context<'_>, node: &Node) -> Option<Scheme> {
     let fields = Fields::new(cx, node, "scheme")?;
-    let kind = fields.need("annotation_type").and_then(|it| Some((cx.plain_text(it, "annotation_type")?, it.span)));
+    let kind =
+        fields.need("annotation_type").and_then(|it| Some((cx.plain_text(it, "annotation_type")?, it.span)));
     let name = fields.name("name");
     if name.is_none() {
         fields.missing("name");
@@ -182,7 +253,15 @@ fn scheme(cx: &Context<'_>, node: &Node) -> Option<Scheme> {
         Some((_, false)) => fields.bool("label_requirement"),
         None => fields.bool("required"),
     };
-    fields.knows(&["layout", "humanize_labels", "display_logic", "keybinding_strategy", "annotation_id", "title", "required"]);
+    fields.knows(&[
+        "layout",
+        "humanize_labels",
+        "display_logic",
+        "keybinding_strategy",
+        "annotation_id",
+        "title",
+        "required",
+    ]);
     let (kind, span) = kind?;
     let kind = match kind.as_str() {
         "rubric_eval" => rubric_eval(&fields),
@@ -193,8 +272,12 @@ fn scheme(cx: &Context<'_>, node: &Node) -> Option<Scheme> {
         "text" => Some(text(&fields)),
         other => {
             cx.report(
-                Diagnostic::error(Code::Unsupported, span, format!("annotation type `{other}` is not supported"))
-                    .suggest(other, TYPES, "supported"),
+                Diagnostic::error(
+                    Code::Unsupported,
+                    span,
+                    format!("annotation type `{other}` is not supported"),
+                )
+                .suggest(other, TYPES, "supported"),
             );
             return None;
         }
@@ -237,18 +320,25 @@ fn rating_scale(fields: &Fields<'_>) -> (i64, i64, Labels) {
         let bound = |key, default| scale.integer(key, -1_000_000..=1_000_000).unwrap_or(default);
         let (min, max) = (bound("min", 1), bound("max", 5));
         let labels = scale.map("labels").unwrap_or_default();
-        let labels = labels.iter().filter_map(|it| Some((point(cx, &it.key, it.key_span)?, cx.scalar_text(&it.value, "labels")?)));
+        let labels = labels
+            .iter()
+            .filter_map(|it| Some((point(cx, &it.key, it.key_span)?, cx.scalar_text(&it.value, "labels")?)));
         let labels = labels.collect();
         scale.finish();
         if max <= min {
-            cx.error(Code::Scale, fields.key_span("scale"), format!("the lowest point ({min}) must be under the highest ({max})"));
+            cx.error(
+                Code::Scale,
+                fields.key_span("scale"),
+                format!("the lowest point ({min}) must be under the highest ({max})"),
+            );
             return (1, 5, Labels::new());
         }
         return (min, max, labels);
     }
     let max = fields.integer("scale_points", 2..=100).unwrap_or(5);
     let labels = fields.list("scale_labels").unwrap_or_default();
-    let labels = (1..=max).zip(labels).filter_map(|(point, it)| Some((point, cx.scalar_text(it, "scale_labels")?)));
+    let labels =
+        (1..=max).zip(labels).filter_map(|(point, it)| Some((point, cx.scalar_text(it, "scale_labels")?)));
     (1, max, labels.collect())
 }
 
@@ -260,7 +350,11 @@ fn point(cx: &Context<'_>, key: &str, span: Span) -> Option<i64> {
     number
 }
 
-fn rated_criterion(cx: &Context<'_>, node: &Node, (min, max, labels): (i64, i64, &Labels)) -> Option<(Criterion, Spot)> {
+fn rated_criterion(
+    cx: &Context<'_>,
+    node: &Node,
+    (min, max, labels): (i64, i64, &Labels),
+) -> Option<(Criterion, Spot)> {
     let fields = Fields::new(cx, node, "criterion")?;
     let name = fields.name("name");
     if name.is_none() {
@@ -271,12 +365,16 @@ fn rated_criterion(cx: &Context<'_>, node: &Node, (min, max, labels): (i64, i64,
     let description = fields.text("description").or_else(|| label.clone()).or_else(|| name.clone());
     let scale = Scale::Likert { min, max, labels: labels.clone() };
     let name = name.unwrap_or_else(|| UNREADABLE.to_owned());
-    let mut criterion = Criterion::new(name, description.unwrap_or_else(|| UNREADABLE.to_owned()), Ask::Question(scale));
+    let mut criterion =
+        Criterion::new(name, description.unwrap_or_else(|| UNREADABLE.to_owned()), Ask::Question(scale));
     criterion.label = label;
     criterion.by = vec![GraderKind::Human];
     criterion.weight = fields.number_in("weight", 0.0..=f64::MAX).unwrap_or(1.0);
-    criterion.levels = levels(&fields).into_iter().map(|(at, text)| (Value::Number(at as f64), text)).collect();
-    let spot = ["name", "weight", "description"].iter().fold(Spot::new(fields.start()), |spot, key| spot.key(key, fields.span(key)));
+    criterion.levels =
+        levels(&fields).into_iter().map(|(at, text)| (Value::Number(at as f64), text)).collect();
+    let spot = ["name", "weight", "description"]
+        .iter()
+        .fold(Spot::new(fields.start()), |spot, key| spot.key(key, fields.span(key)));
     let spot = spot.key("levels", fields.key_span("scale_descriptions"));
     fields.finish();
     Some((criterion, spot))
@@ -293,7 +391,11 @@ fn levels(fields: &Fields<'_>) -> Labels {
 
 fn overall(fields: Fields<'_>) -> Option<Overall> {
     let enabled = fields.bool("enabled").unwrap_or(true);
-    let overall = Overall { label: fields.text("label"), description: fields.text("description"), levels: levels(&fields) };
+    let overall = Overall {
+        label: fields.text("label"),
+        description: fields.text("description"),
+        levels: levels(&fields),
+    };
     fields.finish();
     enabled.then_some(overall)
 }
@@ -320,7 +422,11 @@ fn trajectory_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
         }
         None => fields.texts("correctness_options"),
     };
-    let marks = if marks.is_empty() { ["correct", "incorrect", "partially_correct"].map(str::to_owned).to_vec() } else { marks };
+    let marks = if marks.is_empty() {
+        ["correct", "incorrect", "partially_correct"].map(str::to_owned).to_vec()
+    } else {
+        marks
+    };
     if marks.len() < 2 {
         cx.error(Code::Scale, fields.start(), "a step needs at least two marks; the first one means correct");
     }
@@ -430,15 +536,34 @@ fn choice(fields: &Fields<'_>, dropdown: bool) -> Option<SchemeKind> {
         }
     }
     if labels.len() < 2 {
-        cx.error(Code::Scale, fields.key_span("labels"), "there is nothing to choose: give at least two labels");
+        cx.error(
+            Code::Scale,
+            fields.key_span("labels"),
+            "there is nothing to choose: give at least two labels",
+        );
         return None;
     }
-    fields.knows(&["horizontal", "sequential_key_binding", "has_free_response", "randomize_order", "option_randomization"]);
+    fields.knows(&[
+        "horizontal",
+        "sequential_key_binding",
+        "has_free_response",
+        "randomize_order",
+        "option_randomization",
+    ]);
     Some(SchemeKind::Choice { labels, dropdown })
 }
 
 fn text(fields: &Fields<'_>) -> SchemeKind {
-    fields.knows(&["rows", "cols", "textarea", "min_chars", "show_char_count", "labels", "collapsible", "allow_paste"]);
+    fields.knows(&[
+        "rows",
+        "cols",
+        "textarea",
+        "min_chars",
+        "show_char_count",
+        "labels",
+        "collapsible",
+        "allow_paste",
+    ]);
     let multiline = fields.bool("multiline").unwrap_or(true);
     SchemeKind::Text { multiline, placeholder: fields.text("placeholder") }
 }
@@ -493,7 +618,23 @@ fn evaluator(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion,
 
 /// The names of Potato's own library.
 fn is_evaluator(name: &str) -> bool {
-    name == "contains" || !name.contains(['-', ':']) && !matches!(name, "equals" | "icontains" | "regex" | "levenshtein" | "similar" | "latency" | "cost" | "script" | "javascript" | "python" | "webhook" | "factuality")
+    name == "contains"
+        || !name.contains(['-', ':'])
+            && !matches!(
+                name,
+                "equals"
+                    | "icontains"
+                    | "regex"
+                    | "levenshtein"
+                    | "similar"
+                    | "latency"
+                    | "cost"
+                    | "script"
+                    | "javascript"
+                    | "python"
+                    | "webhook"
+                    | "factuality"
+            )
 }
 
 fn dag(params: &Fields<'_>, spot: &mut Spot) -> Option<Ask> {

@@ -134,7 +134,9 @@ impl<'a> Context<'a> {
                 }
             }
             match folder.parent() {
-                Some(parent) if folder != self.world.root && folder.starts_with(&self.world.root) => folder = parent,
+                Some(parent) if folder != self.world.root && folder.starts_with(&self.world.root) => {
+                    folder = parent;
+                }
                 _ => break,
             }
         }
@@ -167,8 +169,12 @@ impl<'a> Context<'a> {
             let value = (self.world.variable)(name).or_else(root);
             if value.is_none() {
                 self.report(
-                    Diagnostic::error(Code::MissingVariable, span, format!("the variable `{name}` is not set"))
-                        .help(format!("set it: `export {name}=…`")),
+                    Diagnostic::error(
+                        Code::MissingVariable,
+                        span,
+                        format!("the variable `{name}` is not set"),
+                    )
+                    .help(format!("set it: `export {name}=…`")),
                 );
             }
             value
@@ -254,19 +260,32 @@ impl<'a> Context<'a> {
     }
 
     /// A number in a range that is part of the key's meaning.
-    pub(super) fn number_in(&self, node: &Node, what: &str, range: std::ops::RangeInclusive<f64>) -> Option<f64> {
+    pub(super) fn number_in(
+        &self,
+        node: &Node,
+        what: &str,
+        range: std::ops::RangeInclusive<f64>,
+    ) -> Option<f64> {
         let number = self.number(node, what)?;
         if !range.contains(&number) {
             self.report(
-                Diagnostic::error(Code::BadValue, node.span, format!("`{what}` is {number}"))
-                    .label(format!("allowed is {} to {}", range.start(), range.end())),
+                Diagnostic::error(Code::BadValue, node.span, format!("`{what}` is {number}")).label(format!(
+                    "allowed is {} to {}",
+                    range.start(),
+                    range.end()
+                )),
             );
             return None;
         }
         Some(number)
     }
 
-    pub(super) fn integer(&self, node: &Node, what: &str, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
+    pub(super) fn integer(
+        &self,
+        node: &Node,
+        what: &str,
+        range: std::ops::RangeInclusive<i64>,
+    ) -> Option<i64> {
         let Some(integer) = node.scalar().and_then(Scalar::as_int) else {
             self.wrong_type(node, what, "a whole number");
             return None;
@@ -277,7 +296,9 @@ impl<'a> Context<'a> {
             } else {
                 format!("allowed is {} to {}", range.start(), range.end())
             };
-            self.report(Diagnostic::error(Code::BadValue, node.span, format!("`{what}` is {integer}")).label(bound));
+            self.report(
+                Diagnostic::error(Code::BadValue, node.span, format!("`{what}` is {integer}")).label(bound),
+            );
             return None;
         }
         Some(integer)
@@ -286,12 +307,16 @@ impl<'a> Context<'a> {
     pub(super) fn bool(&self, node: &Node, what: &str) -> Option<bool> {
         let bool = node.scalar().and_then(Scalar::as_bool);
         if bool.is_none() {
-            let mut diagnostic =
-                Diagnostic::error(Code::WrongType, self.head(node), format!("`{what}` must be true or false"))
-                    .label(format!("this is {}", node.describe()));
+            let mut diagnostic = Diagnostic::error(
+                Code::WrongType,
+                self.head(node),
+                format!("`{what}` must be true or false"),
+            )
+            .label(format!("this is {}", node.describe()));
             if let Some(word) = node.text().filter(|it| ["yes", "no", "on", "off"].contains(it)) {
                 diagnostic = diagnostic.note(format!("in YAML 1.2 `{word}` is text"));
-                diagnostic.replacement = Some(if ["yes", "on"].contains(&word) { "true" } else { "false" }.to_owned());
+                diagnostic.replacement =
+                    Some(if ["yes", "on"].contains(&word) { "true" } else { "false" }.to_owned());
                 diagnostic = diagnostic.help("write true or false");
             }
             self.report(diagnostic);
@@ -381,8 +406,12 @@ impl<'a> Fields<'a> {
     pub(super) fn new(cx: &'a Context<'a>, node: &'a Node, what: &'static str) -> Option<Self> {
         let Some(entries) = node.map() else {
             cx.report(
-                Diagnostic::error(Code::WrongType, cx.head(node), format!("a {what} must be a mapping of keys to values"))
-                    .label(format!("this is {}", node.describe())),
+                Diagnostic::error(
+                    Code::WrongType,
+                    cx.head(node),
+                    format!("a {what} must be a mapping of keys to values"),
+                )
+                .label(format!("this is {}", node.describe())),
             );
             return None;
         };
@@ -406,9 +435,13 @@ impl<'a> Fields<'a> {
         let (first, node) = hits.next()?;
         for (key, _) in hits {
             self.cx.report(
-                Diagnostic::error(Code::Conflict, self.key_span(key), format!("`{first}` and `{key}` are two names for one thing"))
-                    .also(self.key_span(first), "first given here")
-                    .help("keep one of them"),
+                Diagnostic::error(
+                    Code::Conflict,
+                    self.key_span(key),
+                    format!("`{first}` and `{key}` are two names for one thing"),
+                )
+                .also(self.key_span(first), "first given here")
+                .help("keep one of them"),
             );
         }
         Some(node)
@@ -426,7 +459,9 @@ impl<'a> Fields<'a> {
     /// The span of a key's value, or of the key, or of the start of the mapping.
     pub(super) fn span(&self, key: &str) -> Span {
         match self.entries.iter().find(|it| it.key == key) {
-            Some(entry) if entry.value.scalar().is_some() && !entry.value.is_null() => self.cx.head(&entry.value),
+            Some(entry) if entry.value.scalar().is_some() && !entry.value.is_null() => {
+                self.cx.head(&entry.value)
+            }
             Some(entry) => entry.key_span,
             None => self.start(),
         }
@@ -551,17 +586,22 @@ impl<'a> Fields<'a> {
     pub(super) fn exclusive(&self, first: &'static str, second: &'static str, why: &str) {
         if self.has(first) && self.has(second) {
             self.cx.report(
-                Diagnostic::error(Code::Conflict, self.key_span(second), format!("`{first}` and `{second}` exclude each other"))
-                    .label(why)
-                    .also(self.key_span(first), "given here")
-                    .help("keep one of them"),
+                Diagnostic::error(
+                    Code::Conflict,
+                    self.key_span(second),
+                    format!("`{first}` and `{second}` exclude each other"),
+                )
+                .label(why)
+                .also(self.key_span(first), "given here")
+                .help("keep one of them"),
             );
         }
     }
 
     /// The entries under keys that are not in `known`; they count as read.
     pub(super) fn others(&self, known: &[&str]) -> Vec<&'a Entry> {
-        let others: Vec<&Entry> = self.entries.iter().filter(|it| !known.contains(&it.key.as_str())).collect();
+        let others: Vec<&Entry> =
+            self.entries.iter().filter(|it| !known.contains(&it.key.as_str())).collect();
         self.taken.borrow_mut().extend(others.iter().map(|it| it.key.clone()));
         others
     }

@@ -43,8 +43,12 @@ pub(super) fn rows_of(cx: &Context<'_>, file: FileId, asked: Span) -> Vec<Row> {
         "tsv" => table(cx, file, b'\t'),
         _ => {
             cx.report(
-                Diagnostic::error(Code::Unsupported, asked, format!("`{}` is not a data file", path.display()))
-                    .note("understood: .jsonl, .ndjson, .json, .yaml, .yml, .csv, .tsv"),
+                Diagnostic::error(
+                    Code::Unsupported,
+                    asked,
+                    format!("`{}` is not a data file", path.display()),
+                )
+                .note("understood: .jsonl, .ndjson, .json, .yaml, .yml, .csv, .tsv"),
             );
             Vec::new()
         }
@@ -82,7 +86,10 @@ fn json_lines(cx: &Context<'_>, file: FileId) -> Vec<(Value, Span)> {
                 let at = span.start + (error.column().saturating_sub(1) as u32).min(span.end - span.start);
                 let reason = error.to_string();
                 let reason = reason.split(" at line").next().unwrap_or_default().to_owned();
-                cx.report(Diagnostic::error(Code::BadRow, Span { start: at, ..span }, "this line is not JSON").label(reason));
+                cx.report(
+                    Diagnostic::error(Code::BadRow, Span { start: at, ..span }, "this line is not JSON")
+                        .label(reason),
+                );
             }
         }
     }

@@ -12,9 +12,9 @@ use super::read::{Context, Fields};
 use crate::catalogue::{self, CHECKS, Entry, Method, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{
-    Aggregation, Anchor, Answers, Ask, CannotAssess, Choice, Criterion, Display, Draft, GraderKind, Graph, Group, Leaf,
-    LengthPenalty, LengthUnit, Node as TreeNode, OnError, Operator, Polarity, RANGES_TOP, ROOT, Range, Rubric, Scale,
-    Target, Unmet, Value, WHOLE, When, child_id, presets,
+    Aggregation, Anchor, Answers, Ask, CannotAssess, Choice, Criterion, Display, Draft, GraderKind, Graph,
+    Group, Leaf, LengthPenalty, LengthUnit, Node as TreeNode, OnError, Operator, Polarity, RANGES_TOP, ROOT,
+    Range, Rubric, Scale, Target, Unmet, Value, WHOLE, When, child_id, presets,
 };
 use crate::source::{Node, Shape, Span};
 
@@ -86,9 +86,13 @@ fn structured(cx: &Context<'_>, node: &Node, named: &Named, extra: &Extra) -> Op
     let base = base(&fields, named);
     if let (Some((_, outside)), true) = (extra.threshold, fields.has("threshold")) {
         cx.report(
-            Diagnostic::error(Code::Conflict, fields.key_span("threshold"), "`threshold` is given twice for this eval")
-                .also(outside, "also given here")
-                .help("keep one of them"),
+            Diagnostic::error(
+                Code::Conflict,
+                fields.key_span("threshold"),
+                "`threshold` is given twice for this eval",
+            )
+            .also(outside, "also given here")
+            .help("keep one of them"),
         );
     }
     let read = body(&fields, base);
@@ -125,7 +129,11 @@ pub(super) fn body(fields: &Fields<'_>, base: Option<Arc<Rubric>>) -> Option<(Dr
     }
     if let Some((graph, nodes)) = graph_of(fields) {
         if has_base {
-            fields.cx.error(Code::Conflict, fields.start(), "a named rubric can be extended by criteria, not by a tree");
+            fields.cx.error(
+                Code::Conflict,
+                fields.start(),
+                "a named rubric can be extended by criteria, not by a tree",
+            );
         }
         let mut at = Spot::new(fields.key_span(if fields.has("tree") { "tree" } else { "graph" }));
         at.nodes = nodes;
@@ -151,7 +159,11 @@ pub(super) fn base(fields: &Fields<'_>, named: &Named) -> Option<Arc<Rubric>> {
             Some(rubric) => return rubric.clone(),
             None => fields.cx.report(
                 Diagnostic::error(Code::UnknownName, node.span, format!("there is no rubric `{name}`"))
-                    .suggest(&name, named.rubrics.keys().map(String::as_str), "rubrics of this file and its imports")
+                    .suggest(
+                        &name,
+                        named.rubrics.keys().map(String::as_str),
+                        "rubrics of this file and its imports",
+                    )
                     .note("a rubric is defined under the top-level `rubrics:` before it is referred to"),
             ),
         }
@@ -164,8 +176,11 @@ pub(super) fn base(fields: &Fields<'_>, named: &Named) -> Option<Arc<Rubric>> {
 pub(super) fn preset(cx: &Context<'_>, name: &str, span: Span, named: &Named) -> Option<Arc<Rubric>> {
     let Some(preset) = presets::find(name) else {
         cx.report(
-            Diagnostic::error(Code::UnknownName, span, format!("there is no preset `{name}`"))
-                .suggest(name, presets::ALL.iter().map(|it| it.name), "presets"),
+            Diagnostic::error(Code::UnknownName, span, format!("there is no preset `{name}`")).suggest(
+                name,
+                presets::ALL.iter().map(|it| it.name),
+                "presets",
+            ),
         );
         return None;
     };
@@ -230,7 +245,12 @@ fn length_penalty(fields: Fields<'_>) -> Option<LengthPenalty> {
     let penalty = fields.need("penalty").and_then(|it| fields.cx.number(it, "penalty"));
     let unit = fields.word("unit", &LengthUnit::ALL).unwrap_or_default();
     fields.finish();
-    Some(LengthPenalty { free: u32::try_from(free?).ok()?, cap: u32::try_from(cap?).ok()?, penalty: penalty?, unit })
+    Some(LengthPenalty {
+        free: u32::try_from(free?).ok()?,
+        cap: u32::try_from(cap?).ok()?,
+        penalty: penalty?,
+        unit,
+    })
 }
 
 /// How scores are shown: `unit`, `boolean`, `letter` or `likert: {min, max}`.
@@ -242,12 +262,16 @@ fn display(cx: &Context<'_>, node: &Node) -> Option<Display> {
         let (min, max) = bounds_of(&bounds?)?;
         return Some(Display::Likert { min, max });
     }
-    cx.word(node, "scale", &[
-        ("unit", Display::Unit),
-        ("boolean", Display::Boolean),
-        ("letter", Display::Letter),
-        ("likert", Display::Likert { min: 1, max: 5 }),
-    ])
+    cx.word(
+        node,
+        "scale",
+        &[
+            ("unit", Display::Unit),
+            ("boolean", Display::Boolean),
+            ("letter", Display::Letter),
+            ("likert", Display::Likert { min: 1, max: 5 }),
+        ],
+    )
 }
 
 fn bounds_of(fields: &Fields<'_>) -> Option<(i64, i64)> {
@@ -264,8 +288,18 @@ fn criterion(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion,
     let fields = Fields::new(cx, node, "criterion")?;
     let mut spot = Spot::new(fields.start());
     const KEYS: [&str; 12] = [
-        "name", "description", "weight", "threshold", "min_score", "examples", "when", "requires", "by", "scale",
-        "levels", "guard",
+        "name",
+        "description",
+        "weight",
+        "threshold",
+        "min_score",
+        "examples",
+        "when",
+        "requires",
+        "by",
+        "scale",
+        "levels",
+        "guard",
     ];
     spot.keys.extend(KEYS.iter().map(|it| (*it, fields.span(it))));
     let asks = ["check", "recipe", "criteria", "tree", "graph"];
@@ -340,8 +374,9 @@ fn plain_keys(fields: &Fields<'_>, criterion: &mut Criterion) {
         Some(_) => fields.name("requires").into_iter().collect(),
         None => Vec::new(),
     };
-    criterion.unmet =
-        fields.word("unmet", &[("zero", Unmet::Zero), ("not_applicable", Unmet::NotApplicable)]).unwrap_or_default();
+    criterion.unmet = fields
+        .word("unmet", &[("zero", Unmet::Zero), ("not_applicable", Unmet::NotApplicable)])
+        .unwrap_or_default();
     criterion.cannot_assess = fields.get("cannot_assess").and_then(|it| {
         match it.scalar().and_then(crate::source::Scalar::as_bool) {
             Some(offered) => offered.then_some(CannotAssess::Skip),
@@ -397,8 +432,11 @@ fn typed(fields: &Fields<'_>, entries: &'static [Entry], what: &str) -> Option<M
     let name = fields.cx.plain_text(node, "type")?;
     let Some(entry) = catalogue::find(entries, &name) else {
         fields.cx.report(
-            Diagnostic::error(Code::Unsupported, node.span, format!("there is no {what} `{name}`"))
-                .suggest(&name, entries.iter().map(|it| it.name), "known"),
+            Diagnostic::error(Code::Unsupported, node.span, format!("there is no {what} `{name}`")).suggest(
+                &name,
+                entries.iter().map(|it| it.name),
+                "known",
+            ),
         );
         return None;
     };
@@ -408,7 +446,8 @@ fn typed(fields: &Fields<'_>, entries: &'static [Entry], what: &str) -> Option<M
 /// One entry of an eval's `checks`: a check, with how it counts beside it.
 pub(super) fn check(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion, Spot)> {
     let fields = Fields::new(cx, node, "check")?;
-    let spot = Spot::new(fields.start()).key("weight", fields.span("weight")).key("name", fields.span("name"));
+    let spot =
+        Spot::new(fields.start()).key("weight", fields.span("weight")).key("name", fields.span("name"));
     let method = typed(&fields, CHECKS, "check")?;
     let id = fields.name("name").unwrap_or_else(|| ids.fresh(method.entry.name));
     let mut criterion = Criterion::new(id, "", Ask::Check(method));
@@ -424,7 +463,8 @@ pub(super) fn check(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Cri
 
 fn when(fields: Fields<'_>) -> Option<When> {
     fields.exclusive("contains", "regex", "a condition looks for one thing");
-    let contains = fields.get("contains").and_then(|it| fields.cx.plain_text(it, "contains")).map(When::Contains);
+    let contains =
+        fields.get("contains").and_then(|it| fields.cx.plain_text(it, "contains")).map(When::Contains);
     let matches = fields.get("regex").and_then(|it| {
         let text = fields.cx.plain_text(it, "regex")?;
         pattern(fields.cx, it, &text).map(When::Matches)
@@ -450,19 +490,22 @@ fn anchor(cx: &Context<'_>, node: &Node) -> Option<Anchor> {
 
 fn scale(cx: &Context<'_>, node: &Node) -> Option<Scale> {
     if node.map().is_none() {
-        return cx.word(node, "scale", &[("binary", ()), ("unit", ()), ("likert", ())]).map(|()| {
-            match node.text().unwrap_or_default() {
-                "binary" => Scale::Binary,
-                "likert" => Scale::likert(1, 5),
-                _ => Scale::Unit,
-            }
+        return cx.word(node, "scale", &[("binary", ()), ("unit", ()), ("likert", ())]).map(|()| match node
+            .text()
+            .unwrap_or_default()
+        {
+            "binary" => Scale::Binary,
+            "likert" => Scale::likert(1, 5),
+            _ => Scale::Unit,
         });
     }
     let fields = Fields::new(cx, node, "scale")?;
     let read = if let Some(likert) = fields.fields("likert", "likert scale") {
         let bounds = bounds_of(&likert);
         let labels = likert.map("labels").unwrap_or_default();
-        let labels = labels.iter().filter_map(|it| Some((point_number(cx, &it.key, it.key_span)?, cx.scalar_text(&it.value, "labels")?)));
+        let labels = labels.iter().filter_map(|it| {
+            Some((point_number(cx, &it.key, it.key_span)?, cx.scalar_text(&it.value, "labels")?))
+        });
         let labels = labels.collect();
         likert.finish();
         bounds.map(|(min, max)| Scale::Likert { min, max, labels })
@@ -490,7 +533,11 @@ fn scale(cx: &Context<'_>, node: &Node) -> Option<Scale> {
 fn point_number(cx: &Context<'_>, key: &str, span: Span) -> Option<i64> {
     let number = key.parse().ok();
     if number.is_none() {
-        cx.error(Code::Scale, span, format!("`{key}` is not a whole number, so it is no point of this scale"));
+        cx.error(
+            Code::Scale,
+            span,
+            format!("`{key}` is not a whole number, so it is no point of this scale"),
+        );
     }
     number
 }
@@ -499,7 +546,8 @@ fn point_number(cx: &Context<'_>, key: &str, span: Span) -> Option<i64> {
 pub(super) fn ranges(cx: &Context<'_>, node: &Node) -> Option<Vec<Range>> {
     match &node.shape {
         Shape::Map(entries) => {
-            let starts: Option<Vec<i64>> = entries.iter().map(|it| point_number(cx, &it.key, it.key_span)).collect();
+            let starts: Option<Vec<i64>> =
+                entries.iter().map(|it| point_number(cx, &it.key, it.key_span)).collect();
             let starts = starts?;
             let ends = starts.iter().skip(1).map(|it| it - 1).chain([RANGES_TOP]);
             let read = entries.iter().zip(&starts).zip(ends).map(|((entry, &from), to)| {
@@ -518,10 +566,16 @@ pub(super) fn ranges(cx: &Context<'_>, node: &Node) -> Option<Vec<Range>> {
 fn range(cx: &Context<'_>, node: &Node) -> Option<Range> {
     let fields = Fields::new(cx, node, "score range")?;
     let bounds = fields.need("score_range").and_then(|it| cx.list(it, "score_range"));
-    let bounds = bounds.map(|it| it.iter().filter_map(|it| cx.integer(it, "score_range", 0..=RANGES_TOP)).collect::<Vec<_>>());
+    let bounds = bounds.map(|it| {
+        it.iter().filter_map(|it| cx.integer(it, "score_range", 0..=RANGES_TOP)).collect::<Vec<_>>()
+    });
     let text = fields.need("outcome").and_then(|it| cx.text(it, "outcome"));
     if bounds.as_ref().is_some_and(|it| it.len() != 2) {
-        cx.error(Code::Scale, fields.span("score_range"), "`score_range` is a pair of whole numbers: [from, to]");
+        cx.error(
+            Code::Scale,
+            fields.span("score_range"),
+            "`score_range` is a pair of whole numbers: [from, to]",
+        );
     }
     fields.finish();
     let bounds = bounds.filter(|it| it.len() == 2)?;
@@ -565,7 +619,7 @@ fn named_nodes(fields: Fields<'_>, nodes: &mut (Vec<TreeNode>, Nodes)) -> Option
     if let Some(entries) = fields.need("nodes").and_then(|it| fields.cx.entries(it, "nodes")) {
         for entry in entries {
             nodes.1.insert(entry.key.clone(), entry.key_span);
-            tree_node(fields.cx, &entry.value, entry.key.clone(), nodes, false);
+            tree_node(fields.cx, &entry.value, &entry.key, nodes, false);
         }
     }
     fields.finish();
@@ -577,21 +631,27 @@ fn branch(cx: &Context<'_>, node: &Node, id: String, nodes: &mut (Vec<TreeNode>,
     if node.get("score").is_some() && node.get("ask").is_none() {
         return leaf(cx, node).map(Target::Leaf);
     }
-    tree_node(cx, node, id.clone(), nodes, true);
+    tree_node(cx, node, &id, nodes, true);
     Some(Target::Node(id))
 }
 
-fn tree_node(cx: &Context<'_>, node: &Node, id: String, nodes: &mut (Vec<TreeNode>, Nodes), nested: bool) -> Option<()> {
+fn tree_node(
+    cx: &Context<'_>,
+    node: &Node,
+    id: &str,
+    nodes: &mut (Vec<TreeNode>, Nodes),
+    nested: bool,
+) -> Option<()> {
     let fields = Fields::new(cx, node, if nested { "tree node" } else { "graph node" })?;
-    nodes.1.entry(id.clone()).or_insert_with(|| fields.start());
+    nodes.1.entry(id.to_owned()).or_insert_with(|| fields.start());
     // The node is listed before those below it, so that the path reads from the root down.
     let place = nodes.0.len();
-    nodes.0.push(TreeNode { id: id.clone(), ask: String::new(), answers: Answers::Choices(Vec::new()) });
+    nodes.0.push(TreeNode { id: id.to_owned(), ask: String::new(), answers: Answers::Choices(Vec::new()) });
     let ask = fields.need("ask").and_then(|it| cx.text(it, "ask"));
     fields.exclusive("yes", "branches", "a node has yes and no, or choices of its own");
     let mut target = |answer: &str, node: &Node| match node.scalar() {
         Some(it) if !nested => Some(Target::Node(it.text.clone())),
-        _ if nested => branch(cx, node, child_id(&id, answer), nodes),
+        _ if nested => branch(cx, node, child_id(id, answer), nodes),
         _ => leaf(cx, node).map(Target::Leaf),
     };
     let answers = if fields.has("choices") || fields.has("branches") {
@@ -609,7 +669,10 @@ fn tree_node(cx: &Context<'_>, node: &Node, id: String, nodes: &mut (Vec<TreeNod
 }
 
 /// Choices with a branch each: neither may be missing.
-pub(super) fn choices(fields: &Fields<'_>, mut target: impl FnMut(&str, &Node) -> Option<Target>) -> Option<Answers> {
+pub(super) fn choices(
+    fields: &Fields<'_>,
+    mut target: impl FnMut(&str, &Node) -> Option<Target>,
+) -> Option<Answers> {
     let cx = fields.cx;
     let branches = fields.need("branches").and_then(|it| cx.entries(it, "branches"))?;
     let listed = fields.list("choices");
@@ -619,8 +682,12 @@ pub(super) fn choices(fields: &Fields<'_>, mut target: impl FnMut(&str, &Node) -
     };
     for entry in branches.iter().filter(|it| !labels.contains(&it.key)) {
         cx.report(
-            Diagnostic::error(Code::UnknownName, entry.key_span, format!("`{}` is not one of the choices", entry.key))
-                .suggest(&entry.key, labels.iter().map(String::as_str), "choices"),
+            Diagnostic::error(
+                Code::UnknownName,
+                entry.key_span,
+                format!("`{}` is not one of the choices", entry.key),
+            )
+            .suggest(&entry.key, labels.iter().map(String::as_str), "choices"),
         );
     }
     let mut answers = Vec::new();

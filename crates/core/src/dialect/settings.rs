@@ -39,8 +39,24 @@ pub(super) fn agentv(cx: &Context<'_>, node: &Node) -> BTreeMap<String, String> 
     let Some(fields) = Fields::new(cx, node, "configuration") else { return BTreeMap::new() };
     let refs = refs(&fields);
     fields.knows(&[
-        "$schema", "eval_patterns", "required_version", "execution", "results", "repo_resolvers", "providers", "tests",
-        "defaults", "projects", "dashboard", "studio", "hooks", "env_path", "env_from", "tags", "targets", "graders",
+        "$schema",
+        "eval_patterns",
+        "required_version",
+        "execution",
+        "results",
+        "repo_resolvers",
+        "providers",
+        "tests",
+        "defaults",
+        "projects",
+        "dashboard",
+        "studio",
+        "hooks",
+        "env_path",
+        "env_from",
+        "tags",
+        "targets",
+        "graders",
     ]);
     fields.finish();
     refs

@@ -6,8 +6,8 @@ use crate::candidate::Trace;
 use crate::rubric::{OnError, Rubric, canonical};
 use crate::source::Tree;
 use crate::suite::{
-    Aggregate, Annotation, Calls, Case, Judge, Matrix, Monitor, Scheme, SchemeKind, Server, Suite, Target, TieBreak,
-    Trajectory,
+    Aggregate, Annotation, Calls, Case, Judge, Matrix, Monitor, Scheme, SchemeKind, Server, Suite, Target,
+    TieBreak, Trajectory,
 };
 
 /// The native form of any suite.
@@ -15,7 +15,8 @@ pub fn native(suite: &Suite) -> Tree {
     let list = |items: Vec<Tree>| Some(Tree::List(items)).filter(|it| !it.is_empty());
     let named = |items: Vec<(String, Tree)>| Some(Tree::Map(items)).filter(|it| !it.is_empty());
     // The rubrics of annotation schemes are written there.
-    let annotated: Vec<&str> = suite.annotation.iter().flat_map(|it| &it.schemes).map(|it| it.name.as_str()).collect();
+    let annotated: Vec<&str> =
+        suite.annotation.iter().flat_map(|it| &it.schemes).map(|it| it.name.as_str()).collect();
     let rubrics = suite.rubrics.iter().filter(|it| !annotated.contains(&it.0.as_str()));
     Tree::map()
         .maybe("name", suite.name.as_deref())
@@ -46,16 +47,24 @@ fn case(case: &Case, suite: &Suite) -> Tree {
         .maybe("context", some(candidate.context.clone()))
         .maybe("expected", candidate.expected.as_ref().map(Tree::from))
         .maybe("response", candidate.response.as_deref())
-        .maybe("trace", candidate.trace.as_ref().map(|it| match it {
-            Trace::File(path) => Tree::from(path),
-            Trace::Inline(value) => Tree::from(value),
-        }))
+        .maybe(
+            "trace",
+            candidate.trace.as_ref().map(|it| match it {
+                Trace::File(path) => Tree::from(path),
+                Trace::Inline(value) => Tree::from(value),
+            }),
+        )
         .maybe("diff", candidate.diff.as_deref())
         .with("rubric", rubric(&case.rubric, suite))
         .maybe("judge", (case.judge != suite.judge).then(|| judge(&case.judge)))
-        .maybe("matrix", (case.matrix != Matrix::default()).then(|| {
-            Tree::map().maybe("models", some(case.matrix.models.clone())).maybe("prompts", some(case.matrix.prompts.clone()))
-        }))
+        .maybe(
+            "matrix",
+            (case.matrix != Matrix::default()).then(|| {
+                Tree::map()
+                    .maybe("models", some(case.matrix.models.clone()))
+                    .maybe("prompts", some(case.matrix.prompts.clone()))
+            }),
+        )
         .unless(1, "repeat", case.repeat)
 }
 
@@ -84,7 +93,10 @@ fn target(target: &Target) -> Tree {
     if target.label.is_none() && target.config.is_empty() {
         return (&target.id).into();
     }
-    Tree::map().with("id", &target.id).maybe("label", target.label.as_deref()).maybe("config", json_map(&target.config))
+    Tree::map()
+        .with("id", &target.id)
+        .maybe("label", target.label.as_deref())
+        .maybe("config", json_map(&target.config))
 }
 
 fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: Option<T>) -> Option<&'static str> {
@@ -122,8 +134,13 @@ fn server(server: &Server) -> Tree {
 }
 
 fn monitor(monitor: &Monitor) -> Tree {
-    let agents = monitor.agents.iter().map(|(name, it)| (name.clone(), Tree::map().maybe("sample_rate", it.sample_rate)));
-    let anchors = Tree::map().maybe("good", some(monitor.good_anchors.clone())).maybe("bad", some(monitor.bad_anchors.clone()));
+    let agents = monitor
+        .agents
+        .iter()
+        .map(|(name, it)| (name.clone(), Tree::map().maybe("sample_rate", it.sample_rate)));
+    let anchors = Tree::map()
+        .maybe("good", some(monitor.good_anchors.clone()))
+        .maybe("bad", some(monitor.bad_anchors.clone()));
     let tree = match monitor.agents.as_slice() {
         [(only, it)] if it.sample_rate.is_none() => Tree::map().with("agent", only),
         _ => Tree::map().with("agents", Tree::Map(agents.collect())),
@@ -135,16 +152,27 @@ fn monitor(monitor: &Monitor) -> Tree {
         .maybe("calibration_anchors", Some(anchors).filter(|it| !it.is_empty()))
         .maybe("schedule", monitor.schedule.as_deref())
         .maybe("filter", json_map(&monitor.filter))
-        .maybe("budget", monitor.budget.as_ref().map(|it| Tree::map().with("monthly", it.monthly).with("currency", &it.currency)))
+        .maybe(
+            "budget",
+            monitor
+                .budget
+                .as_ref()
+                .map(|it| Tree::map().with("monthly", it.monthly).with("currency", &it.currency)),
+        )
 }
 
 fn annotation(annotation: &Annotation) -> Tree {
-    let item = Tree::map().maybe("id_key", annotation.id_key.as_deref()).maybe("text_key", annotation.text_key.as_deref());
-    let config = Tree::map()
-        .unless(true, "allow_back_navigation", annotation.allow_back_navigation)
-        .unless(true, "show_criteria_descriptions", annotation.show_criteria_descriptions);
-    let output =
-        Tree::map().maybe("path", annotation.output_path.as_deref()).maybe("format", annotation.output_format.as_deref());
+    let item = Tree::map()
+        .maybe("id_key", annotation.id_key.as_deref())
+        .maybe("text_key", annotation.text_key.as_deref());
+    let config = Tree::map().unless(true, "allow_back_navigation", annotation.allow_back_navigation).unless(
+        true,
+        "show_criteria_descriptions",
+        annotation.show_criteria_descriptions,
+    );
+    let output = Tree::map()
+        .maybe("path", annotation.output_path.as_deref())
+        .maybe("format", annotation.output_format.as_deref());
     Tree::map()
         .maybe("annotation_task_name", annotation.name.as_deref())
         .maybe("task_description", annotation.description.as_deref())
@@ -174,25 +202,38 @@ fn scheme(scheme: &Scheme) -> Tree {
         .unless(false, "required", scheme.required);
     match &scheme.kind {
         SchemeKind::Rubric { rubric, overall, notes } => rated(tree, rubric)
-            .maybe("overall", overall.as_ref().map(|it| {
-                Tree::map()
-                    .with("enabled", true)
-                    .maybe("label", it.label.as_deref())
-                    .maybe("description", it.description.as_deref())
-                    .maybe("scale_descriptions", points(it.levels.iter().map(|(at, text)| (at.to_string(), text))))
-            }))
-            .maybe("notes", notes.as_ref().map(|it| {
-                Tree::map().with("enabled", true).maybe("label", it.label.as_deref()).maybe("placeholder", it.placeholder.as_deref())
-            })),
+            .maybe(
+                "overall",
+                overall.as_ref().map(|it| {
+                    Tree::map()
+                        .with("enabled", true)
+                        .maybe("label", it.label.as_deref())
+                        .maybe("description", it.description.as_deref())
+                        .maybe(
+                            "scale_descriptions",
+                            points(it.levels.iter().map(|(at, text)| (at.to_string(), text))),
+                        )
+                }),
+            )
+            .maybe(
+                "notes",
+                notes.as_ref().map(|it| {
+                    Tree::map()
+                        .with("enabled", true)
+                        .maybe("label", it.label.as_deref())
+                        .maybe("placeholder", it.placeholder.as_deref())
+                }),
+            ),
         SchemeKind::Trajectory(trajectory) => steps(tree, trajectory),
         SchemeKind::Pairwise { items_key, labels, tie_label } => tree
             .with("items_key", items_key)
             .with("labels", labels.clone())
             .unless(false, "allow_tie", tie_label.is_some())
             .maybe("tie_label", tie_label.as_deref()),
-        SchemeKind::Likert { size, min_label, max_label } => {
-            tree.with("size", *size).maybe("min_label", min_label.as_deref()).maybe("max_label", max_label.as_deref())
-        }
+        SchemeKind::Likert { size, min_label, max_label } => tree
+            .with("size", *size)
+            .maybe("min_label", min_label.as_deref())
+            .maybe("max_label", max_label.as_deref()),
         SchemeKind::Choice { labels, .. } => tree.with("labels", labels.clone()),
         SchemeKind::Text { multiline, placeholder } => {
             tree.unless(true, "multiline", *multiline).maybe("placeholder", placeholder.as_deref())
@@ -232,9 +273,10 @@ fn steps(tree: Tree, trajectory: &Trajectory) -> Tree {
         let types = it.types.iter().map(|it| Tree::map().with("name", it)).collect();
         Tree::map().with("category", &it.category).maybe("types", some::<Tree>(types))
     });
-    let severities = trajectory.severities.iter().map(|it| Tree::map().with("name", &it.name).with("weight", it.weight));
-    tree.unless("steps".to_owned(), "steps_key", trajectory.steps_key.clone())
-        .unless("action".to_owned(), "step_text_key", trajectory.step_text_key.clone())
+    let severities =
+        trajectory.severities.iter().map(|it| Tree::map().with("name", &it.name).with("weight", it.weight));
+    tree.unless("steps", "steps_key", trajectory.steps_key.as_str())
+        .unless("action", "step_text_key", trajectory.step_text_key.as_str())
         .with("step_correctness", Tree::map().with("labels", trajectory.marks.clone()))
         .maybe("error_taxonomy", some(errors.collect::<Vec<Tree>>()))
         .with("severity_levels", Tree::List(severities.collect()))

@@ -19,7 +19,9 @@ pub enum Line {
 pub enum BadLine {
     #[error("not JSON: {0}")]
     NotJson(String),
-    #[error("a line must be a JSON object such as {{\"candidate\": \"a\", \"criterion\": \"clear\", \"value\": 4}}")]
+    #[error(
+        "a line must be a JSON object such as {{\"candidate\": \"a\", \"criterion\": \"clear\", \"value\": 4}}"
+    )]
     NotAnObject,
     #[error("`{0}` is missing")]
     Missing(&'static str),
@@ -75,7 +77,8 @@ impl Line {
         if let Some(format) = map.get("format").and_then(Json::as_u64).filter(|it| u64::from(FORMAT) < *it) {
             return Err(BadLine::Newer(u32::try_from(format).unwrap_or(u32::MAX)));
         }
-        let is_short = !map.contains_key("format") && !map.contains_key("rubric") && !map.contains_key("spend");
+        let is_short =
+            !map.contains_key("format") && !map.contains_key("rubric") && !map.contains_key("spend");
         let shape = |error: serde_json::Error| BadLine::Shape(error.to_string());
         if is_short {
             short(serde_json::from_value(Json::Object(map)).map_err(shape)?)
@@ -87,7 +90,9 @@ impl Line {
 
 fn short(short: Short) -> Result<Line, BadLine> {
     let outcome = match (short.value, short.outcome) {
-        (Some(_), Some(_)) => return Err(BadLine::Shape("`value` and `outcome` exclude each other".to_owned())),
+        (Some(_), Some(_)) => {
+            return Err(BadLine::Shape("`value` and `outcome` exclude each other".to_owned()));
+        }
         (Some(value), None) => Outcome::Scored { value, unit: None },
         (None, Some(outcome)) => outcome,
         (None, None) => return Err(BadLine::Missing("value")),
@@ -122,9 +127,11 @@ fn annotation(map: &Map<String, Json>) -> Result<Line, BadLine> {
     let id = ["trace_id", "candidate", "id", "instance_id"].iter().find_map(|it| map.get(*it));
     let candidate = id_text(id.ok_or(BadLine::Missing("trace_id"))?);
     let ratings = map["rubric"].get("criteria_ratings").and_then(Json::as_object);
-    let ratings = ratings.ok_or_else(|| BadLine::Shape("`criteria_ratings` must map criteria to ratings".to_owned()))?;
+    let ratings = ratings
+        .ok_or_else(|| BadLine::Shape("`criteria_ratings` must map criteria to ratings".to_owned()))?;
     let name = map.get("annotator").and_then(Json::as_str).map(str::to_owned);
-    let grader = name.map_or_else(given, |name| Grader { kind: GraderKind::Human, name, configuration: None });
+    let grader =
+        name.map_or_else(given, |name| Grader { kind: GraderKind::Human, name, configuration: None });
     let notes = map["rubric"].get("notes").and_then(Json::as_str).unwrap_or_default();
     let time = match map.get("timestamp").and_then(Json::as_str) {
         Some(text) => Some(Time::parse(text).map_err(|error| BadLine::Shape(error.to_string()))?),
@@ -165,7 +172,8 @@ mod tests {
 
     #[test]
     fn short_lines_say_the_same_as_full_ones() {
-        let short = Line::parse(r#"{"candidate": "a", "criterion": "b", "value": true, "grader": "ann"}"#).unwrap();
+        let short =
+            Line::parse(r#"{"candidate": "a", "criterion": "b", "value": true, "grader": "ann"}"#).unwrap();
         let full = r#"{"format": 1, "candidate": "a", "criterion": "b", "grader": {"kind": "human", "name": "ann"},
                        "outcome": {"kind": "scored", "value": true}}"#;
         assert_eq!(short, Line::parse(full).unwrap());
@@ -176,7 +184,8 @@ mod tests {
         let line = r#"{"trace_id": "t1", "annotator": "ann", "timestamp": "2026-03-20T10:15:32Z",
                        "rubric": {"criteria_ratings": {"a": 4, "b": "3"}, "overall": 4, "weighted_score": 3.5}}"#;
         let Line::Grades(grades) = Line::parse(line).unwrap() else { panic!("not grades") };
-        let read: Vec<(&str, &str)> = grades.iter().map(|it| (it.criterion.as_str(), it.grader.name.as_str())).collect();
+        let read: Vec<(&str, &str)> =
+            grades.iter().map(|it| (it.criterion.as_str(), it.grader.name.as_str())).collect();
         assert_eq!(read, [("a", "ann"), ("b", "ann")]);
     }
 
@@ -192,6 +201,9 @@ mod tests {
         check(r#"{"candidate": "a", "criterion": "b"}"#, "`value` is missing");
         check(r#"{"candidate": "a", "criterion": "b", "value": 1, "wieght": 2}"#, "unknown field `wieght`");
         check(r#"{"format": 9, "candidate": "a", "criterion": "b"}"#, "reads up to 1");
-        check(r#"{"candidate": "a", "criterion": "b", "outcome": {"kind": "failed", "failure": "tired"}}"#, "unknown variant `tired`");
+        check(
+            r#"{"candidate": "a", "criterion": "b", "outcome": {"kind": "failed", "failure": "tired"}}"#,
+            "unknown variant `tired`",
+        );
     }
 }

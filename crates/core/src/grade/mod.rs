@@ -323,7 +323,8 @@ impl Time {
             [b'Z' | b'z'] => 0,
             [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
                 let number = |a: &u8, b: &u8| {
-                    (a.is_ascii_digit() && b.is_ascii_digit()).then(|| i64::from(a - b'0') * 10 + i64::from(b - b'0'))
+                    (a.is_ascii_digit() && b.is_ascii_digit())
+                        .then(|| i64::from(a - b'0') * 10 + i64::from(b - b'0'))
                 };
                 let minutes = number(h1, h2)? * 60 + number(m1, m2)?;
                 if *sign == b'-' { -minutes } else { minutes }
@@ -352,7 +353,8 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted = (5 * day_of_year + 2) / 153;
-    let (day, month) = (day_of_year - (153 * shifted + 2) / 5 + 1, if shifted < 10 { shifted + 3 } else { shifted - 9 });
+    let (day, month) =
+        (day_of_year - (153 * shifted + 2) / 5 + 1, if shifted < 10 { shifted + 3 } else { shifted - 9 });
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
@@ -361,7 +363,13 @@ impl fmt::Display for Time {
         let (seconds, micros) = (self.0.div_euclid(1_000_000), self.0.rem_euclid(1_000_000));
         let (year, month, day) = civil(seconds.div_euclid(86_400));
         let second = seconds.rem_euclid(86_400);
-        write!(f, "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60)?;
+        write!(
+            f,
+            "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}",
+            second / 3600,
+            second / 60 % 60,
+            second % 60
+        )?;
         if micros != 0 {
             write!(f, ".{micros:06}")?;
         }
@@ -499,7 +507,14 @@ mod tests {
             assert_eq!(Time::from_micros(micros).to_string(), text);
         }
         assert_eq!(Time::parse("2026-03-20T12:15:32+02:00"), Time::parse("2026-03-20T10:15:32Z"));
-        for bad in ["2025-02-29T00:00:00Z", "2026-03-20", "2026-13-01T00:00:00Z", "2026-03-20T10:15:32", "x", "2026-03-20T24:00:00Z"] {
+        for bad in [
+            "2025-02-29T00:00:00Z",
+            "2026-03-20",
+            "2026-13-01T00:00:00Z",
+            "2026-03-20T10:15:32",
+            "x",
+            "2026-03-20T24:00:00Z",
+        ] {
             assert!(Time::parse(bad).is_err(), "{bad}");
         }
     }

@@ -3,7 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::tree::{GraphFault, circle};
-use super::{Aggregation, Ask, Criterion, Draft, GraderKind, MAX_GROUP_DEPTH, Moment, Order, Polarity, Scale, questions};
+use super::{
+    Aggregation, Ask, Criterion, Draft, GraderKind, MAX_GROUP_DEPTH, Moment, Order, Polarity, Scale,
+    questions,
+};
 
 /// One thing wrong with a draft, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,10 +102,18 @@ impl Examiner {
         }
         if let [Criterion { ask: Ask::Tree(_), .. }] = draft.criteria.as_slice() {
             if draft.require_evidence {
-                self.fault(&[], "require_evidence", Problem::Misplaced("tree", "asked for evidence; its nodes only choose a branch"));
+                self.fault(
+                    &[],
+                    "require_evidence",
+                    Problem::Misplaced("tree", "asked for evidence; its nodes only choose a branch"),
+                );
             }
             if draft.aggregation != Aggregation::WeightedAverage {
-                self.fault(&[], "aggregation", Problem::Misplaced("tree", "aggregated; its leaf is the score"));
+                self.fault(
+                    &[],
+                    "aggregation",
+                    Problem::Misplaced("tree", "aggregated; its leaf is the score"),
+                );
             }
         }
     }
@@ -122,7 +133,10 @@ impl Examiner {
             at.pop();
         }
         let averaged = aggregation == Aggregation::WeightedAverage;
-        if averaged && !criteria.iter().any(|it| 0.0 < it.weight) && criteria.iter().all(|it| it.weight.is_finite()) {
+        if averaged
+            && !criteria.iter().any(|it| 0.0 < it.weight)
+            && criteria.iter().all(|it| it.weight.is_finite())
+        {
             self.fault(at, "criteria", Problem::NoWeight);
         }
     }
@@ -180,8 +194,16 @@ impl Examiner {
             Ask::Group(group) => {
                 for (wrong, key, what) in [
                     (criterion.polarity == Polarity::Guard, "guard", "a guard; mark the criteria inside it"),
-                    (!criterion.anchors.is_empty(), "examples", "given examples; they belong to the criteria inside it"),
-                    (!criterion.levels.is_empty(), "levels", "given levels; they belong to the criteria inside it"),
+                    (
+                        !criterion.anchors.is_empty(),
+                        "examples",
+                        "given examples; they belong to the criteria inside it",
+                    ),
+                    (
+                        !criterion.levels.is_empty(),
+                        "levels",
+                        "given levels; they belong to the criteria inside it",
+                    ),
                     (!criterion.by.is_empty(), "by", "given a grader; the criteria inside it are graded"),
                 ] {
                     if wrong {
@@ -232,8 +254,10 @@ impl Examiner {
         if flat.iter().all(|it| it.1.requires.is_empty()) {
             return None;
         }
-        let index: HashMap<&str, usize> = flat.iter().zip(0..).map(|((_, it), at)| (it.id.as_str(), at)).collect();
-        let paths: HashMap<&[usize], usize> = flat.iter().zip(0..).map(|((path, _), at)| (path.as_slice(), at)).collect();
+        let index: HashMap<&str, usize> =
+            flat.iter().zip(0..).map(|((_, it), at)| (it.id.as_str(), at)).collect();
+        let paths: HashMap<&[usize], usize> =
+            flat.iter().zip(0..).map(|((path, _), at)| (path.as_slice(), at)).collect();
         let n = flat.len();
         // Vertex i is the begin of criterion i, vertex n + i its end; edges lead to what must come before.
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); 2 * n];

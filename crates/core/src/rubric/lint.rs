@@ -18,8 +18,20 @@ const MANY: usize = 7;
 
 /// Words that mean something else to every reader.
 const VAGUE: [&str; 14] = [
-    "good", "bad", "nice", "appropriate", "appropriately", "proper", "properly", "adequate", "reasonable", "suitable",
-    "high-quality", "quality", "decent", "fine",
+    "good",
+    "bad",
+    "nice",
+    "appropriate",
+    "appropriately",
+    "proper",
+    "properly",
+    "adequate",
+    "reasonable",
+    "suitable",
+    "high-quality",
+    "quality",
+    "decent",
+    "fine",
 ];
 
 /// What a rubric's author might want to think about.
@@ -65,15 +77,28 @@ fn weight(
     at: &[usize],
     advice: &mut Vec<Advice>,
 ) {
-    let gates = criterion.required || criterion.min_score.is_some() || criterion.polarity == super::Polarity::Guard;
+    let gates =
+        criterion.required || criterion.min_score.is_some() || criterion.polarity == super::Polarity::Guard;
     let weight = criterion.weight;
     let says_weight = (weight - 1.0).abs() > f64::EPSILON;
     let (message, help) = if weight == 0.0 && gates {
-        (format!("`{}` is a gate with weight 0: it can fail the verdict and never raise the score", criterion.id), "keep it so if that is meant; otherwise give it a weight")
+        (
+            format!(
+                "`{}` is a gate with weight 0: it can fail the verdict and never raise the score",
+                criterion.id
+            ),
+            "keep it so if that is meant; otherwise give it a weight",
+        )
     } else if weight == 0.0 {
-        (format!("`{}` has weight 0, so it is graded for nothing", criterion.id), "give it a weight, or make it `required`, or remove it")
+        (
+            format!("`{}` has weight 0, so it is graded for nothing", criterion.id),
+            "give it a weight, or make it `required`, or remove it",
+        )
     } else if aggregation == Aggregation::Min && says_weight {
-        (format!("the weight of `{}` does nothing: the worst criterion is the score", criterion.id), "remove the weight, or aggregate by `weighted_average`")
+        (
+            format!("the weight of `{}` does nothing: the worst criterion is the score", criterion.id),
+            "remove the weight, or aggregate by `weighted_average`",
+        )
     } else if n_criteria == 1 && says_weight {
         (format!("the weight of `{}` does nothing: it stands alone", criterion.id), "remove the weight")
     } else if aggregation == Aggregation::WeightedAverage && !gates && weight.abs() < total / 100.0 {
@@ -85,26 +110,62 @@ fn weight(
 }
 
 fn question(criterion: &Criterion, scale: &Scale, at: &[usize], advice: &mut Vec<Advice>) {
-    let mut say = |key, code, message, help| advice.push(Advice { at: at.to_vec(), key, code, message, help });
+    let mut say =
+        |key, code, message, help| advice.push(Advice { at: at.to_vec(), key, code, message, help });
     let text = criterion.description.to_lowercase();
-    let words: Vec<&str> = text.split(|it: char| !it.is_alphanumeric() && it != '-').filter(|it| !it.is_empty()).collect();
-    let explained = !criterion.levels.is_empty() || !criterion.anchors.is_empty() || matches!(scale, Scale::Ranges(_));
+    let words: Vec<&str> =
+        text.split(|it: char| !it.is_alphanumeric() && it != '-').filter(|it| !it.is_empty()).collect();
+    let explained =
+        !criterion.levels.is_empty() || !criterion.anchors.is_empty() || matches!(scale, Scale::Ranges(_));
     if !explained && let Some(word) = words.iter().find(|it| VAGUE.contains(it)) {
-        say("description", Code::Vague, format!("“{word}” means something else to every grader"), "say what one would see in the candidate, or add `levels` or `examples`");
+        say(
+            "description",
+            Code::Vague,
+            format!("“{word}” means something else to every grader"),
+            "say what one would see in the candidate, or add `levels` or `examples`",
+        );
     } else if !explained && words.len() < 3 {
-        say("description", Code::Vague, format!("`{}` is described in too few words to be graded alike", criterion.id), "say what one would see in the candidate");
+        say(
+            "description",
+            Code::Vague,
+            format!("`{}` is described in too few words to be graded alike", criterion.id),
+            "say what one would see in the candidate",
+        );
     }
     if asks_two_things(&text) {
-        say("description", Code::DoubleBarrelled, format!("`{}` asks two things at once", criterion.id), "split it in two: a candidate may meet one and miss the other");
+        say(
+            "description",
+            Code::DoubleBarrelled,
+            format!("`{}` asks two things at once", criterion.id),
+            "split it in two: a candidate may meet one and miss the other",
+        );
     }
     let points = scale.points();
     let n_described = points.iter().filter(|point| criterion.levels.iter().any(|it| it.0 == **point)).count();
-    if matches!(scale, Scale::Likert { .. }) && n_described < points.len() && criterion.by != [GraderKind::Check] {
-        say("levels", Code::MissingLevels, format!("{} of {} scale points of `{}` have no text", points.len() - n_described, points.len(), criterion.id), "describe each point: graders agree more when they know what a 3 is");
+    if matches!(scale, Scale::Likert { .. })
+        && n_described < points.len()
+        && criterion.by != [GraderKind::Check]
+    {
+        say(
+            "levels",
+            Code::MissingLevels,
+            format!(
+                "{} of {} scale points of `{}` have no text",
+                points.len() - n_described,
+                points.len(),
+                criterion.id
+            ),
+            "describe each point: graders agree more when they know what a 3 is",
+        );
     }
     for (index, (point, text)) in criterion.levels.iter().enumerate() {
         if criterion.levels[..index].iter().any(|it| it.1.trim() == text.trim()) {
-            say("levels", Code::Unreachable, format!("level {point} of `{}` reads like another one, so nobody will pick it", criterion.id), "say what sets it apart");
+            say(
+                "levels",
+                Code::Unreachable,
+                format!("level {point} of `{}` reads like another one, so nobody will pick it", criterion.id),
+                "say what sets it apart",
+            );
         }
     }
 }

@@ -188,7 +188,8 @@ pub enum GraderKind {
 }
 
 impl GraderKind {
-    pub const ALL: [(&str, Self); 3] = [("check", Self::Check), ("judge", Self::Judge), ("human", Self::Human)];
+    pub const ALL: [(&str, Self); 3] =
+        [("check", Self::Check), ("judge", Self::Judge), ("human", Self::Human)];
 }
 
 /// Whether a high answer is good.
@@ -254,7 +255,8 @@ pub enum Operator {
 }
 
 impl Operator {
-    pub const ALL: [(&str, Self); 2] = [("correctness", Self::Correctness), ("contradiction", Self::Contradiction)];
+    pub const ALL: [(&str, Self); 2] =
+        [("correctness", Self::Correctness), ("contradiction", Self::Contradiction)];
 }
 
 /// A labelled example shown to a judge.
@@ -441,7 +443,10 @@ impl Question<'_> {
                 let labels = || choices.iter().map(|it| it.0.as_str());
                 match value {
                     Value::Text(text) if labels().any(|it| it == text) => Ok(None),
-                    _ => Err(OffScale { value: value.clone(), allowed: labels().collect::<Vec<_>>().join(", ") }),
+                    _ => Err(OffScale {
+                        value: value.clone(),
+                        allowed: labels().collect::<Vec<_>>().join(", "),
+                    }),
                 }
             }
             (None, Ask::Question(scale)) => scale.unit(value).map(Some),
@@ -462,7 +467,9 @@ fn questions(criteria: &[Criterion]) -> impl Iterator<Item = Question<'_>> {
             }
             let criterion = to_visit.pop()?;
             match &criterion.ask {
-                Ask::Question(_) | Ask::Check(_) | Ask::Recipe(_) => return Some(Question { criterion, node: None }),
+                Ask::Question(_) | Ask::Check(_) | Ask::Recipe(_) => {
+                    return Some(Question { criterion, node: None });
+                }
                 Ask::Group(group) => to_visit.extend(group.criteria.iter().rev()),
                 Ask::Tree(graph) => nodes = Some((criterion, graph.nodes.iter())),
             }

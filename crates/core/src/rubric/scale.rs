@@ -73,7 +73,7 @@ impl Scale {
     pub fn unit(&self, value: &Value) -> Result<f64, OffScale> {
         let unit = match (self, value) {
             (Self::Binary | Self::Unit, Value::Bool(it)) => Some(f64::from(u8::from(*it))),
-            (Self::Binary, Value::Number(it)) => (*it == 0.0 || *it == 1.0).then_some(*it),
+            (Self::Binary, Value::Number(it)) => [0.0, 1.0].contains(it).then_some(*it),
             (Self::Unit, Value::Number(it)) => (0.0..=1.0).contains(it).then_some(*it),
             (Self::Likert { .. } | Self::Ranges(_), Value::Number(it)) => {
                 let (min, max) = self.bounds().unwrap_or((0.0, 1.0));
@@ -134,7 +134,10 @@ fn ranges_fault(ranges: &[Range]) -> Option<String> {
     }
     for pair in ranges.windows(2) {
         if pair[1].from <= pair[0].to {
-            return Some(format!("{}–{} overlaps {}–{}, or stands before it", pair[1].from, pair[1].to, pair[0].from, pair[0].to));
+            return Some(format!(
+                "{}–{} overlaps {}–{}, or stands before it",
+                pair[1].from, pair[1].to, pair[0].from, pair[0].to
+            ));
         }
         if pair[1].from != pair[0].to + 1 {
             return Some(format!("there is a gap between {} and {}", pair[0].to, pair[1].from));
@@ -159,7 +162,10 @@ fn choices_fault(choices: &[Choice]) -> Option<String> {
             return Some(format!("the choice `{}` is there twice", choice.label));
         }
         if !(0.0..=1.0).contains(&choice.score) {
-            return Some(format!("the choice `{}` is worth {}; allowed is 0 to 1", choice.label, choice.score));
+            return Some(format!(
+                "the choice `{}` is worth {}; allowed is 0 to 1",
+                choice.label, choice.score
+            ));
         }
     }
     None
@@ -222,27 +228,27 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(scale: &Scale, value: Value, expected: Option<f64>) {
-        assert_eq!(scale.unit(&value).ok(), expected, "{value} on {scale}");
+    fn check(scale: &Scale, value: &Value, expected: Option<f64>) {
+        assert_eq!(scale.unit(value).ok(), expected, "{value} on {scale}");
     }
 
     #[test]
     fn answers_are_worth_what_their_scale_says() {
-        check(&Scale::likert(1, 5), Value::Number(4.0), Some(0.75));
-        check(&Scale::likert(1, 5), Value::Number(0.0), None);
-        check(&Scale::likert(1, 5), Value::Number(3.5), None);
-        check(&Scale::Unit, Value::Number(8.0), None);
-        check(&Scale::Unit, Value::Number(f64::NAN), None);
-        check(&Scale::Unit, Value::Text("0.8".into()), None);
-        check(&Scale::Binary, Value::Bool(true), Some(1.0));
-        check(&Scale::Binary, Value::Text("true".into()), None);
-        check(&Scale::Ranges(Vec::new()), Value::Number(7.0), Some(0.7));
+        check(&Scale::likert(1, 5), &Value::Number(4.0), Some(0.75));
+        check(&Scale::likert(1, 5), &Value::Number(0.0), None);
+        check(&Scale::likert(1, 5), &Value::Number(3.5), None);
+        check(&Scale::Unit, &Value::Number(8.0), None);
+        check(&Scale::Unit, &Value::Number(f64::NAN), None);
+        check(&Scale::Unit, &Value::Text("0.8".into()), None);
+        check(&Scale::Binary, &Value::Bool(true), Some(1.0));
+        check(&Scale::Binary, &Value::Text("true".into()), None);
+        check(&Scale::Ranges(Vec::new()), &Value::Number(7.0), Some(0.7));
         let choices = Scale::Choices(vec![
             Choice { label: "yes".into(), score: 1.0 },
             Choice { label: "partly".into(), score: 0.4 },
         ]);
-        check(&choices, Value::Text("partly".into()), Some(0.4));
-        check(&choices, Value::Text("Partly".into()), None);
+        check(&choices, &Value::Text("partly".into()), Some(0.4));
+        check(&choices, &Value::Text("Partly".into()), None);
     }
 
     #[test]

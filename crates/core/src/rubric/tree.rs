@@ -19,7 +19,10 @@ pub struct Node {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answers {
     /// An answer of 0.5 or more is a yes.
-    YesNo { yes: Target, no: Target },
+    YesNo {
+        yes: Target,
+        no: Target,
+    },
     Choices(Vec<(String, Target)>),
 }
 
@@ -38,10 +41,8 @@ pub struct Leaf {
 
 impl Answers {
     pub fn targets(&self) -> impl Iterator<Item = (&str, &Target)> {
-        let (yes_no, choices): (Option<[(&str, &Target); 2]>, &[(String, Target)]) = match self {
-            Self::YesNo { yes, no } => (Some([("yes", yes), ("no", no)]), &[]),
-            Self::Choices(choices) => (None, choices),
-        };
+        let yes_no = if let Self::YesNo { yes, no } = self { Some([("yes", yes), ("no", no)]) } else { None };
+        let choices = if let Self::Choices(choices) = self { choices.as_slice() } else { &[] };
         yes_no.into_iter().flatten().chain(choices.iter().map(|(label, target)| (label.as_str(), target)))
     }
 }
@@ -129,12 +130,14 @@ impl Graph {
 
     /// Fewest and most questions on a way from the root to a leaf.
     pub fn n_questions(&self) -> (usize, usize) {
-        let index: HashMap<&str, usize> = self.nodes.iter().enumerate().map(|(at, it)| (it.id.as_str(), at)).collect();
+        let index: HashMap<&str, usize> =
+            self.nodes.iter().enumerate().map(|(at, it)| (it.id.as_str(), at)).collect();
         let mut counts: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
         let mut open = vec![index[self.root.as_str()]];
         while let Some(&at) = open.last() {
             let children: Vec<usize> = edges(&self.nodes[at], &index, &mut Vec::new());
-            let pending: Vec<usize> = children.iter().copied().filter(|it| !counts.contains_key(it)).collect();
+            let pending: Vec<usize> =
+                children.iter().copied().filter(|it| !counts.contains_key(it)).collect();
             if !pending.is_empty() {
                 open.extend(pending);
                 continue;

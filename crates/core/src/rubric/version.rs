@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::tree::{Answers, Graph, Node, Target, child_id};
 use super::{
-    Aggregation, Anchor, Ask, CannotAssess, Criterion, Display, Draft, GraderKind, LengthUnit, OnError, Operator,
-    PASS_MARK, Polarity, ROOT, Rubric, Scale, Unmet, Value, WHOLE, When,
+    Aggregation, Anchor, Ask, CannotAssess, Criterion, Display, Draft, GraderKind, LengthUnit, OnError,
+    Operator, PASS_MARK, Polarity, ROOT, Rubric, Scale, Unmet, Value, WHOLE, When,
 };
 use crate::source::{Tree, to_json};
 
@@ -49,13 +49,16 @@ pub fn canonical(draft: &Draft) -> Tree {
         .maybe("aggregation", aggregation(draft.aggregation))
         .maybe("scale", display(draft.display))
         .maybe("on_error", (draft.on_error != OnError::Error).then(|| word(&OnError::ALL, draft.on_error)))
-        .maybe("length_penalty", draft.length_penalty.map(|it| {
-            Tree::map()
-                .with("free", it.free)
-                .with("cap", it.cap)
-                .with("penalty", it.penalty)
-                .maybe("unit", (it.unit != LengthUnit::Words).then(|| word(&LengthUnit::ALL, it.unit)))
-        }))
+        .maybe(
+            "length_penalty",
+            draft.length_penalty.map(|it| {
+                Tree::map()
+                    .with("free", it.free)
+                    .with("cap", it.cap)
+                    .with("penalty", it.penalty)
+                    .maybe("unit", (it.unit != LengthUnit::Words).then(|| word(&LengthUnit::ALL, it.unit)))
+            }),
+        )
         .maybe("reasoning", draft.require_reasoning.then_some("required"))
         .unless(true, "default_mid_anchor", draft.mid_anchor)
         .maybe("prompt", draft.prompt.as_deref());
@@ -165,7 +168,8 @@ fn scale_tree(scale: &Scale) -> Option<Tree> {
         Scale::Binary => Some("binary".into()),
         Scale::Likert { min, max, labels } => {
             let labels = labels.iter().map(|(point, label)| (point.to_string(), label.into())).collect();
-            let bounds = bounds(*min, *max).maybe("labels", Some(Tree::Map(labels)).filter(|it| !it.is_empty()));
+            let bounds =
+                bounds(*min, *max).maybe("labels", Some(Tree::Map(labels)).filter(|it| !it.is_empty()));
             Some(Tree::map().with("likert", bounds))
         }
         Scale::Ranges(ranges) => {
@@ -256,21 +260,28 @@ fn compare(path: &str, old: &Tree, new: &Tree, changes: &mut Vec<Change>) {
                 let path = join(path, key);
                 match (old.get(key), new.get(key)) {
                     (Some(a), Some(b)) => compare(&path, a, b, changes),
-                    (a, b) => changes.push(Change::Changed { what: path, from: a.map(shown), to: b.map(shown) }),
+                    (a, b) => {
+                        changes.push(Change::Changed { what: path, from: a.map(shown), to: b.map(shown) });
+                    }
                 }
             }
         }
         (Tree::List(a), Tree::List(b)) if a.iter().chain(b).all(|it| it.get("name").is_some()) => {
             compare_named(path, a, b, changes);
         }
-        _ => changes.push(Change::Changed { what: path.to_owned(), from: Some(shown(old)), to: Some(shown(new)) }),
+        _ => changes.push(Change::Changed {
+            what: path.to_owned(),
+            from: Some(shown(old)),
+            to: Some(shown(new)),
+        }),
     }
 }
 
 fn compare_named(path: &str, old: &[Tree], new: &[Tree], changes: &mut Vec<Change>) {
     let name = |it: &Tree| it.get("name").and_then(Tree::as_text).unwrap_or_default().to_owned();
     let outer = path.strip_suffix("criteria").map_or(path, |it| it.trim_end_matches(' '));
-    let title = |it: &str| if outer.is_empty() { format!("criterion `{it}`") } else { format!("{outer} `{it}`") };
+    let title =
+        |it: &str| if outer.is_empty() { format!("criterion `{it}`") } else { format!("{outer} `{it}`") };
     for item in old {
         match new.iter().find(|it| name(it) == name(item)) {
             Some(other) => compare(&title(&name(item)), item, other, changes),
@@ -284,7 +295,9 @@ fn compare_named(path: &str, old: &[Tree], new: &[Tree], changes: &mut Vec<Chang
         list.iter().map(name).filter(|it| other.iter().any(|other| name(other) == *it)).collect()
     };
     if kept(old, new) != kept(new, old) {
-        changes.push(Change::Reordered { what: if outer.is_empty() { "criteria".to_owned() } else { format!("{outer} criteria") } });
+        changes.push(Change::Reordered {
+            what: if outer.is_empty() { "criteria".to_owned() } else { format!("{outer} criteria") },
+        });
     }
 }
 

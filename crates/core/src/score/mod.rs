@@ -11,8 +11,8 @@ pub use sheet::{Ballot, Refused, Sheet};
 
 use crate::grade::{Counts, FailedGate, Gate, Outcome, Status, Step, Verdict};
 use crate::rubric::{
-    Aggregation, Answers, Ask, CannotAssess, Criterion, Draft, Graph, Moment, OnError, Order, Polarity, Question, Rubric,
-    Target, Unmet, Value,
+    Aggregation, Answers, Ask, CannotAssess, Criterion, Draft, Graph, Moment, OnError, Order, Polarity,
+    Question, Rubric, Target, Unmet, Value,
 };
 
 /// Sums of fractions may miss a mark they reach on paper; this much is forgiven.
@@ -138,7 +138,13 @@ impl<'a> Grading<'a> {
             worst = worst.min(if criterion.weight < 0.0 { 1.0 - contribution } else { contribution });
         }
         match aggregation {
-            _ if !scored => if unknown { Part::Unknown } else { Part::Out },
+            _ if !scored => {
+                if unknown {
+                    Part::Unknown
+                } else {
+                    Part::Out
+                }
+            }
             Aggregation::Min => Part::Scored(worst),
             // Only weightless criteria applied; they say nothing about the score.
             Aggregation::WeightedAverage if total <= 0.0 => Part::Unknown,
@@ -214,7 +220,8 @@ impl<'a> Grading<'a> {
 
     /// The number behind an outcome, or what the criterion comes to without one.
     fn settle(&mut self, criterion: &Criterion, outcome: &Outcome) -> Result<Option<f64>, Part> {
-        self.vacuous &= matches!(outcome, Outcome::NotApplicable) && (self.conditional || criterion.when.is_some());
+        self.vacuous &=
+            matches!(outcome, Outcome::NotApplicable) && (self.conditional || criterion.when.is_some());
         match outcome {
             Outcome::Scored { unit, .. } => {
                 self.counts.scored += 1;
@@ -237,7 +244,9 @@ impl<'a> Grading<'a> {
             }
             Outcome::Failed { .. } => {
                 self.counts.failed += 1;
-                let gates = criterion.required || criterion.min_score.is_some() || criterion.polarity == Polarity::Guard;
+                let gates = criterion.required
+                    || criterion.min_score.is_some()
+                    || criterion.polarity == Polarity::Guard;
                 match self.rubric.on_error {
                     OnError::Fail => self.fail(Gate::OnError, criterion),
                     // A gate that nobody could look at has not been passed.
@@ -398,7 +407,11 @@ fn unmet(rubric: &Rubric, answers: &[Answer<'_>], order: &Order) -> Vec<Option<U
             }
             Moment::End(at) => {
                 let spot = &flat[at];
-                let mut grading = Grading { question: spot.question, criterion: at, ..Grading::new(rubric, answers, Some(&unmet)) };
+                let mut grading = Grading {
+                    question: spot.question,
+                    criterion: at,
+                    ..Grading::new(rubric, answers, Some(&unmet))
+                };
                 let mark = spot.criterion.threshold.unwrap_or(rubric.pass_mark);
                 met[at] = match grading.criterion(spot.criterion) {
                     Part::Scored(contribution) => mark <= contribution + SLACK,
@@ -420,7 +433,12 @@ struct Flat<'a> {
 
 /// Every criterion and group, depth first.
 fn flat(criteria: &[Criterion]) -> Vec<Flat<'_>> {
-    fn visit<'a>(criteria: &'a [Criterion], parent: Option<usize>, question: &mut usize, all: &mut Vec<Flat<'a>>) {
+    fn visit<'a>(
+        criteria: &'a [Criterion],
+        parent: Option<usize>,
+        question: &mut usize,
+        all: &mut Vec<Flat<'a>>,
+    ) {
         for criterion in criteria {
             let at = all.len();
             all.push(Flat { criterion, parent, question: *question });

@@ -35,14 +35,17 @@ pub struct PanelVerdict {
 
 /// Combines members that were each scored and gated by themselves.
 pub fn panel(members: &[Verdict], combine: Combine, pass_mark: f64) -> PanelVerdict {
-    let voters: Vec<&Verdict> = members.iter().filter(|it| matches!(it.status, Status::Pass | Status::Fail)).collect();
+    let voters: Vec<&Verdict> =
+        members.iter().filter(|it| matches!(it.status, Status::Pass | Status::Fail)).collect();
     let n_passes = voters.iter().filter(|it| it.status == Status::Pass).count();
     let n_gated = voters.iter().filter(|it| !it.failed_gates.is_empty()).count();
     let mut scores: Vec<f64> = voters.iter().filter_map(|it| it.score).collect();
     let mean = (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64);
     let passes = match combine {
         Combine::Jury { consensus } => consensus <= n_passes as f64 / voters.len().max(1) as f64 + SLACK,
-        Combine::Panel { aggregate: Aggregate::Majority, tie_break } => outvotes(n_passes, voters.len() - n_passes, tie_break),
+        Combine::Panel { aggregate: Aggregate::Majority, tie_break } => {
+            outvotes(n_passes, voters.len() - n_passes, tie_break)
+        }
         Combine::Panel { aggregate, tie_break } => {
             let combined = if aggregate == Aggregate::Median { median(&mut scores) } else { mean };
             // Without a score all voters passed vacuously, or failed at a gate.

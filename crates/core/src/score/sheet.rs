@@ -137,7 +137,8 @@ impl<'r> Sheet<'r> {
     fn ballot(&self, entry: &Entry, combine: Combine) -> Ballot {
         let mut n_graders = vec![0_u32; self.questions.len()];
         entry.grades.iter().for_each(|it| n_graders[it.question] += 1);
-        let mut members: Vec<usize> = entry.grades.iter().filter(|it| 1 < n_graders[it.question]).map(|it| it.grader).collect();
+        let mut members: Vec<usize> =
+            entry.grades.iter().filter(|it| 1 < n_graders[it.question]).map(|it| it.grader).collect();
         members.sort_unstable();
         members.dedup();
         if members.is_empty() {
@@ -169,12 +170,17 @@ impl<'r> Sheet<'r> {
                 }
             }
         }
-        let penalty = self.rubric.length_penalty.zip(entry.response.as_deref()).map_or(0.0, |(it, text)| it.of(text));
+        let penalty =
+            self.rubric.length_penalty.zip(entry.response.as_deref()).map_or(0.0, |(it, text)| it.of(text));
         verdict(self.rubric, &answers, penalty)
     }
 }
 
-fn collect_conditions<'r>(criteria: &'r [Criterion], around: &mut Vec<&'r When>, all: &mut Vec<Vec<&'r When>>) {
+fn collect_conditions<'r>(
+    criteria: &'r [Criterion],
+    around: &mut Vec<&'r When>,
+    all: &mut Vec<Vec<&'r When>>,
+) {
     for criterion in criteria {
         around.extend(&criterion.when);
         match &criterion.ask {

@@ -113,7 +113,12 @@ fn the_score_is_the_weighted_mean() {
 #[test]
 fn rounding_does_not_fail_a_score_that_reaches_the_mark() {
     // On paper 0.7; in doubles a hair under it.
-    check("a x0.1, b x0.1, c x0.1, d x0.1, e x0.1, f x0.1, g x0.1, h x0.3", "1 1 1 1 1 1 1 0", Pass, Some(0.7));
+    check(
+        "a x0.1, b x0.1, c x0.1, d x0.1, e x0.1, f x0.1, g x0.1, h x0.3",
+        "1 1 1 1 1 1 1 0",
+        Pass,
+        Some(0.7),
+    );
 }
 
 #[test]
@@ -242,10 +247,13 @@ fn a_tree_walks_to_an_authored_score_and_keeps_its_path() {
         root: "first".to_owned(),
         nodes: vec![
             node("second", Answers::YesNo { yes: leaf(1.0), no: leaf(0.4) }),
-            node("first", Answers::Choices(vec![
-                ("sure".to_owned(), Target::Node("second".to_owned())),
-                ("no".to_owned(), leaf(0.0)),
-            ])),
+            node(
+                "first",
+                Answers::Choices(vec![
+                    ("sure".to_owned(), Target::Node("second".to_owned())),
+                    ("no".to_owned(), leaf(0.0)),
+                ]),
+            ),
         ],
     };
     let criteria = vec![Criterion::new(WHOLE, "", Ask::Tree(graph))];
@@ -256,7 +264,8 @@ fn a_tree_walks_to_an_authored_score_and_keeps_its_path() {
     check_rubric(&rubric, "failed sure", Error, None);
     check_rubric(&rubric, "deferred sure", Deferred, None);
     let path = say(&rubric, "1 sure").path;
-    let steps: Vec<(&str, &str, Option<f64>)> = path.iter().map(|it| (it.node.as_str(), it.answer.as_str(), it.score)).collect();
+    let steps: Vec<(&str, &str, Option<f64>)> =
+        path.iter().map(|it| (it.node.as_str(), it.answer.as_str(), it.score)).collect();
     assert_eq!(steps, [("first", "sure", None), ("second", "yes", Some(1.0))]);
 }
 
@@ -269,7 +278,8 @@ fn native_units_stand_beside_the_score() {
     };
     let criteria = weights.iter().enumerate().map(criterion).collect();
     let rubric = Rubric::new(Draft { criteria, ..Draft::default() }).unwrap();
-    let rated = [4.0, 3.0, 5.0, 2.0, 3.0].map(|it| Outcome::Scored { value: Value::Number(it), unit: Some((it - 1.0) / 4.0) });
+    let rated = [4.0, 3.0, 5.0, 2.0, 3.0]
+        .map(|it| Outcome::Scored { value: Value::Number(it), unit: Some((it - 1.0) / 4.0) });
     let answers = rated.each_ref().map(|outcome| Answer { outcome, quote: Quote::NotAsked });
     let verdict = verdict(&rubric, &answers, 0.0);
     assert_eq!(verdict.native, Some(32.0 / 9.0));
@@ -364,13 +374,17 @@ fn build(graded: &[(f64, u8, Option<f64>)], gates: bool) -> (Rubric, Vec<Outcome
             _ => {}
         }
         criteria.push(criterion);
-        outcomes.push(answer.map_or(Outcome::NotApplicable, |it| Outcome::Scored { value: Value::Number(it), unit: Some(it) }));
+        outcomes.push(answer.map_or(Outcome::NotApplicable, |it| Outcome::Scored {
+            value: Value::Number(it),
+            unit: Some(it),
+        }));
     }
     (Rubric::new(Draft { criteria, ..Draft::default() }).expect("valid by construction"), outcomes)
 }
 
 fn judge(rubric: &Rubric, outcomes: &[Outcome]) -> Verdict {
-    let answers: Vec<Answer<'_>> = outcomes.iter().map(|outcome| Answer { outcome, quote: Quote::NotAsked }).collect();
+    let answers: Vec<Answer<'_>> =
+        outcomes.iter().map(|outcome| Answer { outcome, quote: Quote::NotAsked }).collect();
     verdict(rubric, &answers, 0.0)
 }
 

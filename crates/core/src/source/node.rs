@@ -130,7 +130,11 @@ impl Node {
             }
             Value::Array(items) => Shape::List(items.iter().map(|it| Self::of_json(it, span)).collect()),
             Value::Object(map) => {
-                let entry = |(key, it): (&String, &Value)| Entry { key: key.clone(), key_span: span, value: Self::of_json(it, span) };
+                let entry = |(key, it): (&String, &Value)| Entry {
+                    key: key.clone(),
+                    key_span: span,
+                    value: Self::of_json(it, span),
+                };
                 Shape::Map(map.iter().map(entry).collect())
             }
         };
@@ -182,7 +186,9 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_the_core_schema() {
-        for (text, number) in [("12", 12.0), ("-1.5", -1.5), (".5", 0.5), ("0x1F", 31.0), ("0o17", 15.0), ("1e3", 1000.0)] {
+        for (text, number) in
+            [("12", 12.0), ("-1.5", -1.5), (".5", 0.5), ("0x1F", 31.0), ("0o17", 15.0), ("1e3", 1000.0)]
+        {
             assert_eq!(plain(text).as_number(), Some(number), "{text}");
         }
         assert!(plain(".nan").as_number().is_some_and(f64::is_nan));

@@ -41,7 +41,7 @@ impl Tree {
 
     /// Adds a key only if it is not what a reader would assume anyway.
     #[must_use]
-    pub fn unless<T: PartialEq + Into<Self>>(self, default: T, key: &str, value: T) -> Self {
+    pub fn unless<T: Copy + PartialEq + Into<Self>>(self, default: T, key: &str, value: T) -> Self {
         if value == default { self } else { self.with(key, value) }
     }
 
@@ -139,13 +139,15 @@ fn json(tree: &Tree, indent: Option<usize>, out: &mut String) {
         Tree::Number(it) => out.push_str(&number(*it)),
         Tree::Text(it) => out.push_str(&quoted(it)),
         Tree::List(items) => {
-            json_block('[', ']', items.iter(), indent, out, |item, indent, out| json(item, indent, out));
+            json_block('[', ']', items.iter(), indent, out, json);
         }
-        Tree::Map(entries) => json_block('{', '}', entries.iter(), indent, out, |(key, value), indent, out| {
-            out.push_str(&quoted(key));
-            out.push_str(if indent.is_some() { ": " } else { ":" });
-            json(value, indent, out);
-        }),
+        Tree::Map(entries) => {
+            json_block('{', '}', entries.iter(), indent, out, |(key, value), indent, out| {
+                out.push_str(&quoted(key));
+                out.push_str(if indent.is_some() { ": " } else { ":" });
+                json(value, indent, out);
+            });
+        }
     }
 }
 
@@ -303,7 +305,9 @@ fn inline(tree: &Tree) -> String {
 }
 
 fn is_block_text(text: &str) -> bool {
-    let printable = |it: char| it == '\n' || !(it.is_control() || matches!(it, '\u{feff}' | '\u{85}' | '\u{2028}' | '\u{2029}'));
+    let printable = |it: char| {
+        it == '\n' || !(it.is_control() || matches!(it, '\u{feff}' | '\u{85}' | '\u{2028}' | '\u{2029}'))
+    };
     text.contains('\n')
         && text.chars().all(printable)
         && !text.starts_with([' ', '\n', '\t'])
@@ -314,9 +318,25 @@ fn is_block_text(text: &str) -> bool {
 fn inline_text(text: &str) -> String {
     let scalar = Scalar { text: text.to_owned(), plain: true };
     let means_something_else = scalar.is_null() || scalar.as_bool().is_some() || scalar.as_number().is_some();
-    let safe_start = text.starts_with(|it: char| it.is_alphanumeric() || matches!(it, '/' | '(' | '_' | '.' | '$'));
+    let safe_start =
+        text.starts_with(|it: char| it.is_alphanumeric() || matches!(it, '/' | '(' | '_' | '.' | '$'));
     let safe_inside = text.chars().all(|it| {
-        !it.is_control() && !matches!(it, '#' | '[' | ']' | '{' | '}' | ',' | '"' | '\u{feff}' | '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{fffe}' | '\u{ffff}')
+        !it.is_control()
+            && !matches!(
+                it,
+                '#' | '['
+                    | ']'
+                    | '{'
+                    | '}'
+                    | ','
+                    | '"'
+                    | '\u{feff}'
+                    | '\u{85}'
+                    | '\u{2028}'
+                    | '\u{2029}'
+                    | '\u{fffe}'
+                    | '\u{ffff}'
+            )
     });
     let safe_colon = !text.contains(": ") && !text.ends_with(':');
     let safe_end = !text.ends_with(' ') && !text.starts_with("---") && !text.starts_with("...");

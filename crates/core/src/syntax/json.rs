@@ -73,9 +73,10 @@ impl Reader<'_> {
             if keys.insert(key.clone()) {
                 entries.push(Entry { key, key_span, value });
             } else {
-                let mut diagnostic = Diagnostic::error(Code::DuplicateKey, key_span, format!("`{key}` is given twice"))
-                    .label("given again here")
-                    .help("keep one of them");
+                let mut diagnostic =
+                    Diagnostic::error(Code::DuplicateKey, key_span, format!("`{key}` is given twice"))
+                        .label("given again here")
+                        .help("keep one of them");
                 if let Some(first) = entries.iter().find(|it| it.key == key) {
                     diagnostic = diagnostic.also(first.key_span, "first given here");
                 }
@@ -140,7 +141,9 @@ impl Reader<'_> {
         let len = rest.iter().take_while(|it| it.is_ascii_alphanumeric() || b"+-.".contains(it)).count();
         let word = &self.text[self.at..self.at + len];
         if serde_json::from_str::<serde_json::Value>(word).is_err() {
-            return self.fail("not JSON: a value is text in double quotes, a number, true, false, null, [list] or {object}");
+            return self.fail(
+                "not JSON: a value is text in double quotes, a number, true, false, null, [list] or {object}",
+            );
         }
         self.at += len;
         Some(word.to_owned())

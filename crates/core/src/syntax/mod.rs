@@ -20,7 +20,10 @@ pub fn parse(sources: &Sources, file: FileId, found: &mut Diagnostics) -> Option
         found.push(
             Diagnostic::error(Code::TooLarge, start, format!("the file has {} MiB", text.len() >> 20))
                 .label("too large to read whole")
-                .note(format!("files of up to {} MiB are read; rows of data belong in a JSONL file", MAX_BYTES >> 20)),
+                .note(format!(
+                    "files of up to {} MiB are read; rows of data belong in a JSONL file",
+                    MAX_BYTES >> 20
+                )),
         );
         return None;
     }

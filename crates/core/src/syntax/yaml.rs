@@ -99,8 +99,9 @@ impl Reader<'_> {
                     n_documents += 1;
                     if n_documents == 2 {
                         self.found.push(
-                            Diagnostic::error(Code::Syntax, span, "a second document starts here")
-                                .note("a file holds one YAML document; put the other one into a file of its own"),
+                            Diagnostic::error(Code::Syntax, span, "a second document starts here").note(
+                                "a file holds one YAML document; put the other one into a file of its own",
+                            ),
                         );
                         return None;
                     }
@@ -116,8 +117,12 @@ impl Reader<'_> {
                 }
                 Event::MappingStart(anchor, tag) => {
                     self.is_text_tag(tag.as_deref(), span);
-                    let shape =
-                        OpenShape::Map { entries: Vec::new(), merges: Vec::new(), keys: HashSet::new(), key: None };
+                    let shape = OpenShape::Map {
+                        entries: Vec::new(),
+                        merges: Vec::new(),
+                        keys: HashSet::new(),
+                        key: None,
+                    };
                     self.begin(span, anchor, shape)?;
                 }
                 Event::SequenceEnd | Event::MappingEnd => self.end(span),
@@ -240,8 +245,12 @@ impl Reader<'_> {
             return true; // `!` alone: not to be resolved.
         }
         self.found.push(
-            Diagnostic::error(Code::Syntax, span, format!("the tag `{}{}` is not understood", tag.handle, tag.suffix))
-                .help("remove the tag; only YAML's own tags such as `!!str` are read"),
+            Diagnostic::error(
+                Code::Syntax,
+                span,
+                format!("the tag `{}{}` is not understood", tag.handle, tag.suffix),
+            )
+            .help("remove the tag; only YAML's own tags such as `!!str` are read"),
         );
         false
     }
@@ -281,11 +290,17 @@ impl Reader<'_> {
     }
 }
 
-fn read_key(node: Node, keys: &mut HashSet<String>, entries: &[Entry], found: &mut Diagnostics) -> (Key, Span) {
+fn read_key(
+    node: Node,
+    keys: &mut HashSet<String>,
+    entries: &[Entry],
+    found: &mut Diagnostics,
+) -> (Key, Span) {
     let span = node.span;
     let Shape::Scalar(Scalar { text, plain }) = node.shape else {
         found.push(
-            Diagnostic::error(Code::WrongType, span, "a key must be text").label("this is a list or a mapping"),
+            Diagnostic::error(Code::WrongType, span, "a key must be text")
+                .label("this is a list or a mapping"),
         );
         return (Key::Refused, span);
     };

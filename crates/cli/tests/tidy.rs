@@ -1,0 +1,250 @@
+//! The rules of the house: who may know whom, and what stands where.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value as Json;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn metadata() -> Json {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform"])
+        .arg(format!("{}-unknown-linux-gnu", std::env::consts::ARCH))
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Which packages each package needs to be built, by name.
+fn dependencies(metadata: &Json) -> BTreeMap<String, BTreeSet<String>> {
+    let packages = metadata["packages"].as_array().unwrap();
+    let names: BTreeMap<&str, &str> =
+        packages.iter().map(|it| (it["id"].as_str().unwrap(), it["name"].as_str().unwrap())).collect();
+    let is_normal = |dep: &Json| dep["dep_kinds"].as_array().unwrap().iter().any(|it| it["kind"].is_null());
+    let nodes = metadata["resolve"]["nodes"].as_array().unwrap();
+    nodes
+        .iter()
+        .map(|node| {
+            let deps = node["deps"].as_array().unwrap().iter().filter(|it| is_normal(it));
+            let deps = deps.map(|it| names[it["pkg"].as_str().unwrap()].to_owned()).collect();
+            (names[node["id"].as_str().unwrap()].to_owned(), deps)
+        })
+        .collect()
+}
+
+/// Rust files of the product, with their path from the root; tests and benches are left out.
+fn sources() -> Vec<(String, String)> {
+    fn visit(folder: &Path, root: &Path, all: &mut Vec<(String, String)>) {
+        let mut entries: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+        entries.sort();
+        for path in entries {
+            if path.is_dir() {
+                visit(&path, root, all);
+            } else if path.extension().is_some_and(|it| it == "rs")
+                && path.file_name().is_some_and(|it| it != "tests.rs")
+            {
+                let text = fs::read_to_string(&path).unwrap();
+                let product = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
+                all.push((path.strip_prefix(root).unwrap().to_string_lossy().into_owned(), product));
+            }
+        }
+    }
+    let mut all = Vec::new();
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
+        visit(&entry.unwrap().path().join("src"), &root(), &mut all);
+    }
+    assert!(10 < all.len());
+    all
+}
+
+#[test]
+fn crates_know_only_those_below_them() {
+    let allowed: BTreeMap<&str, &[&str]> = [
+        ("jurist-core", &[][..]),
+        ("jurist-engine", &["jurist-core"]),
+        ("jurist", &["jurist-core", "jurist-engine"]),
+    ]
+    .into();
+    let dependencies = dependencies(&metadata());
+    let ours: Vec<&String> = dependencies.keys().filter(|it| it.starts_with("jurist")).collect();
+    for name in ours {
+        let allowed =
+            allowed.get(name.as_str()).unwrap_or_else(|| panic!("{name} has no place in the house yet"));
+        for dependency in dependencies[name].iter().filter(|it| it.starts_with("jurist")) {
+            assert!(allowed.contains(&dependency.as_str()), "{name} must not know {dependency}");
+        }
+    }
+}
+
+#[test]
+fn core_reaches_no_runtime_network_database_clock_or_chance() {
+    let banned = [
+        "tokio",
+        "async-std",
+        "smol",
+        "futures-executor",
+        "reqwest",
+        "hyper",
+        "ureq",
+        "curl",
+        "rusqlite",
+        "sqlx",
+        "diesel",
+        "tokio-postgres",
+        "chrono",
+        "time",
+        "jiff",
+        "getrandom",
+        "rand",
+        "libc",
+    ];
+    let dependencies = dependencies(&metadata());
+    let (mut reached, mut to_visit) = (BTreeSet::new(), vec!["jurist-core".to_owned()]);
+    while let Some(name) = to_visit.pop() {
+        to_visit.extend(dependencies[&name].iter().filter(|it| reached.insert((*it).clone())).cloned());
+    }
+    for name in banned {
+        assert!(!reached.contains(name), "core reaches {name}");
+    }
+    let words = [
+        "std::fs",
+        "std::env",
+        "std::net",
+        "std::process",
+        "std::thread",
+        "SystemTime",
+        "Instant::now",
+        "async fn",
+        "tokio",
+    ];
+    for (path, text) in sources().iter().filter(|it| it.0.starts_with("crates/core/")) {
+        for word in words {
+            assert!(!code_of(text).contains(word), "{path} says {word}");
+        }
+    }
+}
+
+/// A file without its comments, where examples may show anything.
+fn code_of(text: &str) -> String {
+    text.lines().filter(|it| !it.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn modules_of_core_use_only_what_stands_above_them() {
+    let lib = fs::read_to_string(root().join("crates/core/src/lib.rs")).unwrap();
+    let order: Vec<&str> =
+        lib.lines().filter_map(|it| it.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
+    assert!(5 < order.len());
+    for (path, text) in sources() {
+        let Some(inside) = path.strip_prefix("crates/core/src/") else { continue };
+        let module = inside.split(['/', '.']).next().unwrap();
+        let Some(place) = order.iter().position(|it| *it == module) else { continue };
+        for below in &order[place + 1..] {
+            let named = [format!("crate::{below}::"), format!("crate::{{{below}")];
+            assert!(
+                !named.iter().any(|it| code_of(&text).contains(it)),
+                "{path} uses `{below}`, which stands below `{module}`"
+            );
+        }
+    }
+}
+
+#[test]
+fn each_thing_has_one_place() {
+    // What is looked for, what it is, and where alone it may stand.
+    let places: [(&[&str], &str, &[&str]); 6] = [
+        (&["ExitCode", "process::exit"], "exit codes", &["crates/cli/src/main.rs"]),
+        (&["StatusCode"], "HTTP status codes", &["crates/server/src/error.rs"]),
+        (&["SELECT ", "INSERT INTO ", "CREATE TABLE "], "SQL", &["crates/store/"]),
+        (&["anyhow"], "errors without a type", &["crates/cli/src/"]),
+        (&["saphyr_parser"], "the YAML parser", &["crates/core/src/syntax/yaml.rs"]),
+        (&["std::env::"], "the environment", &["crates/engine/src/load.rs"]),
+    ];
+    for (path, text) in sources() {
+        for (words, what, allowed) in &places {
+            let found = words.iter().any(|it| code_of(&text).contains(it));
+            assert!(
+                !found || allowed.iter().any(|it| path.starts_with(it)),
+                "{path}: {what} belong in {allowed:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn each_dialect_is_read_in_its_own_file() {
+    let shapes = [
+        ("\"evals\"", "native.rs"),
+        ("\"annotation_type\"", "potato.rs"),
+        ("\"default_test\"", "agentv.rs"),
+        ("\"pass_threshold\"", "monitor.rs"),
+        ("\"score_ranges\"", "assertion.rs"),
+    ];
+    for (path, text) in sources() {
+        for (key, home) in shapes {
+            let reads = [".get(", ".need(", ".list(", ".text(", ".any(&[", ".number("]
+                .iter()
+                .any(|it| text.contains(&format!("{it}{key}")));
+            assert!(
+                !reads || path.ends_with(&format!("dialect/{home}")),
+                "{path} reads {key}, which is the business of {home}"
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_prints_but_the_command() {
+    for (path, text) in sources() {
+        let prints = ["println!", "print!(", "eprintln!", "eprint!(", "dbg!("]
+            .iter()
+            .any(|it| code_of(&text).contains(it));
+        assert!(!prints, "{path} prints; the command line writes to a stream it was given");
+    }
+}
+
+fn check_generated(path: &Path, text: &str) {
+    if std::env::var_os("JURIST_BLESS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let found = fs::read_to_string(path).unwrap_or_default();
+    assert!(found == text, "{} is out of date; JURIST_BLESS=1 writes it anew", path.display());
+}
+
+#[test]
+fn schemas_are_up_to_date() {
+    for name in jurist_core::schema::SCHEMAS {
+        let text = jurist_core::schema::schema(name).unwrap();
+        serde_json::from_str::<Json>(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        check_generated(&root().join(format!("schemas/{name}.schema.json")), &text);
+    }
+}
+
+#[test]
+fn the_command_reference_is_up_to_date() {
+    let help = |args: &[&str]| {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_jurist")).args(args).arg("--help").env_clear().output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let main = help(&[]);
+    let commands = main.lines().skip_while(|it| *it != "Commands:").skip(1).take_while(|it| !it.is_empty());
+    let mut page = String::from(
+        "# The `jurist` command\n\nGenerated from `jurist --help`; a test compares the two.\n\n",
+    );
+    page += &format!("```text\n{main}```\n");
+    for command in commands.filter_map(|it| it.split_whitespace().next()) {
+        page += &format!("\n## jurist {command}\n\n```text\n{}```\n", help(&[command]));
+    }
+    check_generated(&root().join("docs/cli.md"), &page);
+}

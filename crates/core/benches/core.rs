@@ -1,0 +1,57 @@
+//! `make bench`: how fast suites load and verdicts are reached.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use divan::{Bencher, black_box, counter::ItemsCount};
+use jurist_core::dialect::{self, ReadError, World};
+use jurist_core::grade::{Outcome, Value};
+use jurist_core::rubric::{Ask, Criterion, Draft, Rubric, Scale};
+use jurist_core::score::{Answer, Quote, verdict};
+
+fn main() {
+    divan::main();
+}
+
+const N_CASES: usize = 1000;
+
+/// A thousand cases with five criteria each, about 600 kB.
+fn suite() -> String {
+    let case = |at: usize| {
+        let criteria: String = (0..5)
+            .map(|it| format!("        - name: criterion-{it}\n          description: The answer has property {it} of case {at}.\n          weight: {}\n", it + 1))
+            .collect();
+        format!(
+            "  - name: case {at}\n    prompt: What about number {at}?\n    response: Number {at} is fine.\n    rubric:\n      threshold: 0.8\n      criteria:\n{criteria}"
+        )
+    };
+    "evals:\n".to_owned() + &(0..N_CASES).map(case).collect::<String>()
+}
+
+#[divan::bench]
+fn load_1000_cases(bencher: Bencher<'_, '_>) {
+    let text: Arc<str> = suite().into();
+    let main = Path::new("/suite.yaml");
+    let read = |path: &Path| if path == main { Ok(Arc::clone(&text)) } else { Err(ReadError::Missing) };
+    let world = World { root: PathBuf::from("/"), read: &read, glob: &|_| Vec::new(), variable: &|_| None };
+    bencher.counter(ItemsCount::new(N_CASES)).bench_local(|| {
+        let loaded = dialect::load(main, None, &world);
+        assert_eq!(loaded.suite.expect("the suite is in order").cases.len(), N_CASES);
+    });
+}
+
+#[divan::bench]
+fn verdict_of_5_criteria(bencher: Bencher<'_, '_>) {
+    let criterion = |at: usize| {
+        let mut criterion = Criterion::new(format!("c{at}"), "…", Ask::Question(Scale::likert(1, 5)));
+        criterion.weight = at as f64 + 1.0;
+        criterion.required = at == 0;
+        criterion
+    };
+    let rubric =
+        Rubric::new(Draft { criteria: (0..5).map(criterion).collect(), ..Draft::default() }).expect("valid");
+    let outcomes = [4.0, 3.0, 5.0, 2.0, 3.0]
+        .map(|it| Outcome::Scored { value: Value::Number(it), unit: Some((it - 1.0) / 4.0) });
+    let answers = outcomes.each_ref().map(|outcome| Answer { outcome, quote: Quote::NotAsked });
+    bencher.counter(ItemsCount::new(1_usize)).bench(|| verdict(black_box(&rubric), black_box(&answers), 0.0));
+}
