@@ -24,7 +24,7 @@ pub struct Param {
 }
 
 /// What a parameter may be.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub enum Kind {
     /// A text, or a number or `true`/`false` that is kept as text.
     Text,
@@ -42,7 +42,16 @@ pub enum Kind {
     Count,
     OneOf(&'static [&'static str]),
     Map,
+    /// A list of anything, with at least one entry.
     List,
+    /// A mapping with these keys.
+    Shape(&'static [Param]),
+    /// A list of mappings with these keys, at least one.
+    Each(&'static [Param]),
+    /// A mapping with these keys, or something simpler.
+    OrShape(&'static Kind, &'static [Param]),
+    /// Letters that steer a pattern, as JavaScript writes them.
+    Flags,
     Any,
 }
 
@@ -88,6 +97,17 @@ const fn entry(name: &'static str, help: &'static str, params: &'static [Param])
     Entry { name, help, params }
 }
 
+const BOUNDS: &[Param] = &[may("min", Kind::Count), may("max", Kind::Count)];
+
+/// A tool or skill by name or glob, and how often.
+const USED: &[Param] = &[
+    may("name", Kind::Text),
+    may("pattern", Kind::Text),
+    may("type", Kind::TextOrTexts),
+    may("min", Kind::Count),
+    may("max", Kind::Count),
+];
+
 const MATCH: Kind = Kind::OneOf(&["exact", "ignore", "subset", "superset"]);
 
 /// Checks: decided by code, the same every time.
@@ -116,7 +136,7 @@ pub const CHECKS: &[Entry] = &[
     entry(
         "regex",
         "the pattern matches somewhere",
-        &[need("value", Kind::Pattern), may("flags", Kind::Text)],
+        &[need("value", Kind::Pattern), may("flags", Kind::Flags)],
     ),
     entry("is-json", "the response is JSON, and fits the schema if one is given", &[may("value", Kind::Any)]),
     entry(
@@ -166,7 +186,18 @@ pub const CHECKS: &[Entry] = &[
         "field-accuracy",
         "fields of the JSON response agree with the expected ones",
         &[
-            need("fields", Kind::List),
+            need(
+                "fields",
+                Kind::Each(&[
+                    need("path", Kind::Text),
+                    need("match", Kind::OneOf(&["exact", "numeric_tolerance", "date"])),
+                    may("required", Kind::Bool),
+                    may("weight", Kind::Amount),
+                    may("tolerance", Kind::Amount),
+                    may("relative", Kind::Bool),
+                    may("formats", Kind::TextOrTexts),
+                ]),
+            ),
             may("aggregation", Kind::OneOf(&["weighted_average", "all_or_nothing"])),
         ],
     ),
@@ -195,7 +226,18 @@ pub const CHECKS: &[Entry] = &[
         "an HTTP service answers with a score",
         &[need("value", Kind::Text), may("threshold", Kind::Number), may("config", Kind::Map)],
     ),
-    entry("max-score", "among the outputs of one case, this one scores highest", &[may("value", Kind::Map)]),
+    entry(
+        "max-score",
+        "among the outputs of one case, this one scores highest",
+        &[may(
+            "value",
+            Kind::Shape(&[
+                may("method", Kind::OneOf(&["average", "sum"])),
+                may("weights", Kind::Map),
+                may("threshold", Kind::Number),
+            ]),
+        )],
+    ),
     entry(
         "tool-call-f1",
         "F1 of the names of the tools called (at least 1)",
@@ -204,28 +246,64 @@ pub const CHECKS: &[Entry] = &[
     entry(
         "word-count",
         "the response has this many words, or between min and max",
-        &[need("value", Kind::Any)],
+        &[need("value", Kind::OrShape(&Kind::Count, BOUNDS))],
     ),
-    entry("skill-used", "the agent used the skill", &[need("value", Kind::Any)]),
-    entry("trajectory:tool-used", "the agent called the tool", &[need("value", Kind::Any)]),
+    entry(
+        "skill-used",
+        "the agent used the skill",
+        &[need("value", Kind::OrShape(&Kind::TextOrTexts, USED))],
+    ),
+    entry(
+        "trajectory:tool-used",
+        "the agent called the tool",
+        &[need("value", Kind::OrShape(&Kind::TextOrTexts, USED))],
+    ),
     entry(
         "trajectory:tool-sequence",
         "the agent called the tools in this order",
-        &[need("value", Kind::Any)],
+        &[need(
+            "value",
+            Kind::OrShape(
+                &Kind::List,
+                &[may("mode", Kind::OneOf(&["in_order", "exact"])), need("steps", Kind::List)],
+            ),
+        )],
     ),
     entry(
         "trajectory:tool-args-match",
         "the agent called the tool with these arguments",
-        &[need("value", Kind::Map)],
+        &[need(
+            "value",
+            Kind::Shape(&[
+                may("name", Kind::Text),
+                may("pattern", Kind::Text),
+                also(need("args", Kind::Any), "arguments"),
+                may("mode", Kind::OneOf(&["partial", "exact"])),
+                may("defaults", Kind::Map),
+                may("ignore", Kind::TextOrTexts),
+            ]),
+        )],
     ),
-    entry("trajectory:step-count", "the number of steps is within bounds", &[need("value", Kind::Map)]),
+    entry(
+        "trajectory:step-count",
+        "the number of steps is within bounds",
+        &[need("value", Kind::Shape(USED))],
+    ),
     entry(
         "tool-trajectory",
         "the tool calls are the expected ones",
         &[
             need("mode", Kind::OneOf(&["any_order", "in_order", "exact", "subset", "superset"])),
             may("minimums", Kind::Map),
-            may("expected", Kind::List),
+            may(
+                "expected",
+                Kind::Each(&[
+                    need("tool", Kind::Text),
+                    may("args", Kind::Any),
+                    also(may("max_duration_ms", Kind::Amount), "maxDurationMs"),
+                    also(may("args_match", Kind::Any), "argsMatch"),
+                ]),
+            ),
             also(may("args_match", Kind::Any), "argsMatch"),
         ],
     ),
@@ -295,7 +373,11 @@ pub const RECIPES: &[Entry] = &[
         "among the outputs of one case, this one meets the text best",
         &[need("value", Kind::Text)],
     ),
-    entry("trajectory:goal-success", "the run reached the goal", &[need("value", Kind::Any)]),
+    entry(
+        "trajectory:goal-success",
+        "the run reached the goal",
+        &[need("value", Kind::OrShape(&Kind::Text, &[need("goal", Kind::Text)]))],
+    ),
     entry(
         "llm_trajectory_judge",
         "the judge grades the run without a reference",

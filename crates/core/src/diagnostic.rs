@@ -188,7 +188,7 @@ impl Diagnostic {
 pub fn closest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     let fold = |it: &str| it.to_lowercase().replace(['-', ' '], "_");
     let folded = fold(written);
-    let allowed = written.chars().count() / 3 + 1;
+    let allowed = (written.chars().count() / 3).max(1);
     known
         .iter()
         .map(|&it| (strsim::damerau_levenshtein(&folded, &fold(it)), it))

@@ -46,7 +46,12 @@ fn load(path: &Path, text: Option<&str>) -> Loaded {
         _ if it.starts_with(&root) => read(it),
         _ => Err(ReadError::Outside),
     };
-    let world = World { root: root.clone(), read: &read, glob: &|_| Vec::new(), variable: &|_| None };
+    let world = World {
+        root: root.clone(),
+        read: &read,
+        glob: &|it| if it.starts_with(&root) { Ok(Vec::new()) } else { Err(ReadError::Outside) },
+        variable: &|_| None,
+    };
     dialect::load(path, None, &world)
 }
 

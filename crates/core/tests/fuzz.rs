@@ -18,8 +18,12 @@ fn load(text: &str, file: &str, dialect: Option<Dialect>) -> Loaded {
     let read = |path: &Path| {
         if path == main { Ok(Arc::from(text)) } else { Err(ReadError::Missing) }
     };
-    let world =
-        World { root: PathBuf::from("/project"), read: &read, glob: &|_| Vec::new(), variable: &|_| None };
+    let world = World {
+        root: PathBuf::from("/project"),
+        read: &read,
+        glob: &|_| Ok(Vec::new()),
+        variable: &|_| None,
+    };
     dialect::load(&main, dialect, &world)
 }
 

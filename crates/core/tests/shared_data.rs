@@ -1,6 +1,10 @@
 //! Published numbers from real data that is not part of this repository; skipped where it is absent.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that cannot go on fails, one that skips says so")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails, one that skips says so"
+)]
 
 use std::fs;
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use jurist_core::dialect::{self, Dialect, Loaded, ReadError, World};
@@ -39,8 +39,15 @@ pub fn load(path: &Path, options: Options) -> Loaded {
         root: root.clone(),
         read: &|it| if inside(it) { read(it) } else { Err(ReadError::Outside) },
         glob: &|pattern| {
-            let found = glob::glob(&pattern.to_string_lossy());
-            found.map(|it| it.flatten().filter(|it| inside(it)).collect()).unwrap_or_default()
+            // The part before the first wildcard decides where the pattern leads.
+            let wild = |it: &Component<'_>| it.as_os_str().to_string_lossy().contains(['*', '?', '[']);
+            let fixed: PathBuf = pattern.components().take_while(|it| !wild(it)).collect();
+            if !inside(&fixed) {
+                return Err(ReadError::Outside);
+            }
+            let found = glob::glob(&pattern.to_string_lossy())
+                .map_err(|error| ReadError::Other(error.to_string()))?;
+            Ok(found.flatten().filter(|it| inside(it)).collect())
         },
         variable: &|name| std::env::var(name).ok(),
     };

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 use super::assertion::{Asserted, assertions};
 use super::lower::{Spot, accept};
 use super::read::{Context, Fields};
-use super::settings;
+use super::{native, settings};
 use crate::candidate::Candidate;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Draft, Rubric};
@@ -96,8 +96,11 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
     let defaults = Defaults::read(&fields);
     suite.judge = defaults.judge.clone();
     let mut names: BTreeMap<String, Span> = BTreeMap::new();
-    let tests =
-        fields.any(&["tests", "eval_cases", "evalcases"]).map(|it| test_nodes(cx, it)).unwrap_or_default();
+    let node = fields.any(&["tests", "eval_cases", "evalcases"]);
+    let tests = node.map(|it| test_nodes(cx, it)).unwrap_or_default();
+    if let Some(node) = node.filter(|it| it.list().is_some_and(<[Node]>::is_empty)) {
+        cx.error(Code::Empty, node.span, "`tests` lists nothing");
+    }
     for (at, test) in tests.iter().enumerate() {
         for (test, suffix) in with_vars(cx, test, &defaults) {
             suite.cases.extend(case(cx, &test, at, &suffix, &defaults, &mut names));
@@ -117,13 +120,13 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
 fn without_effect(fields: &Fields<'_>) {
     fields.knows(&DESCRIPTIVE);
     for key in WITHOUT_EFFECT {
-        if fields.get(key).is_some() {
+        if fields.takes(key) {
             let message = format!("`{key}` has no effect here");
             fields.cx.report(Diagnostic::warning(Code::NoEffect, fields.key_span(key), message));
         }
     }
     for key in UNSUPPORTED {
-        if fields.get(key).is_some() {
+        if fields.takes(key) {
             fields.cx.report(
                 Diagnostic::error(
                     Code::Unsupported,
@@ -343,8 +346,16 @@ impl Options {
 /// A number of trials, or a block that holds one.
 fn repeat(fields: &Fields<'_>) -> Option<u32> {
     let node = fields.get("repeat")?;
-    let count = node.get("count").unwrap_or(node);
-    fields.cx.integer(count, "repeat", 1..=10_000).and_then(|it| u32::try_from(it).ok())
+    let count = if node.map().is_some() {
+        let block = Fields::new(fields.cx, node, "repeat block")?;
+        block.knows(&["strategy", "early_exit", "cost_limit_usd"]);
+        let count = block.need("count").and_then(|it| fields.cx.integer(it, "count", 1..=10_000));
+        block.finish();
+        count
+    } else {
+        fields.cx.integer(node, "repeat", 1..=10_000)
+    };
+    count.and_then(|it| u32::try_from(it).ok())
 }
 
 pub(super) fn pretty(value: &Json) -> String {
@@ -383,6 +394,10 @@ fn test_file(cx: &Context<'_>, node: &Node) -> Vec<Node> {
         return Vec::new();
     }
     let Some(file) = cx.find(path, node.span) else { return Vec::new() };
+    if file == node.span.file {
+        cx.error(Code::Cycle, node.span, "this file names itself as the file of its tests");
+        return Vec::new();
+    }
     if extension == "jsonl" {
         return super::rows::lines(cx, file);
     }
@@ -501,7 +516,8 @@ fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
 
 /// The test once per combination of its variables, filled in; with what tells the copies apart.
 fn with_vars(cx: &Context<'_>, test: &Node, defaults: &Defaults<'_>) -> Vec<(Node, String)> {
-    let own = test.get("vars").and_then(Node::map).unwrap_or_default();
+    let own =
+        test.get("vars").filter(|it| !it.is_null()).and_then(|it| cx.entries(it, "vars")).unwrap_or_default();
     let inherited = defaults.vars.iter().filter(|it| !own.iter().any(|mine| mine.key == it.key));
     let vars: Vec<&Entry> = own.iter().chain(inherited).collect();
     let mut combinations: Vec<Vec<(&str, Json)>> = vec![Vec::new()];
@@ -580,6 +596,10 @@ fn case(
     let id = fields.name("id");
     let (name, description) = match (id, description) {
         (Some(id), description) => (id, description),
+        // Descriptions may repeat; names may not.
+        (None, Some(description)) if names.contains_key(&description) => {
+            (format!("{description} ({})", at + 1), None)
+        }
         (None, Some(description)) => (description, None),
         (None, None) => (format!("test {}", at + 1), None),
     };
@@ -628,12 +648,18 @@ fn case(
     if !skip_defaults {
         own.extend(defaults.assertions());
     }
-    let spot = Spot::new(fields.start());
+    let key = ["assert", "assertions", "evaluators"].into_iter().find(|it| fields.has(it));
+    let spot = Spot::new(fields.start())
+        .key("criteria", key.map_or_else(|| fields.start(), |it| fields.key_span(it)));
     let rubric = if own.is_empty() {
-        cx.report(
-            Diagnostic::error(Code::MissingKey, fields.start(), "this test has nothing to be graded by")
-                .help("add `assert:` with at least one criterion"),
-        );
+        let said = ["assert", "assertions", "evaluators", "criteria"];
+        if !said.iter().any(|it| fields.get(it).is_some_and(|it| it.list().is_none_or(|it| !it.is_empty()))) {
+            fields.lacks(
+                &["assert", "assertions", "criteria"],
+                Diagnostic::error(Code::MissingKey, fields.start(), "this test has nothing to be graded by")
+                    .help("add `assert:` with at least one criterion"),
+            );
+        }
         None
     } else {
         rubric(cx, &own, draft, spot)
@@ -720,13 +746,13 @@ fn candidate(fields: &Fields<'_>, defaults: &Defaults<'_>, options: Option<&Opti
         [only] => candidate.input = Some(only.clone()),
         _ => matrix.prompts = texts,
     }
-    if !candidate.is_given()
-        && candidate.input.is_none()
-        && candidate.messages.is_empty()
-        && matrix.prompts.is_empty()
-        && defaults.prompts.is_empty()
+    let keys = ["input", "provider_output", "providerOutput", "output"];
+    if defaults.prompts.is_empty()
+        && defaults.input.is_empty()
+        && !keys.iter().any(|it| fields.get(it).is_some())
     {
-        cx.report(
+        fields.lacks(
+            &keys,
             Diagnostic::error(Code::MissingKey, fields.start(), "there is nothing to grade")
                 .help("give the test an `input`, or the file `prompts`"),
         );
@@ -749,7 +775,8 @@ fn filled_prompt(
     };
     let mut missing = Vec::new();
     suite::replace(&text, |name| {
-        missing.push(name.to_owned());
+        // A variable of the environment that is not set has been reported.
+        missing.extend((!name.starts_with("env.")).then(|| name.to_owned()));
         None
     });
     for name in missing {
@@ -785,25 +812,7 @@ fn messages(cx: &Context<'_>, node: &Node) -> Vec<Json> {
         Shape::Scalar(_) => cx.text(node, "input").map(|it| user(Json::String(it))).into_iter().collect(),
         Shape::Map(_) if node.get("role").is_none() => vec![user(cx.json(node))],
         Shape::Map(_) => vec![cx.json(node)],
-        Shape::List(items) => items
-            .iter()
-            .filter_map(|it| {
-                let complete = it.get("role").is_some()
-                    && (it.get("content").is_some() || it.get("tool_calls").is_some());
-                if !complete {
-                    cx.report(
-                        Diagnostic::error(
-                            Code::WrongType,
-                            cx.head(it),
-                            "a message needs `role` and `content`",
-                        )
-                        .help("write `- {role: user, content: \"…\"}`"),
-                    );
-                    return None;
-                }
-                Some(cx.json(it))
-            })
-            .collect(),
+        Shape::List(items) => items.iter().filter_map(|it| native::message(cx, it)).collect(),
     }
 }
 

@@ -6,8 +6,8 @@ use super::agentv::pretty;
 use super::lower::Spot;
 use super::method::{Ids, method};
 use super::read::{Context, Fields};
-use super::rubric::ranges;
-use crate::catalogue::{self, CHECKS, Entry, Kind, RECIPES};
+use super::rubric::{UNREADABLE, ranges};
+use crate::catalogue::{self, CHECKS, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Aggregation, Ask, Criterion, Group, Operator, Polarity, Scale};
 use crate::source::{Node, Shape};
@@ -89,7 +89,14 @@ impl<'a> Reader<'a> {
         if !fields.has("type") && (fields.has("outcome") || fields.has("score_ranges")) {
             let criterion = self.item(node, 1)?;
             self.asserted.n_judged += 1;
-            return Some((criterion, Spot::new(fields.start())));
+            fields.knows(&["outcome"]);
+            return Some((
+                criterion,
+                Spot::new(fields.start()).key(
+                    "scale",
+                    fields.get("score_ranges").map_or_else(|| fields.start(), |it| cx.head(it)),
+                ),
+            ));
         }
         let type_node = fields.need("type")?;
         let written = cx.plain_text(type_node, "type")?;
@@ -97,7 +104,9 @@ impl<'a> Reader<'a> {
             Some(kind) => (canonical(kind), true),
             None => (canonical(&written), false),
         };
-        let mut spot = Spot::new(fields.start()).key("weight", fields.span("weight"));
+        let mut spot = Spot::new(fields.start())
+            .key("weight", fields.span("weight"))
+            .key("scale", fields.get("score_ranges").map_or_else(|| fields.start(), |it| cx.head(it)));
         let named = fields.any(&["name", "metric"]).and_then(|it| cx.scalar_text(it, "name"));
         let ask = if RUBRIC_TYPES.contains(&kind.as_str()) {
             self.asserted.n_judged += 1;
@@ -105,7 +114,7 @@ impl<'a> Reader<'a> {
         } else if matches!(kind.as_str(), "assert-set" | "composite") {
             self.set(&fields, &mut spot)
         } else {
-            self.method(&fields, &kind, type_node)
+            self.method(&fields, &kind, (type_node, &written))
         };
         // Without a known type nobody knows which keys belong here.
         let ask = ask?;
@@ -142,20 +151,24 @@ impl<'a> Reader<'a> {
         Some((criterion, spot))
     }
 
-    fn method(&mut self, fields: &Fields<'_>, kind: &str, at: &Node) -> Option<Ask> {
+    fn method(&mut self, fields: &Fields<'_>, kind: &str, (at, written): (&Node, &str)) -> Option<Ask> {
         let cx = self.cx;
         let check = catalogue::find(CHECKS, kind).filter(|it| !it.name.contains('_'));
         let recipe = catalogue::find(RECIPES, kind).filter(|it| !it.name.contains('_'));
         let Some(entry) = check.or(recipe) else {
             let known = CHECKS.iter().chain(RECIPES).map(|it| it.name).filter(|it| !it.contains('_'));
-            cx.report(
-                Diagnostic::error(
-                    Code::Unsupported,
-                    at.span,
-                    format!("assertion type `{kind}` is not supported"),
-                )
-                .suggest(kind, known.chain(["llm-rubric", "assert-set"]), "supported"),
+            let message = format!("assertion type `{written}` is not supported");
+            let mut diagnostic = Diagnostic::error(Code::Unsupported, at.span, message).suggest(
+                kind,
+                known.chain(["llm-rubric", "assert-set"]),
+                "supported, also with `not-` before them",
             );
+            if let Some(meant) = diagnostic.replacement.take() {
+                let inverted = if written.starts_with("not-") { "not-" } else { "" };
+                diagnostic = diagnostic.help(format!("did you mean `{inverted}{meant}`?"));
+                diagnostic.replacement = Some(format!("{inverted}{meant}"));
+            }
+            cx.report(diagnostic);
             return None;
         };
         if recipe.is_some() {
@@ -168,14 +181,6 @@ impl<'a> Reader<'a> {
             fields.knows(&["config"]);
         }
         let mut method = method(fields, entry);
-        if needs_one(entry) && method.params.is_empty() {
-            let names: Vec<&str> = entry.params.iter().map(|it| it.name).collect();
-            cx.error(
-                Code::MissingKey,
-                fields.start(),
-                format!("`{kind}` needs at least one of {}", names.join(", ")),
-            );
-        }
         if entry.name == "script" {
             self.other_keys(fields, &mut method.params);
         }
@@ -229,6 +234,9 @@ impl<'a> Reader<'a> {
         fields.knows(&["config"]);
         let (criteria, spots) = self.list(&items.iter().collect::<Vec<_>>());
         spot.children = spots;
+        let key =
+            ["assert", "assertions", "evaluators"].into_iter().find(|it| fields.has(it)).unwrap_or("assert");
+        spot.keys.push(("criteria", fields.key_span(key)));
         Some(Ask::Group(Group { criteria, aggregation: Aggregation::WeightedAverage }))
     }
 
@@ -287,7 +295,9 @@ impl<'a> Reader<'a> {
             }
             _ if is_item(value) => vec![value],
             Shape::List(items) if items.is_empty() => {
-                self.cx.error(Code::Empty, fields.key_span("value"), "this rubric lists nothing");
+                let key =
+                    ["value", "criteria", "rubrics"].into_iter().find(|it| fields.has(it)).unwrap_or("value");
+                self.cx.error(Code::Empty, fields.key_span(key), "this rubric lists nothing");
                 return None;
             }
             _ if fields.has("score_ranges") => return self.ranged(fields),
@@ -328,7 +338,9 @@ impl<'a> Reader<'a> {
 
     fn text_of(&self, fields: &Fields<'_>, kind: &str) -> String {
         match self.value(fields) {
-            Some(node) if node.text().is_some() => self.cx.text(node, "value").unwrap_or_default(),
+            Some(node) if node.text().is_some() => {
+                self.cx.text(node, "value").unwrap_or_else(|| UNREADABLE.to_owned())
+            }
             Some(node) => pretty(&self.cx.json(node)),
             None => format!("As the prompt of this {kind} says."),
         }
@@ -344,7 +356,8 @@ impl<'a> Reader<'a> {
             criterion
         };
         if node.text().is_some() {
-            return Some(checklist(self.ids.fresh(&auto), cx.text(node, "assert")?));
+            let text = cx.text(node, "assert").unwrap_or_else(|| UNREADABLE.to_owned());
+            return Some(checklist(self.ids.fresh(&auto), text));
         }
         let fields = Fields::new(cx, node, "rubric item")?;
         let outcome =
@@ -396,13 +409,4 @@ fn is_item(node: &Node) -> bool {
         || has("score_ranges")
         || (node.get("criteria").is_some_and(|it| it.text().is_some())
             && ["id", "weight", "required", "min_score", "operator"].iter().any(|it| has(it)))
-}
-
-/// Bounds without a bound check nothing.
-fn needs_one(entry: &Entry) -> bool {
-    entry.params.len() > 1
-        && entry
-            .params
-            .iter()
-            .all(|it| !it.required && matches!(it.kind, Kind::Count | Kind::Amount | Kind::Fraction))
 }

@@ -14,13 +14,15 @@ pub(super) struct Spot {
     pub(super) keys: Vec<(&'static str, Span)>,
     /// Of the criteria inside, in their order.
     pub(super) children: Vec<Spot>,
-    /// Of the nodes of a tree, by id.
-    pub(super) nodes: HashMap<String, Span>,
+    /// Of the nodes of a tree, and of their branches.
+    pub(super) nodes: Nodes,
+    /// Of the levels, by their point.
+    pub(super) levels: HashMap<String, Span>,
 }
 
 impl Spot {
     pub(super) fn new(span: Span) -> Self {
-        Self { span, keys: Vec::new(), children: Vec::new(), nodes: HashMap::new() }
+        Self { span, keys: Vec::new(), children: Vec::new(), nodes: Nodes::default(), levels: HashMap::new() }
     }
 
     pub(super) fn key(mut self, key: &'static str, span: Span) -> Self {
@@ -47,10 +49,32 @@ impl Spot {
     fn of_fault(&self, fault: &Fault) -> Span {
         let spot = self.at(&fault.at);
         match &fault.problem {
-            Problem::Graph(graph) => {
-                graph.node().and_then(|it| spot.nodes.get(it)).copied().unwrap_or(spot.span)
+            Problem::Graph(graph) => spot.nodes.of_fault(graph).unwrap_or(spot.span),
+            Problem::Level(point, _) => {
+                spot.levels.get(point).copied().unwrap_or_else(|| spot.span_of("levels"))
             }
             _ => spot.span_of(fault.key),
+        }
+    }
+}
+
+/// Where the parts of a tree or graph stand.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Nodes {
+    pub(super) root: Option<Span>,
+    pub(super) by_id: HashMap<String, Span>,
+    /// Of the name of another node in a branch, by the node it stands in and that name.
+    pub(super) targets: HashMap<(String, String), Span>,
+}
+
+impl Nodes {
+    fn of_fault(&self, fault: &GraphFault) -> Option<Span> {
+        match fault {
+            GraphFault::UnknownNode { node: None, .. } => self.root,
+            GraphFault::UnknownNode { node: Some(node), target } => {
+                self.targets.get(&(node.clone(), target.clone())).copied()
+            }
+            _ => self.by_id.get(fault.node()?).copied(),
         }
     }
 }
@@ -68,7 +92,11 @@ pub(super) fn accept(cx: &Context<'_>, draft: Draft, spot: &Spot) -> Option<Rubr
         }
         Err(faults) => {
             for fault in faults {
-                cx.report(diagnostic(&fault, spot.of_fault(&fault), &ids));
+                let mut diagnostic = diagnostic(&fault, spot.of_fault(&fault), &ids);
+                if let Some(other) = &fault.other {
+                    diagnostic = diagnostic.also(spot.at(other).span_of(fault.key), "the first one");
+                }
+                cx.report(diagnostic);
             }
             None
         }
@@ -83,7 +111,7 @@ fn diagnostic(fault: &Fault, span: Span, ids: &[String]) -> Diagnostic {
         Problem::Weight(_) => (Code::BadValue, Some("write a number such as 1 or 2.5")),
         Problem::Penalty(..) => (Code::Conflict, Some("give it a weight of 0 or more, or drop the gate")),
         Problem::NoWeight => (Code::BadValue, Some("give at least one criterion a weight above 0")),
-        Problem::OutsideUnit(value) => {
+        Problem::OutsideUnit(_, value) => {
             let percent = (1.0 < *value && *value <= 100.0).then_some("scores go from 0 to 1; 80 % is 0.8");
             (Code::BadValue, percent)
         }

@@ -12,44 +12,75 @@ use crate::source::{Node, Shape, json_number};
 
 /// Reads the parameters of `entry` from a mapping.
 pub(super) fn method(fields: &Fields<'_>, entry: &'static Entry) -> Method {
+    let params = params(fields, entry.params);
+    let is_there = |it: &Param| fields.has(it.name) || it.alias.is_some_and(|it| fields.has(it));
+    if 1 < entry.params.len() && entry.params.iter().all(is_bound) && !entry.params.iter().any(is_there) {
+        let names: Vec<&'static str> = entry.params.iter().map(|it| it.name).collect();
+        let message = format!("`{}` needs at least one of {}", entry.name, names.join(", "));
+        fields.lacks(&names, Diagnostic::error(Code::MissingKey, fields.start(), message));
+    }
+    Method { entry, params }
+}
+
+/// Bounds without a bound check nothing.
+fn is_bound(param: &Param) -> bool {
+    !param.required && matches!(param.kind, Kind::Count | Kind::Amount | Kind::Fraction)
+}
+
+fn params(fields: &Fields<'_>, known: &'static [Param]) -> Map<String, Value> {
     let mut params = Map::new();
-    for param in entry.params {
+    for param in known {
         let node = match param.alias {
             Some(alias) => fields.any(&[param.name, alias]),
             None => fields.get(param.name),
         };
         match node {
             Some(node) => {
-                if let Some(value) = value(fields.cx, node, param) {
-                    params.insert(param.name.to_owned(), value);
-                }
+                let value = value(fields.cx, node, param.name, param.kind);
+                params.extend(value.map(|it| (param.name.to_owned(), it)));
             }
             None if param.required => fields.missing(param.name),
             None => {}
         }
     }
-    Method { entry, params }
+    let bound = |key: &str| params.get(key).and_then(Value::as_f64);
+    if let (Some(min), Some(max)) = (bound("min"), bound("max"))
+        && max < min
+    {
+        fields.cx.error(Code::BadValue, fields.span("max"), format!("`max` ({max}) is under `min` ({min})"));
+    }
+    params
 }
 
-fn value(cx: &Context<'_>, node: &Node, param: &Param) -> Option<Value> {
-    let name = param.name;
-    match param.kind {
+fn shape(cx: &Context<'_>, node: &Node, known: &'static [Param]) -> Option<Value> {
+    let fields = Fields::new(cx, node, "set of parameters")?;
+    let params = params(&fields, known);
+    fields.finish();
+    Some(Value::Object(params))
+}
+
+fn value(cx: &Context<'_>, node: &Node, name: &str, kind: Kind) -> Option<Value> {
+    match kind {
         Kind::Text => cx.plain_text(node, name).map(Value::String),
         Kind::TextOrTexts => match &node.shape {
-            Shape::List(items) if items.is_empty() => {
-                cx.error(Code::Empty, node.span, format!("`{name}` lists nothing"));
+            Shape::List(_) => {
+                let texts = some_list(cx, node, name)?.iter().filter_map(|it| cx.plain_text(it, name));
+                Some(texts.map(Value::String).collect())
+            }
+            Shape::Map(_) => {
+                cx.wrong_type(node, name, "text or a list of texts");
                 None
             }
-            Shape::List(items) => Some(texts(cx, items, name)),
-            _ => cx.plain_text(node, name).map(Value::String),
+            Shape::Scalar(_) => cx.plain_text(node, name).map(Value::String),
         },
         Kind::Pattern => {
             let text = cx.plain_text(node, name)?;
             pattern(cx, node, &text)?;
             Some(Value::String(text))
         }
+        Kind::Flags => flags(cx, node, name),
         Kind::Bool => cx.bool(node, name).map(Value::Bool),
-        Kind::Number => cx.number(node, name).and_then(json_number),
+        Kind::Number => cx.number_in(node, name, f64::MIN..=f64::MAX).and_then(json_number),
         Kind::Fraction => cx.number_in(node, name, 0.0..=1.0).and_then(json_number),
         Kind::Amount => cx.number_in(node, name, 0.0..=f64::MAX).and_then(json_number),
         Kind::Count => cx.integer(node, name, 0..=i64::MAX).map(Value::from),
@@ -58,13 +89,36 @@ fn value(cx: &Context<'_>, node: &Node, param: &Param) -> Option<Value> {
             cx.word(node, name, &allowed).map(Value::from)
         }
         Kind::Map => cx.entries(node, name).map(|_| cx.json(node)),
-        Kind::List => cx.list(node, name).map(|_| cx.json(node)),
+        Kind::List => some_list(cx, node, name).map(|_| cx.json(node)),
+        Kind::Shape(known) => shape(cx, node, known),
+        Kind::Each(known) => {
+            Some(some_list(cx, node, name)?.iter().filter_map(|it| shape(cx, it, known)).collect())
+        }
+        Kind::OrShape(_, known) if node.map().is_some() => shape(cx, node, known),
+        Kind::OrShape(kind, _) => value(cx, node, name, *kind),
         Kind::Any => Some(cx.json(node)),
     }
 }
 
-fn texts(cx: &Context<'_>, items: &[Node], name: &str) -> Value {
-    items.iter().filter_map(|it| cx.plain_text(it, name)).map(Value::String).collect()
+fn some_list<'n>(cx: &Context<'_>, node: &'n Node, name: &str) -> Option<&'n [Node]> {
+    let items = cx.list(node, name)?;
+    if items.is_empty() {
+        cx.error(Code::Empty, node.span, format!("`{name}` lists nothing"));
+        return None;
+    }
+    Some(items)
+}
+
+fn flags(cx: &Context<'_>, node: &Node, name: &str) -> Option<Value> {
+    let text = cx.plain_text(node, name)?;
+    if let Some(wrong) = text.chars().find(|it| !"dgimsuvy".contains(*it)) {
+        cx.report(
+            Diagnostic::error(Code::BadValue, node.span, format!("`{wrong}` is not a flag of patterns"))
+                .note("flags: i (any case), m (lines), s (dot matches line breaks), g, u, v, y, d"),
+        );
+        return None;
+    }
+    Some(Value::String(text))
 }
 
 /// A pattern that runs in linear time, or an error that says why it does not.
@@ -75,7 +129,7 @@ pub(super) fn pattern(cx: &Context<'_>, node: &Node, text: &str) -> Option<Regex
             let reason = error.to_string();
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             let mut diagnostic =
-                Diagnostic::error(Code::BadValue, cx.head(node), "this is not a pattern").label(reason);
+                Diagnostic::error(Code::BadValue, cx.head(node), "this pattern cannot be used").label(reason);
             if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|it| text.contains(it)) {
                 diagnostic = diagnostic
                     .note("look-around is not supported: patterns run in linear time, so that none can hang");

@@ -78,7 +78,7 @@ pub struct Loaded {
 ///     Some("suite.yaml") => Ok("evals:\n  - name: greets\n    response: Hello!\n    rubric: It greets.\n".into()),
 ///     _ => Err(ReadError::Missing),
 /// };
-/// let world = World { root: PathBuf::new(), read: &read, glob: &|_| Vec::new(), variable: &|_| None };
+/// let world = World { root: PathBuf::new(), read: &read, glob: &|_| Ok(Vec::new()), variable: &|_| None };
 /// let loaded = dialect::load(Path::new("suite.yaml"), None, &world);
 /// assert_eq!(loaded.suite.unwrap().cases[0].rubric.text(), Some("It greets."));
 /// ```
@@ -159,7 +159,7 @@ fn detect(cx: &Context<'_>, node: &Node) -> Option<Dialect> {
             Some(Dialect::Potato)
         }
         [] if native::SHARED_MARKS.iter().any(|it| has(it)) => Some(Dialect::Native),
-        [] if entries.iter().all(|it| it.key == "options") => Some(Dialect::Agentv),
+        [] if !entries.is_empty() && entries.iter().all(|it| it.key == "options") => Some(Dialect::Agentv),
         [] => {
             let marks = "native: `evals` or `rubrics`; agentv and promptfoo: `tests`; potato: `annotation_schemes` or `evaluators`; monitor: `agent` with `rubric`";
             let keys: Vec<&str> = Dialect::ALL.iter().flat_map(|it| it.1.marks()).copied().collect();

@@ -28,8 +28,9 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
     let Some(fields) = Fields::new(cx, node, "monitor") else { return suite };
     let mut named = Named::default();
     for item in fields.list("imports").unwrap_or_default() {
-        native::import(cx, item, &mut vec![node.span.file], &mut suite, &mut named);
+        native::import(cx, item, &mut native::Imports::new(node.span.file), &mut suite, &mut named);
     }
+    fields.knows(&["imports"]);
     suite.monitors.extend(monitor(fields, &named));
     suite
 }
@@ -37,7 +38,6 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
 /// One monitor: a file of its own, or an entry of a native file's `monitors`.
 pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {
     let cx = fields.cx;
-    fields.knows(&["imports"]);
     let agents = agents(&fields);
     let pass_mark =
         fields.get("pass_threshold").and_then(|it| Some((cx.number(it, "pass_threshold")?, it.span)));
@@ -47,6 +47,9 @@ pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {
     });
     let rubric = rubric.and_then(|it| with_pass_mark(cx, it, pass_mark));
     fields.exclusive("judge_model", "judges", "one judge, or several");
+    if fields.list_is_empty("judges") {
+        cx.error(Code::Empty, fields.key_span("judges"), "`judges` lists nobody");
+    }
     let judges = match fields.text("judge_model") {
         Some(model) => vec![model],
         None => fields.texts("judges"),
@@ -96,6 +99,9 @@ fn agents(fields: &Fields<'_>) -> Vec<(String, AgentOverride)> {
         fields.missing("agent");
         return Vec::new();
     };
+    if node.list().is_some_and(<[Node]>::is_empty) || node.map().is_some_and(<[_]>::is_empty) {
+        fields.cx.error(Code::Empty, fields.key_span("agents"), "`agents` lists nobody");
+    }
     match &node.shape {
         Shape::List(_) => {
             fields.texts("agents").into_iter().map(|it| (it, AgentOverride::default())).collect()
@@ -160,15 +166,31 @@ fn budget(fields: Fields<'_>) -> Option<Budget> {
 fn schedule(cx: &Context<'_>, node: &Node) -> Option<String> {
     let text = cx.plain_text(node, "schedule")?;
     let names = ["@hourly", "@daily", "@weekly", "@monthly"];
-    let is_field = |it: &str| it.chars().all(|c| c.is_ascii_alphanumeric() || "*/,-".contains(c));
     let fields: Vec<&str> = text.split_whitespace().collect();
-    if names.contains(&text.trim()) || (fields.len() == 5 && fields.iter().all(|it| is_field(it))) {
+    let ranges = [(0, 59), (0, 23), (1, 31), (1, 12), (0, 7)];
+    let fits =
+        fields.len() == ranges.len() && fields.iter().zip(ranges).all(|(it, range)| is_cron_field(it, range));
+    if names.contains(&text.trim()) || fits {
         return Some(text);
     }
     cx.report(Diagnostic::error(Code::BadValue, node.span, format!("`{text}` is not a schedule")).note(
         format!("a schedule is five cron fields (minute hour day month weekday) or {}", names.join(", ")),
     ));
     None
+}
+
+/// `*`, `5`, `1-5`, `*/10`, `mon,wed`: numbers stay in their range.
+fn is_cron_field(field: &str, (least, most): (u32, u32)) -> bool {
+    let is_value = |it: &str| match it.parse::<u32>() {
+        Ok(number) => (least..=most).contains(&number),
+        Err(_) => it.len() == 3 && it.chars().all(|c| c.is_ascii_alphabetic()),
+    };
+    field.split(',').all(|part| {
+        let (span, step) = part.split_once('/').map_or((part, None), |(span, step)| (span, Some(step)));
+        let ends: Vec<&str> = span.split('-').collect();
+        (span == "*" || (ends.len() <= 2 && ends.iter().all(|it| is_value(it))))
+            && step.is_none_or(|it| it.parse::<u32>().is_ok_and(|it| 0 < it))
+    })
 }
 
 /// Applies a pass mark given in the units of the one scale that all criteria share.

@@ -1,7 +1,7 @@
 //! The native dialect: `evals:` and `rubrics:`, and everything that shares a file with them.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::method::Ids;
@@ -22,13 +22,32 @@ pub(super) const SHARED_MARKS: [&str; 9] =
     ["servers", "judges", "imports", "monitors", "annotation", "criteria", "tree", "graph", "preset"];
 
 pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
-    let mut importing = vec![node.span.file];
-    let (suite, _) = file(cx, node, &mut importing);
-    suite
+    file(cx, node, &mut Imports::new(node.span.file)).0
 }
 
-/// One native file; `importing` are the files that are being read, outermost first.
-fn file(cx: &Context<'_>, node: &Node, importing: &mut Vec<FileId>) -> (Suite, Named) {
+/// Imported files: those being read, and what came of those that are done.
+pub(super) struct Imports {
+    /// Outermost first, each with the import that led to it.
+    open: Vec<(FileId, Option<Span>)>,
+    done: HashMap<FileId, Rc<Shared>>,
+}
+
+/// What a file gives to those that import it.
+#[derive(Default)]
+struct Shared {
+    rubrics: BTreeMap<String, Option<Arc<Rubric>>>,
+    judges: BTreeMap<String, Judge>,
+    servers: BTreeMap<String, Server>,
+}
+
+impl Imports {
+    pub(super) fn new(file: FileId) -> Self {
+        Self { open: vec![(file, None)], done: HashMap::new() }
+    }
+}
+
+/// One native file.
+fn file(cx: &Context<'_>, node: &Node, imports: &mut Imports) -> (Suite, Named) {
     let (mut suite, mut named) = (Suite::default(), Named::default());
     let is_rubric = ["criteria", "tree", "graph", "preset"].iter().any(|it| node.get(it).is_some());
     if is_rubric && !MARKS.iter().any(|it| node.get(it).is_some()) {
@@ -36,10 +55,11 @@ fn file(cx: &Context<'_>, node: &Node, importing: &mut Vec<FileId>) -> (Suite, N
         return (suite, named);
     }
     let Some(fields) = Fields::new(cx, node, "suite") else { return (suite, named) };
+    fields.knows(&["$schema"]);
     suite.name = fields.name("name");
     suite.description = fields.text("description");
     for item in fields.list("imports").unwrap_or_default() {
-        import(cx, item, importing, &mut suite, &mut named);
+        import(cx, item, imports, &mut suite, &mut named);
     }
     for entry in fields.map("servers").unwrap_or_default() {
         if let Some(server) = server(cx, &entry.value) {
@@ -60,6 +80,9 @@ fn file(cx: &Context<'_>, node: &Node, importing: &mut Vec<FileId>) -> (Suite, N
             define(cx, &mut suite.rubrics, entry, Arc::clone(rubric), "rubric");
         }
         named.rubrics.insert(entry.key.clone(), read);
+    }
+    if fields.list_is_empty("evals") {
+        cx.error(Code::Empty, fields.key_span("evals"), "`evals` lists nothing");
     }
     let mut names: BTreeMap<String, Span> = BTreeMap::new();
     for item in fields.list("evals").unwrap_or_default() {
@@ -93,6 +116,7 @@ fn define<T>(cx: &Context<'_>, map: &mut BTreeMap<String, T>, entry: &Entry, val
 /// A file that is one rubric and nothing else.
 fn bare_rubric(cx: &Context<'_>, node: &Node, suite: &mut Suite) {
     let Some(fields) = Fields::new(cx, node, "rubric") else { return };
+    fields.knows(&["$schema"]);
     let named = Named::default();
     let base = super::rubric::base(&fields, &named);
     let read = body(&fields, base).and_then(|(draft, spot)| lower::accept(cx, draft, &spot));
@@ -109,44 +133,77 @@ fn bare_rubric(cx: &Context<'_>, node: &Node, suite: &mut Suite) {
 pub(super) fn import(
     cx: &Context<'_>,
     item: &Node,
-    importing: &mut Vec<FileId>,
+    imports: &mut Imports,
     suite: &mut Suite,
     named: &mut Named,
 ) {
     let Some(path) = cx.plain_text(item, "imports") else { return };
     let path = path.strip_prefix("file://").unwrap_or(&path).to_owned();
     let Some(file_id) = cx.find(&path, item.span) else { return };
-    if let Some(at) = importing.iter().position(|it| *it == file_id) {
-        let name =
-            |it: &FileId| cx.path_of(*it).file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let circle: Vec<String> = importing[at..].iter().chain([&file_id]).map(name).collect();
-        cx.report(
-            Diagnostic::error(
-                Code::Cycle,
-                item.span,
-                format!("files import each other: {}", circle.join(" → ")),
-            )
-            .help("move what both need into a third file"),
-        );
+    if let Some(at) = imports.open.iter().position(|it| it.0 == file_id) {
+        circle(cx, item, &imports.open[at..]);
         return;
     }
-    let Some(node) = cx.parse(file_id) else { return };
-    importing.push(file_id);
-    let (imported, its_named) = file(cx, &node, importing);
-    importing.pop();
-    // What is imported twice by different ways is the same thing; the first one stays.
-    for (name, rubric) in imported.rubrics {
-        suite.rubrics.entry(name).or_insert(rubric);
+    let shared = match imports.done.get(&file_id) {
+        Some(done) => Rc::clone(done),
+        None => {
+            let Some(node) = cx.parse(file_id) else { return };
+            imports.open.push((file_id, Some(item.span)));
+            let (imported, its_named) = file(cx, &node, imports);
+            imports.open.pop();
+            let mut rubrics = its_named.rubrics;
+            for (name, rubric) in imported.rubrics {
+                rubrics.entry(name).or_insert(Some(rubric));
+            }
+            let shared = Rc::new(Shared { rubrics, judges: imported.judges, servers: imported.servers });
+            imports.done.insert(file_id, Rc::clone(&shared));
+            shared
+        }
+    };
+    merge(cx, item, &mut named.rubrics, &shared.rubrics, "rubric");
+    merge(cx, item, &mut suite.judges, &shared.judges, "judge");
+    merge(cx, item, &mut suite.servers, &shared.servers, "server");
+    for (name, rubric) in &shared.rubrics {
+        suite.rubrics.extend(rubric.clone().map(|it| (name.clone(), it)));
     }
-    for (name, rubric) in its_named.rubrics {
-        named.rubrics.entry(name).or_insert(rubric);
+}
+
+/// What is imported twice by different ways is the same thing; two different things need two names.
+fn merge<T: Clone + PartialEq>(
+    cx: &Context<'_>,
+    item: &Node,
+    into: &mut BTreeMap<String, T>,
+    from: &BTreeMap<String, T>,
+    what: &str,
+) {
+    for (name, value) in from {
+        if into.insert(name.clone(), value.clone()).is_some_and(|it| it != *value) {
+            cx.report(
+                Diagnostic::error(
+                    Code::DuplicateId,
+                    item.span,
+                    format!("this file also defines a {what} `{name}`"),
+                )
+                .label("another import has it, too")
+                .help("give one of them another name"),
+            );
+        }
     }
-    for (name, judge) in imported.judges {
-        suite.judges.entry(name).or_insert(judge);
-    }
-    for (name, server) in imported.servers {
-        suite.servers.entry(name).or_insert(server);
-    }
+}
+
+/// Reported at the import of the outermost file in the circle.
+fn circle(cx: &Context<'_>, item: &Node, open: &[(FileId, Option<Span>)]) {
+    let name = |it: FileId| cx.path_of(it).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let span = open.get(1).and_then(|it| it.1).unwrap_or(item.span);
+    let diagnostic = if open.len() == 1 {
+        Diagnostic::error(Code::Cycle, span, "this file imports itself").help("remove the import")
+    } else {
+        let files: Vec<String> = open.iter().chain(&open[..1]).map(|it| name(it.0)).collect();
+        Diagnostic::error(Code::Cycle, span, format!("files import each other: {}", files.join(" → ")))
+            .also(item.span, "the circle closes here")
+            .help("move what both need into a third file")
+    };
+    cx.report(diagnostic);
 }
 
 /// Values stay as written: a secret in `{{ env.X }}` is filled in only when the server is started.
@@ -158,15 +215,22 @@ fn server(cx: &Context<'_>, node: &Node) -> Option<Server> {
     };
     let env = texts(fields.map("env").unwrap_or_default());
     let headers = texts(fields.map("headers").unwrap_or_default());
-    let mut argv = match fields.get("command").map(|it| &it.shape) {
-        Some(Shape::List(items)) => items.iter().filter_map(|it| it.text().map(str::to_owned)).collect(),
-        Some(_) => fields.get("command").and_then(Node::text).map(str::to_owned).into_iter().collect(),
+    let mut argv: Vec<String> = match fields.get("command").map(|it| (it, &it.shape)) {
+        Some((_, Shape::List(items))) => items.iter().filter_map(|it| cx.raw_text(it, "command")).collect(),
+        Some((node, _)) => cx.raw_text(node, "command").into_iter().collect(),
         None => Vec::new(),
     };
+    if fields.list_is_empty("command") {
+        cx.error(Code::Empty, fields.key_span("command"), "`command` names no program");
+    }
     argv.extend(fields.list("args").unwrap_or_default().iter().filter_map(|it| cx.raw_text(it, "args")));
-    let (cwd, url) = (fields.text("cwd"), fields.get("url").and_then(Node::text).map(str::to_owned));
+    let (cwd, url) = (
+        fields.get("cwd").and_then(|it| cx.raw_text(it, "cwd")),
+        fields.get("url").and_then(|it| cx.raw_text(it, "url")),
+    );
     if !fields.has("command") && !fields.has("url") {
-        cx.report(
+        fields.lacks(
+            &["command", "url"],
             Diagnostic::error(Code::MissingKey, fields.start(), "a server needs `command` or `url`")
                 .help("`command` starts a program that speaks MCP over stdio; `url` reaches one over HTTP"),
         );
@@ -215,7 +279,7 @@ pub(super) fn judge_fields(fields: Fields<'_>) -> Option<Judge> {
         tie_break: fields.word("tie_break", &TieBreak::ALL),
         on_error: fields.word("on_error", &OnError::ALL),
     };
-    if fields.has("panel") && judge.panel.is_empty() {
+    if fields.list_is_empty("panel") {
         cx.error(Code::Empty, fields.key_span("panel"), "`panel` lists no model");
     }
     fields.finish();
@@ -262,6 +326,7 @@ fn eval(
         fields.list("checks").unwrap_or_default().iter().filter_map(|it| check(cx, it, &mut ids)).collect();
     let extra = Extra { threshold, checks };
     let rubric = eval_rubric(&fields, named, extra);
+    has_something_to_grade(&fields);
     let judge = fields.get("judge").and_then(|it| judge(cx, it, &suite.judges)).unwrap_or_default();
     let data = fields.get("data").and_then(|it| rows::rows(cx, it)).map(|(path, rows)| Data { path, rows });
     let case = Case {
@@ -284,8 +349,9 @@ fn eval(
             }
         },
     };
-    has_something_to_grade(&fields, &case);
-    row_fields(cx, node, &case);
+    if case.data.is_some() || !fields.has("data") {
+        row_fields(cx, node, &case);
+    }
     fields.finish();
     Some(case)
 }
@@ -294,9 +360,12 @@ fn eval_rubric(fields: &Fields<'_>, named: &Named, extra: Extra) -> Option<Arc<R
     match fields.get("rubric") {
         Some(node) => rubric(fields.cx, node, named, extra),
         None if extra.checks.is_empty() => {
-            let nothing_said = !fields.has("checks") || fields.list("checks").is_some_and(<[Node]>::is_empty);
-            if nothing_said && !fields.is_misspelt("rubric") && !fields.is_misspelt("checks") {
-                fields.cx.report(
+            if fields.has("rubric") {
+                fields.missing("rubric");
+            }
+            if !fields.has("rubric") && (!fields.has("checks") || fields.list_is_empty("checks")) {
+                fields.lacks(
+                    &["rubric", "checks"],
                     Diagnostic::error(Code::MissingKey, fields.start(), "an eval needs `rubric` or `checks`")
                         .help("say what good looks like: `rubric: \"…\"`"),
                 );
@@ -326,7 +395,12 @@ fn candidate(fields: &Fields<'_>) -> Candidate {
     });
     Candidate {
         input: fields.any(&["prompt", "input"]).and_then(|it| cx.text(it, "prompt")),
-        messages: fields.list("messages").unwrap_or_default().iter().map(|it| cx.json(it)).collect(),
+        messages: fields
+            .list("messages")
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|it| message(cx, it))
+            .collect(),
         response: fields.text_or_file("response"),
         trace,
         diff: fields.text_or_file("diff"),
@@ -338,13 +412,26 @@ fn candidate(fields: &Fields<'_>) -> Candidate {
     }
 }
 
+/// One message of a conversation, or an error at its place.
+pub(super) fn message(cx: &Context<'_>, node: &Node) -> Option<serde_json::Value> {
+    let has = |key: &str| node.get(key).is_some();
+    if has("role") && (has("content") || has("tool_calls")) {
+        return Some(cx.json(node));
+    }
+    cx.report(
+        Diagnostic::error(Code::WrongType, cx.head(node), "a message needs `role` and `content`")
+            .help("write `- {role: user, content: \"…\"}`"),
+    );
+    None
+}
+
 fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
     if node.map().is_none() {
-        let id = cx.plain_text(node, "targets")?;
+        let id = cx.raw_text(node, "targets")?;
         return Some(Target { id, label: None, config: serde_json::Map::new() });
     }
     let fields = Fields::new(cx, node, "target")?;
-    let id = fields.need("id").and_then(|it| cx.plain_text(it, "id"));
+    let id = fields.need("id").and_then(|it| cx.raw_text(it, "id"));
     let (label, config) = (fields.text("label"), fields.raw_json_map("config"));
     fields.finish();
     Some(Target { id: id?, label, config })
@@ -353,7 +440,7 @@ fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
 fn matrix(fields: Fields<'_>) -> Matrix {
     let axis = |key: &'static str| {
         let values = fields.texts(key);
-        if fields.has(key) && values.is_empty() {
+        if fields.list_is_empty(key) || (fields.has(key) && fields.get(key).is_none()) {
             fields.cx.report(
                 Diagnostic::error(
                     Code::Empty,
@@ -367,20 +454,19 @@ fn matrix(fields: Fields<'_>) -> Matrix {
     };
     let matrix = Matrix { models: axis("models"), prompts: axis("prompts") };
     if !fields.has("models") && !fields.has("prompts") {
-        fields.cx.error(Code::Empty, fields.start(), "a matrix needs `models` or `prompts`");
+        let message = "a matrix needs `models` or `prompts`";
+        fields.lacks(&["models", "prompts"], Diagnostic::error(Code::Empty, fields.start(), message));
     }
     fields.finish();
     matrix
 }
 
-fn has_something_to_grade(fields: &Fields<'_>, case: &Case) {
-    let candidate = &case.candidate;
-    let has_task =
-        candidate.input.is_some() || !candidate.messages.is_empty() || !case.matrix.prompts.is_empty();
-    let misspelt =
-        ["response", "prompt", "trace", "diff", "input", "messages"].iter().any(|it| fields.is_misspelt(it));
-    if !candidate.is_given() && !has_task && !misspelt {
-        fields.cx.report(
+fn has_something_to_grade(fields: &Fields<'_>) {
+    let keys = ["response", "trace", "diff", "prompt", "input", "messages"];
+    let prompts = fields.get("matrix").is_some_and(|it| it.get("prompts").is_some());
+    if !prompts && !keys.iter().any(|it| fields.get(it).is_some()) {
+        fields.lacks(
+            &keys,
             Diagnostic::error(Code::MissingKey, fields.start(), "there is nothing to grade")
                 .help("give a `response` (or `trace`, or `diff`), or a `prompt` to run"),
         );
@@ -397,6 +483,11 @@ fn row_fields(cx: &Context<'_>, node: &Node, case: &Case) {
     let mut said = BTreeSet::new();
     for (field, span) in asked {
         let Some(data) = &case.data else {
+            // A text of the rubric may stand in the eval itself, where it has been seen already.
+            if span == node.span && said.contains(&field) {
+                continue;
+            }
+            said.insert(field.clone());
             cx.report(
                 Diagnostic::error(
                     Code::MissingVariable,

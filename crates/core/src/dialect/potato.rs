@@ -136,15 +136,24 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
 pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
     let cx = fields.cx;
     let mut schemes: Vec<Scheme> = Vec::new();
+    let mut names: HashMap<&str, Span> = HashMap::new();
+    if fields.list_is_empty("annotation_schemes") {
+        cx.error(
+            Code::Empty,
+            fields.key_span("annotation_schemes"),
+            "people are asked nothing: list a scheme",
+        );
+    }
     for item in
         fields.need("annotation_schemes").and_then(|it| cx.list(it, "annotation_schemes")).unwrap_or_default()
     {
-        let Some(scheme) = scheme(cx, item) else { continue };
-        if schemes.iter().any(|it| it.name == scheme.name) {
-            let span = item.get("name").map_or(item.span, |it| it.span);
-            cx.error(Code::DuplicateId, span, format!("there are two schemes `{}`", scheme.name));
+        if let Some(name) = item.get("name")
+            && let Some(first) = names.insert(name.text().unwrap_or_default(), name.span)
+        {
+            let message = format!("there are two schemes `{}`", name.text().unwrap_or_default());
+            cx.report(Diagnostic::error(Code::DuplicateId, name.span, message).also(first, "the first one"));
         }
-        schemes.push(scheme);
+        schemes.extend(scheme(cx, item));
     }
     let item =
         fields.fields("item_properties", "set of item properties").map(item_properties).unwrap_or_default();
@@ -168,7 +177,9 @@ pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
         show_criteria_descriptions: true,
         annotators_per_item: fields
             .any(&["num_annotators_per_item", "max_annotations_per_item", "min_annotators_per_instance"])
-            .and_then(|it| cx.integer(it, "num_annotators_per_item", -1..=1_000_000))
+            // Potato writes -1 for any number.
+            .filter(|it| it.text() != Some("-1"))
+            .and_then(|it| cx.integer(it, "num_annotators_per_item", 1..=1_000_000))
             .and_then(|it| u32::try_from(it).ok()),
         output_path: fields.text("output_annotation_dir"),
         output_format: fields.text("output_annotation_format"),
@@ -187,7 +198,7 @@ pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
         annotation.data_files.extend(data_file(cx, item, annotation.id_key.as_deref()));
     }
     for key in WITHOUT_EFFECT {
-        if fields.raw(key).is_some() {
+        if fields.takes(key) {
             let message = format!("`{key}` is Potato's and has no effect here");
             cx.report(Diagnostic::warning(Code::NoEffect, fields.key_span(key), message));
         }
@@ -205,7 +216,14 @@ fn item_properties(fields: Fields<'_>) -> (Option<String>, Option<String>) {
 
 /// Data is needed when people start, not to know what they are asked; so a missing file is a warning.
 fn data_file(cx: &Context<'_>, node: &Node, id_key: Option<&str>) -> Option<String> {
-    let node = node.get("path").unwrap_or(node);
+    let mut node = node;
+    if node.map().is_some() {
+        let fields = Fields::new(cx, node, "data file")?;
+        let path = fields.need("path");
+        fields.knows(&["encoding", "type", "format", "id_key", "text_key", "filter_by_prior_annotation"]);
+        fields.finish();
+        node = path?;
+    }
     let path = cx.plain_text(node, "data_files")?;
     let folder = cx.path_of(node.span.file).parent().unwrap_or(Path::new("")).to_owned();
     if (cx.world.read)(&tidy(&folder.join(&path))) == Err(super::ReadError::Missing) {
@@ -249,7 +267,12 @@ fn scheme(cx: &Context<'_>, node: &Node) -> Option<Scheme> {
     }
     let description = fields.text("description");
     let required = match fields.get("label_requirement").map(|it| (it, it.map().is_some())) {
-        Some((node, true)) => node.get("required").and_then(|it| cx.bool(it, "required")),
+        Some((node, true)) => Fields::new(cx, node, "label requirement").and_then(|it| {
+            let required = it.bool("required");
+            it.knows(&["required_label"]);
+            it.finish();
+            required
+        }),
         Some((_, false)) => fields.bool("label_requirement"),
         None => fields.bool("required"),
     };
@@ -288,11 +311,11 @@ fn scheme(cx: &Context<'_>, node: &Node) -> Option<Scheme> {
 
 fn rubric_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
     let cx = fields.cx;
-    let (min, max, labels) = rating_scale(fields);
+    let rating = rating_scale(fields);
     let mut spot = Spot::new(fields.start()).key("criteria", fields.key_span("criteria"));
     let mut criteria = Vec::new();
     for item in fields.need("criteria").and_then(|it| cx.list(it, "criteria")).unwrap_or_default() {
-        let Some((criterion, at)) = rated_criterion(cx, item, (min, max, &labels)) else { continue };
+        let Some((criterion, at)) = rated_criterion(cx, item, &rating) else { continue };
         criteria.push(criterion);
         spot.children.push(at);
     }
@@ -300,10 +323,10 @@ fn rubric_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
     let shown = fields.bool("show_overall").unwrap_or(false);
     let overall = fields.fields("overall", "overall row").map_or_else(
         || shown.then(|| Overall { label: None, description: None, levels: BTreeMap::new() }),
-        overall,
+        |it| overall(it, &rating),
     );
     let notes = fields.fields("notes", "notes field").and_then(notes);
-    let display = crate::rubric::Display::Likert { min, max };
+    let display = crate::rubric::Display::Likert { min: rating.min, max: rating.max };
     let draft = Draft { criteria, display, ..Draft::default() };
     let unread = draft.criteria.is_empty() && fields.list("criteria").is_none_or(|it| !it.is_empty());
     let rubric = if unread { None } else { accept(cx, draft, &spot) };
@@ -312,49 +335,65 @@ fn rubric_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
 
 type Labels = BTreeMap<i64, String>;
 
+/// The scale that all rows of a rubric share.
+struct Rating {
+    min: i64,
+    max: i64,
+    labels: Labels,
+}
+
 /// Both spellings: `scale: {min, max, labels}`, and `scale_points` with `scale_labels`.
-fn rating_scale(fields: &Fields<'_>) -> (i64, i64, Labels) {
+fn rating_scale(fields: &Fields<'_>) -> Rating {
     let cx = fields.cx;
     fields.exclusive("scale", "scale_points", "two spellings of the scale");
+    fields.exclusive("scale", "scale_labels", "two spellings of the scale");
     if let Some(scale) = fields.fields("scale", "rating scale") {
         let bound = |key, default| scale.integer(key, -1_000_000..=1_000_000).unwrap_or(default);
-        let (min, max) = (bound("min", 1), bound("max", 5));
-        let labels = scale.map("labels").unwrap_or_default();
-        let labels = labels
-            .iter()
-            .filter_map(|it| Some((point(cx, &it.key, it.key_span)?, cx.scalar_text(&it.value, "labels")?)));
-        let labels = labels.collect();
-        scale.finish();
+        let mut rating = Rating { min: bound("min", 1), max: bound("max", 5), labels: Labels::new() };
+        let (min, max) = (rating.min, rating.max);
         if max <= min {
-            cx.error(
-                Code::Scale,
-                fields.key_span("scale"),
-                format!("the lowest point ({min}) must be under the highest ({max})"),
-            );
-            return (1, 5, Labels::new());
+            let message = format!("the lowest point ({min}) must be under the highest ({max})");
+            cx.error(Code::Scale, fields.key_span("scale"), message);
+            (rating.min, rating.max) = (1, 5);
+        } else if 100 < max - min {
+            let message = format!("{min} to {max} has more than 101 points, too many to choose from");
+            cx.error(Code::Scale, scale.span("max"), message);
+            (rating.min, rating.max) = (1, 5);
+        } else {
+            rating.labels = rating.texts(&scale, "labels");
         }
-        return (min, max, labels);
+        scale.knows(&["labels"]);
+        scale.finish();
+        return rating;
     }
     let max = fields.integer("scale_points", 2..=100).unwrap_or(5);
     let labels = fields.list("scale_labels").unwrap_or_default();
-    let labels =
-        (1..=max).zip(labels).filter_map(|(point, it)| Some((point, cx.scalar_text(it, "scale_labels")?)));
-    (1, max, labels.collect())
-}
-
-fn point(cx: &Context<'_>, key: &str, span: Span) -> Option<i64> {
-    let number = key.parse().ok();
-    if number.is_none() {
-        cx.error(Code::Scale, span, format!("`{key}` is not a whole number, so it is no point of the scale"));
+    if max < labels.len() as i64 {
+        let message = format!("there are {} labels for {max} points", labels.len());
+        cx.error(Code::Scale, fields.key_span("scale_labels"), message);
     }
-    number
+    let label = |(point, it): (i64, &Node)| Some((point, cx.scalar_text(it, "scale_labels")?));
+    Rating { min: 1, max, labels: (1..=max).zip(labels).filter_map(label).collect() }
 }
 
-fn rated_criterion(
-    cx: &Context<'_>,
-    node: &Node,
-    (min, max, labels): (i64, i64, &Labels),
-) -> Option<(Criterion, Spot)> {
+impl Rating {
+    /// Texts for points of the scale; what is off the scale is reported at its place.
+    fn texts(&self, fields: &Fields<'_>, key: &'static str) -> Labels {
+        let (cx, Self { min, max, .. }) = (fields.cx, self);
+        let text = |it: &crate::source::Entry| {
+            let point: Option<i64> = it.key.parse().ok();
+            let point = point.filter(|it| (*min..=*max).contains(it));
+            if point.is_none() {
+                let message = format!("`{}` is not a point of the scale ({min} to {max})", it.key);
+                cx.error(Code::Scale, it.key_span, message);
+            }
+            Some((point?, cx.scalar_text(&it.value, key)?))
+        };
+        fields.map(key).unwrap_or_default().iter().filter_map(text).collect()
+    }
+}
+
+fn rated_criterion(cx: &Context<'_>, node: &Node, rating: &Rating) -> Option<(Criterion, Spot)> {
     let fields = Fields::new(cx, node, "criterion")?;
     let name = fields.name("name");
     if name.is_none() {
@@ -363,38 +402,28 @@ fn rated_criterion(
     let label = fields.text("label");
     // The tutorial's shorter example has no descriptions; the name is what people see then.
     let description = fields.text("description").or_else(|| label.clone()).or_else(|| name.clone());
-    let scale = Scale::Likert { min, max, labels: labels.clone() };
+    let scale = Scale::Likert { min: rating.min, max: rating.max, labels: rating.labels.clone() };
     let name = name.unwrap_or_else(|| UNREADABLE.to_owned());
     let mut criterion =
         Criterion::new(name, description.unwrap_or_else(|| UNREADABLE.to_owned()), Ask::Question(scale));
     criterion.label = label;
     criterion.by = vec![GraderKind::Human];
     criterion.weight = fields.number_in("weight", 0.0..=f64::MAX).unwrap_or(1.0);
-    criterion.levels =
-        levels(&fields).into_iter().map(|(at, text)| (Value::Number(at as f64), text)).collect();
+    let levels = rating.texts(&fields, "scale_descriptions").into_iter();
+    criterion.levels = levels.map(|(at, text)| (Value::Number(at as f64), text)).collect();
     let spot = ["name", "weight", "description"]
         .iter()
         .fold(Spot::new(fields.start()), |spot, key| spot.key(key, fields.span(key)));
-    let spot = spot.key("levels", fields.key_span("scale_descriptions"));
     fields.finish();
     Some((criterion, spot))
 }
 
-fn levels(fields: &Fields<'_>) -> Labels {
-    let cx = fields.cx;
-    let entries = fields.map("scale_descriptions").unwrap_or_default();
-    let level = |it: &crate::source::Entry| {
-        Some((point(cx, &it.key, it.key_span)?, cx.scalar_text(&it.value, "scale_descriptions")?))
-    };
-    entries.iter().filter_map(level).collect()
-}
-
-fn overall(fields: Fields<'_>) -> Option<Overall> {
+fn overall(fields: Fields<'_>, rating: &Rating) -> Option<Overall> {
     let enabled = fields.bool("enabled").unwrap_or(true);
     let overall = Overall {
         label: fields.text("label"),
         description: fields.text("description"),
-        levels: levels(&fields),
+        levels: rating.texts(&fields, "scale_descriptions"),
     };
     fields.finish();
     enabled.then_some(overall)
@@ -411,16 +440,14 @@ fn trajectory_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
     let cx = fields.cx;
     let before = cx.n_errors();
     fields.exclusive("step_correctness", "correctness_options", "two spellings of the marks");
-    fields.exclusive("error_taxonomy", "error_types", "two spellings of the kinds of error");
-    fields.exclusive("severity_levels", "severities", "two spellings of the severities");
     fields.exclusive("running_score", "max_score", "two spellings of the starting score");
-    let marks = match fields.fields("step_correctness", "set of marks") {
+    let (marks, marks_span) = match fields.fields("step_correctness", "set of marks") {
         Some(marks) => {
-            let labels = marks.texts("labels");
+            let labels = (marks.texts("labels"), marks.key_span("labels"));
             marks.finish();
             labels
         }
-        None => fields.texts("correctness_options"),
+        None => (fields.texts("correctness_options"), fields.key_span("correctness_options")),
     };
     let marks = if marks.is_empty() {
         ["correct", "incorrect", "partially_correct"].map(str::to_owned).to_vec()
@@ -428,13 +455,25 @@ fn trajectory_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
         marks
     };
     if marks.len() < 2 {
-        cx.error(Code::Scale, fields.start(), "a step needs at least two marks; the first one means correct");
+        cx.error(Code::Scale, marks_span, "a step needs at least two marks; the first one means correct");
+    }
+    if let Some(mark) = repeated(&marks) {
+        cx.error(Code::DuplicateId, marks_span, format!("the mark `{mark}` is there twice"));
     }
     let errors = fields.any(&["error_taxonomy", "error_types"]);
     let errors = errors.and_then(|it| cx.list(it, "error_taxonomy")).unwrap_or_default();
     let severities = fields.any(&["severity_levels", "severities"]);
     let severities = severities.and_then(|it| cx.list(it, "severity_levels")).unwrap_or_default();
-    let severities: Vec<Severity> = severities.iter().filter_map(|it| severity(cx, it)).collect();
+    let mut read: Vec<Severity> = Vec::new();
+    for node in severities {
+        let Some(severity) = severity(cx, node) else { continue };
+        if read.iter().any(|it| it.name == severity.name) {
+            let span = node.get("name").map_or(node.span, |it| it.span);
+            cx.error(Code::DuplicateId, span, format!("there are two severities `{}`", severity.name));
+        }
+        read.push(severity);
+    }
+    let severities = read;
     let default = [("minor", -1.0), ("major", -5.0), ("critical", -10.0)];
     let default = default.map(|(name, weight)| Severity { name: name.to_owned(), weight }).to_vec();
     let initial = match fields.fields("running_score", "running score") {
@@ -522,20 +561,50 @@ fn likert(fields: &Fields<'_>) -> SchemeKind {
     }
 }
 
+/// A text that stands in a list for the second time.
+fn repeated(texts: &[String]) -> Option<&String> {
+    texts.iter().enumerate().find(|(at, it)| texts[..*at].contains(it)).map(|it| it.1)
+}
+
+/// A label alone, or with how it is drawn.
+fn label(cx: &Context<'_>, node: &Node) -> Option<String> {
+    if node.map().is_none() {
+        return cx.scalar_text(node, "labels");
+    }
+    let fields = Fields::new(cx, node, "label")?;
+    let name = fields.name("name");
+    if name.is_none() {
+        fields.missing("name");
+    }
+    fields.knows(&[
+        "text",
+        "displayed_label",
+        "label",
+        "tooltip",
+        "tooltip_file",
+        "key_value",
+        "key_binding",
+        "color",
+        "abbreviation",
+        "description",
+    ]);
+    fields.finish();
+    name
+}
+
 fn choice(fields: &Fields<'_>, dropdown: bool) -> Option<SchemeKind> {
     let cx = fields.cx;
     let items = fields.need("labels").and_then(|it| cx.list(it, "labels"))?;
-    let label = |it: &Node| match it.map() {
-        None => cx.scalar_text(it, "labels"),
-        Some(_) => it.get("name").and_then(|it| cx.scalar_text(it, "name")),
-    };
-    let labels: Vec<String> = items.iter().filter_map(label).collect();
-    for (at, label) in labels.iter().enumerate() {
-        if labels[..at].contains(label) {
-            cx.error(Code::DuplicateId, items[at].span, format!("the label `{label}` is there twice"));
+    let mut labels: Vec<String> = Vec::new();
+    for item in items {
+        let Some(label) = label(cx, item) else { continue };
+        if labels.contains(&label) {
+            let span = item.get("name").map_or(item.span, |it| it.span);
+            cx.error(Code::DuplicateId, span, format!("the label `{label}` is there twice"));
         }
+        labels.push(label);
     }
-    if labels.len() < 2 {
+    if items.len() < 2 {
         cx.error(
             Code::Scale,
             fields.key_span("labels"),
@@ -658,21 +727,25 @@ fn dag(params: &Fields<'_>, spot: &mut Spot) -> Option<Ask> {
         fields.missing("root");
     }
     let root = fields.name("root");
+    spot.nodes.root = Some(fields.span("root"));
     let entries = fields.need("nodes").and_then(|it| cx.entries(it, "nodes")).unwrap_or_default();
     let mut nodes = Vec::new();
     for entry in entries {
-        spot.nodes.insert(entry.key.clone(), entry.key_span);
-        nodes.extend(dag_node(cx, &entry.value, &entry.key));
+        spot.nodes.by_id.insert(entry.key.clone(), entry.key_span);
+        nodes.extend(dag_node(cx, &entry.value, &entry.key, spot));
     }
     fields.finish();
     (cx.n_errors() == before).then_some(Ask::Tree(Graph { root: root?, nodes }))
 }
 
-fn dag_node(cx: &Context<'_>, node: &Node, id: &str) -> Option<TreeNode> {
+fn dag_node(cx: &Context<'_>, node: &Node, id: &str, spot: &mut Spot) -> Option<TreeNode> {
     let fields = Fields::new(cx, node, "graph node")?;
     let ask = fields.need("question").and_then(|it| cx.text(it, "question"));
     let answers = super::rubric::choices(&fields, |_, node| match node.scalar() {
-        Some(it) => Some(Target::Node(it.text.clone())),
+        Some(it) => {
+            spot.nodes.targets.insert((id.to_owned(), it.text.clone()), node.span);
+            Some(Target::Node(it.text.clone()))
+        }
         None => leaf(cx, node).map(Target::Leaf),
     });
     fields.finish();

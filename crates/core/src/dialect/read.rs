@@ -15,7 +15,7 @@ pub struct World<'a> {
     pub root: PathBuf,
     pub read: &'a dyn Fn(&Path) -> Result<Arc<str>, ReadError>,
     /// Files that a pattern matches, sorted.
-    pub glob: &'a dyn Fn(&Path) -> Vec<PathBuf>,
+    pub glob: &'a dyn Fn(&Path) -> Result<Vec<PathBuf>, ReadError>,
     pub variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
@@ -113,6 +113,9 @@ impl<'a> Context<'a> {
 
     /// A file that `reference` names: beside the file it stands in, or in a folder above, up to the project's root.
     pub(super) fn find(&self, reference: &str, span: Span) -> Option<FileId> {
+        if reference.contains("{{") {
+            return None; // A variable that is not set has been reported.
+        }
         let from = self.path_of(span.file);
         let written = Path::new(reference);
         if written.is_absolute() {
@@ -129,7 +132,7 @@ impl<'a> Context<'a> {
                 Ok(text) => return Some(self.sources.borrow_mut().add(path, text)),
                 Err(ReadError::Missing) => {}
                 Err(error) => {
-                    self.report(unreadable(&error, &path, span));
+                    self.report(unreadable(&error, written, span));
                     return None;
                 }
             }
@@ -141,7 +144,7 @@ impl<'a> Context<'a> {
             }
         }
         self.report(
-            unreadable(&ReadError::Missing, &tidy(&beside.join(written)), span)
+            unreadable(&ReadError::Missing, written, span)
                 .note("looked beside this file, then in each folder above it up to the project's root"),
         );
         None
@@ -269,11 +272,8 @@ impl<'a> Context<'a> {
         let number = self.number(node, what)?;
         if !range.contains(&number) {
             self.report(
-                Diagnostic::error(Code::BadValue, node.span, format!("`{what}` is {number}")).label(format!(
-                    "allowed is {} to {}",
-                    range.start(),
-                    range.end()
-                )),
+                Diagnostic::error(Code::BadValue, node.span, format!("`{what}` is {}", short(number)))
+                    .label(allowed(*range.start(), *range.end())),
             );
             return None;
         }
@@ -291,13 +291,9 @@ impl<'a> Context<'a> {
             return None;
         };
         if !range.contains(&integer) {
-            let bound = if *range.end() == i64::MAX {
-                format!("allowed is {} or more", range.start())
-            } else {
-                format!("allowed is {} to {}", range.start(), range.end())
-            };
+            let label = allowed(*range.start() as f64, *range.end() as f64);
             self.report(
-                Diagnostic::error(Code::BadValue, node.span, format!("`{what}` is {integer}")).label(bound),
+                Diagnostic::error(Code::BadValue, node.span, format!("`{what}` is {integer}")).label(label),
             );
             return None;
         }
@@ -344,7 +340,11 @@ impl<'a> Context<'a> {
     pub(super) fn texts(&self, node: &Node, what: &str) -> Vec<String> {
         match &node.shape {
             Shape::List(items) => items.iter().filter_map(|it| self.text(it, what)).collect(),
-            _ => self.text(node, what).into_iter().collect(),
+            Shape::Scalar(_) => self.text(node, what).into_iter().collect(),
+            Shape::Map(_) => {
+                self.wrong_type(node, what, "text or a list of texts");
+                Vec::new()
+            }
         }
     }
 
@@ -366,13 +366,22 @@ impl<'a> Context<'a> {
     }
 }
 
-fn unreadable(error: &ReadError, path: &Path, span: Span) -> Diagnostic {
+pub(super) fn unreadable(error: &ReadError, path: &Path, span: Span) -> Diagnostic {
     let code = if *error == ReadError::Outside { Code::Outside } else { Code::Unreadable };
     let diagnostic = Diagnostic::error(code, span, format!("cannot read `{}`: {error}", path.display()));
     match error {
         ReadError::Outside => diagnostic.help("move the file into the project, or pass --allow-outside"),
         _ => diagnostic,
     }
+}
+
+fn allowed(least: f64, most: f64) -> String {
+    if 1e9 < most { format!("allowed is {least} or more") } else { format!("allowed is {least} to {most}") }
+}
+
+/// A number as a person would write it.
+fn short(number: f64) -> String {
+    if 1e15 < number.abs() { format!("{number:e}") } else { format!("{number}") }
 }
 
 /// A path without `.` and `..`, by its text alone.
@@ -400,6 +409,17 @@ pub(super) struct Fields<'a> {
     known: RefCell<Vec<&'static str>>,
     /// Keys that nobody knew and somebody took all the same.
     taken: RefCell<Vec<String>>,
+    /// What is missing under these keys, unless one of them turns out to be there, misspelt.
+    missing: RefCell<Vec<(Vec<&'static str>, Diagnostic)>>,
+}
+
+/// What is missing is said at the end, when it is known which keys are nobody's.
+impl Drop for Fields<'_> {
+    fn drop(&mut self) {
+        for (_, diagnostic) in self.missing.take() {
+            self.cx.report(diagnostic);
+        }
+    }
 }
 
 impl<'a> Fields<'a> {
@@ -409,13 +429,21 @@ impl<'a> Fields<'a> {
                 Diagnostic::error(
                     Code::WrongType,
                     cx.head(node),
-                    format!("a {what} must be a mapping of keys to values"),
+                    format!("{} must be a mapping of keys to values", a(what)),
                 )
                 .label(format!("this is {}", node.describe())),
             );
             return None;
         };
-        Some(Self { cx, node, what, entries, known: RefCell::default(), taken: RefCell::default() })
+        Some(Self {
+            cx,
+            node,
+            what,
+            entries,
+            known: RefCell::default(),
+            taken: RefCell::default(),
+            missing: RefCell::default(),
+        })
     }
 
     /// The value of a key, if it is there and not null.
@@ -481,24 +509,23 @@ impl<'a> Fields<'a> {
         node
     }
 
-    /// Whether some other key is probably this one misspelt; it is going to be reported as unknown.
-    pub(super) fn is_misspelt(&self, key: &str) -> bool {
-        let known = self.known.borrow();
-        self.entries.iter().any(|it| !known.contains(&it.key.as_str()) && closest(&it.key, &[key]).is_some())
+    pub(super) fn missing(&self, key: &'static str) {
+        let value = self.entries.iter().find(|it| it.key == key).map(|it| &it.value);
+        let is_empty = |it: &Node| it.is_null() || it.text() == Some("");
+        let (span, message) = match value {
+            None => (self.start(), format!("{} needs `{key}`", a(self.what))),
+            Some(value) if is_empty(value) => {
+                (self.key_span(key), format!("`{key}` is there, but has no value"))
+            }
+            // A value that could not be read has been reported as such.
+            Some(_) => return,
+        };
+        self.lacks(&[key], Diagnostic::error(Code::MissingKey, span, message));
     }
 
-    pub(super) fn missing(&self, key: &str) {
-        if !self.has(key) && self.is_misspelt(key) {
-            return;
-        }
-        let article = if self.what.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
-        let message = if self.has(key) {
-            format!("`{key}` is there, but has no value")
-        } else {
-            format!("{article} {} needs `{key}`", self.what)
-        };
-        let span = if self.has(key) { self.key_span(key) } else { self.start() };
-        self.cx.error(Code::MissingKey, span, message);
+    /// Reports that all of `keys` are missing, unless one of them is there in a misspelling.
+    pub(super) fn lacks(&self, keys: &[&'static str], diagnostic: Diagnostic) {
+        self.missing.borrow_mut().push((keys.to_vec(), diagnostic));
     }
 
     pub(super) fn text(&self, key: &'static str) -> Option<String> {
@@ -514,7 +541,7 @@ impl<'a> Fields<'a> {
     pub(super) fn name(&self, key: &'static str) -> Option<String> {
         let node = self.raw(key)?;
         match node.scalar() {
-            Some(it) if it.is_null() && it.text.len() < 4 => None,
+            Some(it) if it.text.is_empty() || it.text == "~" && it.plain => None,
             Some(it) => Some(self.cx.expand(&it.text, node.span)),
             None => {
                 self.cx.wrong_type(node, key, "text");
@@ -541,6 +568,11 @@ impl<'a> Fields<'a> {
 
     pub(super) fn list(&self, key: &'static str) -> Option<&'a [Node]> {
         self.get(key).and_then(|it| self.cx.list(it, key))
+    }
+
+    /// Whether a key is there with a list of nothing.
+    pub(super) fn list_is_empty(&self, key: &'static str) -> bool {
+        self.get(key).and_then(Node::list).is_some_and(<[Node]>::is_empty)
     }
 
     pub(super) fn map(&self, key: &'static str) -> Option<&'a [Entry]> {
@@ -585,6 +617,7 @@ impl<'a> Fields<'a> {
     /// Two keys that exclude each other.
     pub(super) fn exclusive(&self, first: &'static str, second: &'static str, why: &str) {
         if self.has(first) && self.has(second) {
+            self.knows(&[first, second]);
             self.cx.report(
                 Diagnostic::error(
                     Code::Conflict,
@@ -596,6 +629,15 @@ impl<'a> Fields<'a> {
                 .help("keep one of them"),
             );
         }
+    }
+
+    /// Whether a key is there that is understood and not offered; it counts as read.
+    pub(super) fn takes(&self, key: &str) -> bool {
+        let there = self.has(key);
+        if there {
+            self.taken.borrow_mut().push(key.to_owned());
+        }
+        there
     }
 
     /// The entries under keys that are not in `known`; they count as read.
@@ -613,19 +655,26 @@ impl<'a> Fields<'a> {
 
     /// Everything that nobody asked for is an error.
     pub(super) fn finish(self) {
-        let mut known = self.known.into_inner();
-        let taken = self.taken.into_inner();
+        let (known, taken) = (self.known.take(), self.taken.take());
         let unread = |it: &&Entry| !known.contains(&it.key.as_str()) && !taken.contains(&it.key);
-        for entry in self.entries.iter().filter(unread) {
-            let article = if self.what.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+        let unknown: Vec<&Entry> = self.entries.iter().filter(unread).collect();
+        for entry in &unknown {
             self.cx.report(
                 Diagnostic::error(Code::UnknownKey, entry.key_span, format!("unknown key `{}`", entry.key))
-                    .label(format!("not a key of {article} {}", self.what))
+                    .label(format!("not a key of {}", a(self.what)))
                     .suggest(&entry.key, unique(&known), "known keys"),
             );
         }
-        self.cx.asked.borrow_mut().entry(self.what).or_default().extend(known.drain(..));
+        let misspelt = |keys: &[&str]| unknown.iter().any(|it| closest(&it.key, keys).is_some());
+        self.missing.borrow_mut().retain(|(keys, _)| !misspelt(keys));
+        self.cx.asked.borrow_mut().entry(self.what).or_default().extend(known);
     }
+}
+
+/// “a rubric”, “an eval”.
+fn a(what: &str) -> String {
+    let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {what}")
 }
 
 fn unique<'k>(keys: &[&'k str]) -> Vec<&'k str> {

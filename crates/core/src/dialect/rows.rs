@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::read::{Context, tidy};
+use super::read::{Context, tidy, unreadable};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, Node, Span};
 use crate::suite::Row;
@@ -15,7 +15,13 @@ pub(super) fn rows(cx: &Context<'_>, node: &Node) -> Option<(String, Vec<Row>)> 
     let path = written.strip_prefix("file://").unwrap_or(&written);
     let files: Vec<FileId> = if path.contains(['*', '?', '[']) {
         let folder = cx.path_of(node.span.file).parent().unwrap_or(Path::new("")).to_owned();
-        let found = (cx.world.glob)(&tidy(&folder.join(path)));
+        let found = match (cx.world.glob)(&tidy(&folder.join(path))) {
+            Ok(found) => found,
+            Err(error) => {
+                cx.report(unreadable(&error, Path::new(path), node.span));
+                return None;
+            }
+        };
         if found.is_empty() {
             cx.error(Code::Unreadable, node.span, format!("no file matches `{path}`"));
             return None;
@@ -83,7 +89,8 @@ fn json_lines(cx: &Context<'_>, file: FileId) -> Vec<(Value, Span)> {
         match serde_json::from_str(line.trim_start_matches('\u{feff}')) {
             Ok(value) => values.push((value, span)),
             Err(error) => {
-                let at = span.start + (error.column().saturating_sub(1) as u32).min(span.end - span.start);
+                let column = if error.is_eof() { u32::MAX } else { error.column().saturating_sub(1) as u32 };
+                let at = span.start + column.min(span.end - span.start);
                 let reason = error.to_string();
                 let reason = reason.split(" at line").next().unwrap_or_default().to_owned();
                 cx.report(
@@ -131,7 +138,8 @@ fn table(cx: &Context<'_>, file: FileId, delimiter: u8) -> Vec<Row> {
                 let at = error.position().map_or(0, csv::Position::byte) as u32;
                 let message = match error.kind() {
                     csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                        format!("this row has {len} cells, the header has {expected_len}")
+                        let cells = if *len == 1 { "1 cell".to_owned() } else { format!("{len} cells") };
+                        format!("this row has {cells}, the header has {expected_len}")
                     }
                     _ => error.to_string(),
                 };

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::lower::{Spot, accept};
+use super::lower::{Nodes, Spot, accept};
 use super::method::{Ids, method, pattern};
 use super::read::{Context, Fields};
 use crate::catalogue::{self, CHECKS, Entry, Method, RECIPES};
@@ -142,19 +142,24 @@ pub(super) fn body(fields: &Fields<'_>, base: Option<Arc<Rubric>>) -> Option<(Dr
     }
     let says_what = ["criteria", "tree", "graph", "ref", "preset"].iter().any(|it| fields.has(it));
     if !says_what {
-        fields.cx.report(
+        fields.lacks(
+            &["criteria", "tree", "graph", "preset", "ref"],
             Diagnostic::error(Code::MissingKey, fields.start(), "this rubric does not say what to look for")
                 .help("add `criteria:`, `tree:`, `graph:`, `preset:` or `ref:`"),
         );
         return None;
+    }
+    for key in ["criteria", "tree", "graph"] {
+        if fields.has(key) && fields.get(key).is_none() {
+            fields.missing(key);
+        }
     }
     (!draft.criteria.is_empty()).then_some((draft, spot))
 }
 
 pub(super) fn base(fields: &Fields<'_>, named: &Named) -> Option<Arc<Rubric>> {
     fields.exclusive("ref", "preset", "a rubric builds on one other");
-    if let Some(node) = fields.raw("ref") {
-        let name = node.scalar().map(|it| it.text.clone()).unwrap_or_default();
+    if let (Some(node), Some(name)) = (fields.raw("ref"), fields.name("ref")) {
         match named.rubrics.get(&name) {
             Some(rubric) => return rubric.clone(),
             None => fields.cx.report(
@@ -242,7 +247,7 @@ fn settings(fields: &Fields<'_>, draft: &mut Draft) {
 fn length_penalty(fields: Fields<'_>) -> Option<LengthPenalty> {
     let count = |key| fields.need(key).and_then(|it| fields.cx.integer(it, key, 0..=i64::from(u32::MAX)));
     let (free, cap) = (count("free"), count("cap"));
-    let penalty = fields.need("penalty").and_then(|it| fields.cx.number(it, "penalty"));
+    let penalty = fields.need("penalty").and_then(|it| fields.cx.number_in(it, "penalty", 0.0..=1.0));
     let unit = fields.word("unit", &LengthUnit::ALL).unwrap_or_default();
     fields.finish();
     Some(LengthPenalty {
@@ -259,8 +264,10 @@ fn display(cx: &Context<'_>, node: &Node) -> Option<Display> {
         let fields = Fields::new(cx, node, "display scale")?;
         let bounds = fields.need("likert").and_then(|it| Fields::new(cx, it, "likert scale"));
         fields.finish();
-        let (min, max) = bounds_of(&bounds?)?;
-        return Some(Display::Likert { min, max });
+        let bounds = bounds?;
+        let read = bounds_of(&bounds);
+        bounds.finish();
+        return read.map(|(min, max)| Display::Likert { min, max });
     }
     cx.word(
         node,
@@ -287,7 +294,8 @@ fn criteria(cx: &Context<'_>, items: &[Node], ids: &mut Ids) -> (Vec<Criterion>,
 fn criterion(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion, Spot)> {
     let fields = Fields::new(cx, node, "criterion")?;
     let mut spot = Spot::new(fields.start());
-    const KEYS: [&str; 12] = [
+    const KEYS: [&str; 13] = [
+        "criteria",
         "name",
         "description",
         "weight",
@@ -307,6 +315,7 @@ fn criterion(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion,
         for second in &asks[at + 1..] {
             fields.exclusive(first, second, "a criterion asks one thing");
         }
+        fields.exclusive(first, "scale", "only a question is answered on a scale");
     }
     let ask = ask(&fields, &mut spot, ids);
     let name = fields.name("name").or_else(|| match &ask {
@@ -323,13 +332,14 @@ fn criterion(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion,
     let ask_is_known = ask.is_some();
     let name = name.unwrap_or_else(|| ids.fresh(UNREADABLE));
     let mut criterion = Criterion::new(name, "", ask.unwrap_or(Ask::Question(Scale::Unit)));
-    plain_keys(&fields, &mut criterion);
+    plain_keys(&fields, &mut criterion, ask_is_known);
     if let Some(levels) = fields.map("levels").filter(|_| ask_is_known) {
         let scale = if let Ask::Question(scale) = &criterion.ask { scale } else { &Scale::Unit };
         criterion.levels = levels
             .iter()
-            .filter_map(|it| Some((point(scale, &it.key), cx.scalar_text(&it.value, "levels")?)))
+            .filter_map(|it| Some((point(scale, &it.key), cx.scalar_text(&it.value, &it.key)?)))
             .collect();
+        spot.levels = levels.iter().map(|it| (point(scale, &it.key).to_string(), it.key_span)).collect();
     }
     fields.finish();
     Some((criterion, spot))
@@ -339,10 +349,14 @@ fn criterion(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion,
 pub(super) const UNREADABLE: &str = "(unreadable)";
 
 /// The keys that mean the same whatever is asked.
-fn plain_keys(fields: &Fields<'_>, criterion: &mut Criterion) {
+fn plain_keys(fields: &Fields<'_>, criterion: &mut Criterion, ask_is_known: bool) {
     let cx = fields.cx;
     criterion.label = fields.text("label");
     criterion.description = match &criterion.ask {
+        Ask::Question(_) if !ask_is_known => {
+            fields.knows(&["description"]);
+            UNREADABLE.to_owned()
+        }
         Ask::Question(_) => {
             let text = fields.need("description").and_then(|it| cx.text(it, "description"));
             text.unwrap_or_else(|| UNREADABLE.to_owned())
@@ -357,6 +371,9 @@ fn plain_keys(fields: &Fields<'_>, criterion: &mut Criterion) {
             _ => one(node).into_iter().collect(),
         };
         criterion.by.dedup();
+        if fields.list_is_empty("by") {
+            cx.error(Code::Empty, fields.key_span("by"), "`by` names nobody who grades");
+        }
     }
     criterion.required = fields.bool("required").unwrap_or(false);
     fields.exclusive("guard", "not", "a guard is turned round already");
@@ -391,9 +408,6 @@ fn plain_keys(fields: &Fields<'_>, criterion: &mut Criterion) {
 fn ask(fields: &Fields<'_>, spot: &mut Spot, ids: &mut Ids) -> Option<Ask> {
     let cx = fields.cx;
     if let Some(items) = fields.list("criteria") {
-        if items.is_empty() {
-            cx.error(Code::Empty, fields.key_span("criteria"), "this group has no criteria");
-        }
         let (criteria, spots) = criteria(cx, items, ids);
         spot.children = spots;
         let aggregation = fields.word("aggregation", &AGGREGATIONS).unwrap_or_default();
@@ -403,12 +417,14 @@ fn ask(fields: &Fields<'_>, spot: &mut Spot, ids: &mut Ids) -> Option<Ask> {
         spot.nodes = nodes;
         return Some(Ask::Tree(graph));
     }
-    if let Some(inner) = fields.fields("check", "check") {
+    if let Some(node) = fields.get("check") {
+        let inner = Fields::new(cx, node, "check")?;
         let method = typed(&inner, CHECKS, "check");
         finish_typed(inner, method.is_some());
         return method.map(Ask::Check);
     }
-    if let Some(inner) = fields.fields("recipe", "recipe") {
+    if let Some(node) = fields.get("recipe") {
+        let inner = Fields::new(cx, node, "recipe")?;
         let method = typed(&inner, RECIPES, "recipe");
         finish_typed(inner, method.is_some());
         return method.map(Ask::Recipe);
@@ -470,7 +486,8 @@ fn when(fields: Fields<'_>) -> Option<When> {
         pattern(fields.cx, it, &text).map(When::Matches)
     });
     if !fields.has("contains") && !fields.has("regex") {
-        fields.cx.report(
+        fields.lacks(
+            &["contains", "regex"],
             Diagnostic::error(Code::MissingKey, fields.start(), "a condition needs `contains` or `regex`")
                 .help("write `when: {contains: \"text\"}` or `when: {regex: 'pattern'}`"),
         );
@@ -500,34 +517,48 @@ fn scale(cx: &Context<'_>, node: &Node) -> Option<Scale> {
         });
     }
     let fields = Fields::new(cx, node, "scale")?;
-    let read = if let Some(likert) = fields.fields("likert", "likert scale") {
-        let bounds = bounds_of(&likert);
-        let labels = likert.map("labels").unwrap_or_default();
-        let labels = labels.iter().filter_map(|it| {
-            Some((point_number(cx, &it.key, it.key_span)?, cx.scalar_text(&it.value, "labels")?))
-        });
-        let labels = labels.collect();
-        likert.finish();
-        bounds.map(|(min, max)| Scale::Likert { min, max, labels })
-    } else if let Some(node) = fields.get("ranges") {
-        ranges(cx, node).map(Scale::Ranges)
-    } else if let Some(choices) = fields.map("choices") {
-        let choice = |it: &crate::source::Entry| {
-            Some(Choice { label: it.key.clone(), score: cx.number_in(&it.value, &it.key, 0.0..=1.0)? })
-        };
-        Some(Scale::Choices(choices.iter().filter_map(choice).collect()))
-    } else {
-        if !["likert", "ranges", "choices"].iter().any(|it| fields.has(it)) {
-            cx.report(
-                Diagnostic::error(Code::MissingKey, fields.start(), "this scale says nothing")
-                    .note("a scale is `binary`, `unit`, `likert: {min, max}`, `ranges: {0: …}` or `choices: {name: score}`"),
+    for (first, second) in [("likert", "ranges"), ("likert", "choices"), ("ranges", "choices")] {
+        fields.exclusive(first, second, "an answer is on one scale");
+    }
+    let kinds = ["likert", "ranges", "choices"];
+    let kind = kinds.into_iter().find(|it| fields.has(it));
+    let read = match kind {
+        None => {
+            fields.lacks(
+                &kinds,
+                Diagnostic::error(Code::MissingKey, fields.start(), "this scale says nothing").note(
+                    "a scale is `binary`, `unit`, `likert: {min, max}`, `ranges: {0: …}` or `choices: {name: score}`",
+                ),
             );
+            None
         }
-        None
+        Some("likert") => {
+            fields.need("likert").and_then(|it| Fields::new(cx, it, "likert scale")).and_then(likert)
+        }
+        Some("ranges") => fields.need("ranges").and_then(|it| ranges(cx, it)).map(Scale::Ranges),
+        Some(_) => fields.need("choices").and_then(|it| cx.entries(it, "choices")).and_then(|entries| {
+            let choice = |it: &crate::source::Entry| {
+                Some(Choice { label: it.key.clone(), score: cx.number_in(&it.value, &it.key, 0.0..=1.0)? })
+            };
+            let read: Vec<Option<Choice>> = entries.iter().map(choice).collect();
+            read.into_iter().collect::<Option<Vec<Choice>>>().map(Scale::Choices)
+        }),
     };
-    fields.knows(&["likert", "ranges", "choices"]);
+    fields.knows(&kinds);
     fields.finish();
     read
+}
+
+fn likert(fields: Fields<'_>) -> Option<Scale> {
+    let cx = fields.cx;
+    let bounds = bounds_of(&fields);
+    let labels = fields.map("labels").unwrap_or_default().iter();
+    let label = |it: &crate::source::Entry| {
+        Some((point_number(cx, &it.key, it.key_span)?, cx.scalar_text(&it.value, "labels")?))
+    };
+    let labels = labels.filter_map(label).collect();
+    fields.finish();
+    bounds.map(|(min, max)| Scale::Likert { min, max, labels })
 }
 
 fn point_number(cx: &Context<'_>, key: &str, span: Span) -> Option<i64> {
@@ -546,16 +577,21 @@ fn point_number(cx: &Context<'_>, key: &str, span: Span) -> Option<i64> {
 pub(super) fn ranges(cx: &Context<'_>, node: &Node) -> Option<Vec<Range>> {
     match &node.shape {
         Shape::Map(entries) => {
-            let starts: Option<Vec<i64>> =
-                entries.iter().map(|it| point_number(cx, &it.key, it.key_span)).collect();
-            let starts = starts?;
-            let ends = starts.iter().skip(1).map(|it| it - 1).chain([RANGES_TOP]);
-            let read = entries.iter().zip(&starts).zip(ends).map(|((entry, &from), to)| {
-                Some(Range { from, to, text: cx.scalar_text(&entry.value, "ranges")? })
-            });
-            read.collect()
+            let start = |it: &crate::source::Entry| {
+                (point_number(cx, &it.key, it.key_span), cx.scalar_text(&it.value, &it.key))
+            };
+            let read: Vec<(Option<i64>, Option<String>)> = entries.iter().map(start).collect();
+            let read: Option<Vec<(i64, String)>> =
+                read.into_iter().map(|(from, text)| from.zip(text)).collect();
+            let read = read?;
+            let ends =
+                read.iter().skip(1).map(|it| it.0.saturating_sub(1)).chain([RANGES_TOP]).collect::<Vec<_>>();
+            Some(read.into_iter().zip(ends).map(|((from, text), to)| Range { from, to, text }).collect())
         }
-        Shape::List(items) => items.iter().map(|it| range(cx, it)).collect(),
+        Shape::List(items) => {
+            let read: Vec<Option<Range>> = items.iter().map(|it| range(cx, it)).collect();
+            read.into_iter().collect()
+        }
         Shape::Scalar(_) => {
             cx.wrong_type(node, "ranges", "a mapping from lower bounds to texts");
             None
@@ -566,20 +602,19 @@ pub(super) fn ranges(cx: &Context<'_>, node: &Node) -> Option<Vec<Range>> {
 fn range(cx: &Context<'_>, node: &Node) -> Option<Range> {
     let fields = Fields::new(cx, node, "score range")?;
     let bounds = fields.need("score_range").and_then(|it| cx.list(it, "score_range"));
-    let bounds = bounds.map(|it| {
-        it.iter().filter_map(|it| cx.integer(it, "score_range", 0..=RANGES_TOP)).collect::<Vec<_>>()
-    });
-    let text = fields.need("outcome").and_then(|it| cx.text(it, "outcome"));
-    if bounds.as_ref().is_some_and(|it| it.len() != 2) {
+    if bounds.is_some_and(|it| it.len() != 2) {
         cx.error(
             Code::Scale,
             fields.span("score_range"),
             "`score_range` is a pair of whole numbers: [from, to]",
         );
     }
+    let bounds = bounds.filter(|it| it.len() == 2);
+    let bound = |at: usize| bounds.and_then(|it| cx.integer(&it[at], "score_range", 0..=RANGES_TOP));
+    let (from, to) = (bound(0), bound(1));
+    let text = fields.need("outcome").and_then(|it| cx.text(it, "outcome"));
     fields.finish();
-    let bounds = bounds.filter(|it| it.len() == 2)?;
-    Some(Range { from: bounds[0], to: bounds[1], text: text? })
+    Some(Range { from: from?, to: to?, text: text? })
 }
 
 fn point(scale: &Scale, key: &str) -> Value {
@@ -596,11 +631,9 @@ fn point(scale: &Scale, key: &str) -> Value {
     }
 }
 
-type Nodes = HashMap<String, Span>;
-
 fn graph_of(fields: &Fields<'_>) -> Option<(Graph, Nodes)> {
     let before = fields.cx.n_errors();
-    let mut nodes = (Vec::new(), Nodes::new());
+    let mut nodes = (Vec::new(), Nodes::default());
     let root = if let Some(node) = fields.get("tree") {
         branch(fields.cx, node, ROOT.to_owned(), &mut nodes);
         Some(ROOT.to_owned())
@@ -616,9 +649,13 @@ fn named_nodes(fields: Fields<'_>, nodes: &mut (Vec<TreeNode>, Nodes)) -> Option
         fields.missing("root");
     }
     let root = fields.name("root");
+    nodes.1.root = Some(fields.span("root"));
     if let Some(entries) = fields.need("nodes").and_then(|it| fields.cx.entries(it, "nodes")) {
+        if entries.is_empty() {
+            fields.cx.error(Code::Empty, fields.key_span("nodes"), "a graph needs at least one node");
+        }
         for entry in entries {
-            nodes.1.insert(entry.key.clone(), entry.key_span);
+            nodes.1.by_id.insert(entry.key.clone(), entry.key_span);
             tree_node(fields.cx, &entry.value, &entry.key, nodes, false);
         }
     }
@@ -628,7 +665,8 @@ fn named_nodes(fields: Fields<'_>, nodes: &mut (Vec<TreeNode>, Nodes)) -> Option
 
 /// A nested block: a leaf, or a node that is given the id `id`.
 fn branch(cx: &Context<'_>, node: &Node, id: String, nodes: &mut (Vec<TreeNode>, Nodes)) -> Option<Target> {
-    if node.get("score").is_some() && node.get("ask").is_none() {
+    let has = |key: &str| node.get(key).is_some();
+    if !has("ask") && (has("score") || has("reason")) {
         return leaf(cx, node).map(Target::Leaf);
     }
     tree_node(cx, node, &id, nodes, true);
@@ -643,14 +681,19 @@ fn tree_node(
     nested: bool,
 ) -> Option<()> {
     let fields = Fields::new(cx, node, if nested { "tree node" } else { "graph node" })?;
-    nodes.1.entry(id.to_owned()).or_insert_with(|| fields.start());
+    nodes.1.by_id.entry(id.to_owned()).or_insert_with(|| fields.start());
     // The node is listed before those below it, so that the path reads from the root down.
     let place = nodes.0.len();
     nodes.0.push(TreeNode { id: id.to_owned(), ask: String::new(), answers: Answers::Choices(Vec::new()) });
     let ask = fields.need("ask").and_then(|it| cx.text(it, "ask"));
-    fields.exclusive("yes", "branches", "a node has yes and no, or choices of its own");
+    for (first, second) in [("yes", "branches"), ("no", "branches"), ("yes", "choices"), ("no", "choices")] {
+        fields.exclusive(first, second, "a node has yes and no, or choices of its own");
+    }
     let mut target = |answer: &str, node: &Node| match node.scalar() {
-        Some(it) if !nested => Some(Target::Node(it.text.clone())),
+        Some(it) if !nested => {
+            nodes.1.targets.insert((id.to_owned(), it.text.clone()), node.span);
+            Some(Target::Node(it.text.clone()))
+        }
         _ if nested => branch(cx, node, child_id(id, answer), nodes),
         _ => leaf(cx, node).map(Target::Leaf),
     };
@@ -693,7 +736,7 @@ pub(super) fn choices(
     let mut answers = Vec::new();
     for (at, label) in labels.iter().enumerate() {
         match branches.iter().find(|it| it.key == *label) {
-            Some(entry) => answers.push((label.clone(), target(label, &entry.value)?)),
+            Some(entry) => answers.extend(target(label, &entry.value).map(|it| (label.clone(), it))),
             None => {
                 let span = listed.and_then(|it| it.get(at)).map_or_else(|| fields.start(), |it| it.span);
                 cx.error(Code::MissingKey, span, format!("the choice `{label}` has no branch"));

@@ -1,6 +1,6 @@
 //! Everything that can be wrong with a draft, said at once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::tree::{GraphFault, circle};
 use super::{
@@ -16,6 +16,8 @@ pub struct Fault {
     /// The part of it that is wrong, by its name in native files.
     pub key: &'static str,
     pub problem: Problem,
+    /// The other criterion, where two do not go together.
+    pub other: Option<Vec<usize>>,
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -28,14 +30,14 @@ pub enum Problem {
     DuplicateId(String),
     #[error("`{0}` does not say what to look for")]
     NoDescription(String),
-    #[error("a weight must be a number, not {0}")]
+    #[error("a weight must be a finite number, not {0}")]
     Weight(f64),
     #[error("a negative weight makes `{0}` a penalty, which cannot be {1}")]
     Penalty(String, &'static str),
     #[error("no criterion here has a weight above 0, so there is nothing to average")]
     NoWeight,
-    #[error("{0} is outside 0 to 1")]
-    OutsideUnit(f64),
+    #[error("`{0}` is {1}; allowed is 0 to 1")]
+    OutsideUnit(&'static str, f64),
     #[error("{0}")]
     Scale(String),
     #[error("`{0}` is not a point of the scale ({1})")]
@@ -77,12 +79,12 @@ struct Examiner {
 
 impl Examiner {
     fn fault(&mut self, at: &[usize], key: &'static str, problem: Problem) {
-        self.faults.push(Fault { at: at.to_vec(), key, problem });
+        self.faults.push(Fault { at: at.to_vec(), key, problem, other: None });
     }
 
     fn unit(&mut self, at: &[usize], key: &'static str, value: Option<f64>) {
         if let Some(value) = value.filter(|it| !(0.0..=1.0).contains(it)) {
-            self.fault(at, key, Problem::OutsideUnit(value));
+            self.fault(at, key, Problem::OutsideUnit(key, value));
         }
     }
 
@@ -190,7 +192,7 @@ impl Examiner {
                     None => self.levels(criterion, scale, at),
                 }
             }
-            Ask::Check(_) | Ask::Recipe(_) => {}
+            Ask::Check(_) | Ask::Recipe(_) => self.no_levels(criterion, at, "check"),
             Ask::Group(group) => {
                 for (wrong, key, what) in [
                     (criterion.polarity == Polarity::Guard, "guard", "a guard; mark the criteria inside it"),
@@ -213,10 +215,21 @@ impl Examiner {
                 self.list(&group.criteria, at, group.aggregation);
             }
             Ask::Tree(graph) => {
+                self.no_levels(criterion, at, "tree");
                 for fault in graph.faults() {
                     self.fault(at, "tree", Problem::Graph(fault));
                 }
             }
+        }
+    }
+
+    fn no_levels(&mut self, criterion: &Criterion, at: &[usize], what: &'static str) {
+        if !criterion.levels.is_empty() {
+            self.fault(
+                at,
+                "levels",
+                Problem::Misplaced(what, "given levels; they describe the points of a scale"),
+            );
         }
     }
 
@@ -230,17 +243,20 @@ impl Examiner {
 
     /// Ids of criteria, groups and tree nodes share one namespace: a grade or a requirement names any of them.
     fn ids(&mut self, criteria: &[Criterion]) -> bool {
-        let mut seen = HashSet::new();
+        let mut seen = HashMap::new();
         let mut unique = true;
         for (at, criterion) in flat(criteria) {
-            if !seen.insert(criterion.id.clone()) {
-                unique = false;
-                self.fault(&at, "name", Problem::DuplicateId(criterion.id.clone()));
-            }
+            let Some(other) = seen.get(&criterion.id).cloned() else {
+                seen.insert(criterion.id.clone(), at);
+                continue;
+            };
+            unique = false;
+            let problem = Problem::DuplicateId(criterion.id.clone());
+            self.faults.push(Fault { at, key: "name", problem, other: Some(other) });
         }
         for question in questions(criteria).filter(|it| it.node.is_some()) {
             // Two nodes with one id are a fault of their graph.
-            if !seen.insert(question.id()) && criteria.iter().any(|it| it.id == question.id()) {
+            if seen.contains_key(&question.id()) {
                 unique = false;
                 self.fault(&[], "criteria", Problem::DuplicateId(question.id()));
             }

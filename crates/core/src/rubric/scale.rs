@@ -128,23 +128,26 @@ impl Scale {
 }
 
 fn ranges_fault(ranges: &[Range]) -> Option<String> {
-    let first = ranges.first()?;
+    let Some(first) = ranges.first() else { return Some("there are no ranges".to_owned()) };
+    if let Some(range) = ranges.iter().find(|it| !(0..=RANGES_TOP).contains(&it.from)) {
+        return Some(format!("{} is outside 0 to {RANGES_TOP}", range.from));
+    }
     if first.from != 0 {
         return Some(format!("ranges start at 0, not at {}", first.from));
     }
     for pair in ranges.windows(2) {
+        if pair[1].from <= pair[0].from {
+            return Some(format!("{} stands behind {}; ranges go upwards", pair[1].from, pair[0].from));
+        }
+        if pair[0].to < pair[0].from {
+            return Some(format!("{}–{} ends before it starts", pair[0].from, pair[0].to));
+        }
         if pair[1].from <= pair[0].to {
-            return Some(format!(
-                "{}–{} overlaps {}–{}, or stands before it",
-                pair[1].from, pair[1].to, pair[0].from, pair[0].to
-            ));
+            return Some(format!("{}–{} overlaps {}–{}", pair[1].from, pair[1].to, pair[0].from, pair[0].to));
         }
         if pair[1].from != pair[0].to + 1 {
             return Some(format!("there is a gap between {} and {}", pair[0].to, pair[1].from));
         }
-    }
-    if let Some(range) = ranges.iter().find(|it| it.to < it.from) {
-        return Some(format!("{}–{} ends before it starts", range.from, range.to));
     }
     let last = ranges.last()?;
     (last.to != RANGES_TOP).then(|| format!("ranges end at {RANGES_TOP}, not at {}", last.to))

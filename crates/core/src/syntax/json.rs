@@ -60,8 +60,12 @@ impl Reader<'_> {
         loop {
             self.blank();
             let start = self.at;
-            if self.peek() != Some(b'"') {
-                return self.fail("a key in double quotes should stand here");
+            match self.peek() {
+                Some(b'"') => {}
+                Some(b'}') => return self.fail("a comma stands before this closing bracket"),
+                Some(b'/') => return self.fail("JSON has no comments"),
+                None => return self.fail("the file ends inside an object"),
+                Some(_) => return self.fail("a key in double quotes should stand here"),
             }
             let key = self.string()?;
             let key_span = self.span(start);
@@ -87,7 +91,11 @@ impl Reader<'_> {
                 return Some(entries);
             }
             if !self.eat(b',') {
-                return self.fail("a `,` or `}` should stand here");
+                return self.fail(if self.peek().is_none() {
+                    "the file ends inside an object"
+                } else {
+                    "a `,` or `}` should stand here"
+                });
             }
         }
     }
@@ -106,7 +114,11 @@ impl Reader<'_> {
                 return Some(items);
             }
             if !self.eat(b',') {
-                return self.fail("a `,` or `]` should stand here");
+                return self.fail(if self.peek().is_none() {
+                    "the file ends inside a list"
+                } else {
+                    "a `,` or `]` should stand here"
+                });
             }
         }
     }
@@ -141,9 +153,8 @@ impl Reader<'_> {
         let len = rest.iter().take_while(|it| it.is_ascii_alphanumeric() || b"+-.".contains(it)).count();
         let word = &self.text[self.at..self.at + len];
         if serde_json::from_str::<serde_json::Value>(word).is_err() {
-            return self.fail(
-                "not JSON: a value is text in double quotes, a number, true, false, null, [list] or {object}",
-            );
+            return self
+                .fail("a value is text in double quotes, a number, true, false, null, [list] or {object}");
         }
         self.at += len;
         Some(word.to_owned())

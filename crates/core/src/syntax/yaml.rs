@@ -8,6 +8,9 @@ use super::MAX_DEPTH;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::source::{Entry, FileId, Node, Scalar, Shape, Span};
 
+/// How many nodes may be kept for aliases; anchors inside anchors keep theirs again.
+const MAX_ANCHORED: usize = 1_000_000;
+
 /// How many nodes aliases may add to a file in all.
 const MAX_ALIAS_NODES: usize = 100_000;
 
@@ -18,6 +21,7 @@ pub(super) fn parse(text: &str, file: FileId, found: &mut Diagnostics) -> Option
         offsets: Offsets::new(text),
         anchors: HashMap::new(),
         n_alias_nodes: 0,
+        n_anchored: 0,
         found,
         open: Vec::new(),
         root: None,
@@ -72,6 +76,7 @@ struct Reader<'a> {
     offsets: Offsets,
     anchors: HashMap<usize, (Node, usize)>,
     n_alias_nodes: usize,
+    n_anchored: usize,
     found: &'a mut Diagnostics,
     open: Vec<Open>,
     root: Option<Node>,
@@ -125,7 +130,14 @@ impl Reader<'_> {
                     };
                     self.begin(span, anchor, shape)?;
                 }
-                Event::SequenceEnd | Event::MappingEnd => self.end(span),
+                Event::SequenceEnd | Event::MappingEnd => {
+                    self.end(span);
+                    if MAX_ANCHORED < self.n_anchored {
+                        let message = "anchors inside anchors make this file too large";
+                        self.found.push(Diagnostic::error(Code::TooLarge, span, message));
+                        return None;
+                    }
+                }
                 Event::Alias(anchor) => self.alias(anchor, span)?,
                 Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
             }
@@ -218,6 +230,7 @@ impl Reader<'_> {
     /// Puts a finished value where it belongs: into what is open, or at the root.
     fn complete(&mut self, node: Node, anchor: usize, n_nodes: usize) {
         if anchor != 0 {
+            self.n_anchored += n_nodes;
             self.anchors.insert(anchor, (node.clone(), n_nodes));
         }
         let Some(open) = self.open.last_mut() else {
@@ -272,7 +285,9 @@ impl Reader<'_> {
         let line_start = self.text[..at].rfind('\n').map_or(0, |it| it + 1);
         let line = self.text[line_start..].lines().next().unwrap_or_default();
         let indent = &line[..line.len() - line.trim_start().len()];
-        if let Some(tab) = indent.find('\t') {
+        // Inside a text the parser stops at the end of the line before the tab.
+        let behind = || info.contains("tab").then(|| self.text[line_start..].find('\t')).flatten();
+        if let Some(tab) = indent.find('\t').or_else(behind) {
             let start = (line_start + tab) as u32;
             diagnostic = Diagnostic::error(
                 Code::Tab,
@@ -283,11 +298,25 @@ impl Reader<'_> {
             .help("replace each tab by two spaces");
         } else if info.contains("recursion limit") {
             diagnostic = Diagnostic::error(Code::TooDeep, span, "lists and mappings nest too deeply");
-        } else if info.contains("mapping values are not allowed") {
-            diagnostic = diagnostic.help("text that contains `: ` needs quotes around it");
+        } else if let Some(help) = yaml_help(info) {
+            diagnostic = diagnostic.help(help);
         }
         self.found.push(diagnostic);
     }
+}
+
+/// What usually is behind the parser's words.
+fn yaml_help(info: &str) -> Option<&'static str> {
+    let causes = [
+        ("mapping values are not allowed", "text that contains `: ` needs quotes around it"),
+        ("block collection", "this line is indented differently from those it belongs to"),
+        ("block mapping", "this line is indented differently from those it belongs to"),
+        ("illegal placement of ':'", "a bracket or a quote above may not be closed"),
+        ("unknown anchor", "a name after `*` must be given with `&name` above"),
+        ("unexpected character", "text that starts with a special character needs quotes around it"),
+        ("quoted scalar", "a quote may not be closed"),
+    ];
+    causes.iter().find(|it| info.contains(it.0)).map(|it| it.1)
 }
 
 fn read_key(
