@@ -115,7 +115,7 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
     }
     if node.get("criteria").is_some() {
         // The rows of a rubric without the task around them.
-        let Some(fields) = Fields::new(cx, node, "rubric") else { return suite };
+        let Some(fields) = Fields::new(cx, node, "list of criteria") else { return suite };
         if let Some(SchemeKind::Rubric { rubric, .. }) = rubric_eval(&fields) {
             suite.rubrics.insert("criteria".to_owned(), rubric);
         }
@@ -394,7 +394,7 @@ impl Rating {
 }
 
 fn rated_criterion(cx: &Context<'_>, node: &Node, rating: &Rating) -> Option<(Criterion, Spot)> {
-    let fields = Fields::new(cx, node, "criterion")?;
+    let fields = Fields::new(cx, node, "rated criterion")?;
     let name = fields.name("name");
     if name.is_none() {
         fields.missing("name");
@@ -720,7 +720,7 @@ fn dag(params: &Fields<'_>, spot: &mut Spot) -> Option<Ask> {
             }
         };
     }
-    let fields = Fields::new(cx, params.need("dag")?, "graph")?;
+    let fields = Fields::new(cx, params.need("dag")?, "dag")?;
     let before = cx.n_errors();
     fields.knows(&["key"]);
     if fields.raw("root").is_none() {
@@ -739,7 +739,7 @@ fn dag(params: &Fields<'_>, spot: &mut Spot) -> Option<Ask> {
 }
 
 fn dag_node(cx: &Context<'_>, node: &Node, id: &str, spot: &mut Spot) -> Option<TreeNode> {
-    let fields = Fields::new(cx, node, "graph node")?;
+    let fields = Fields::new(cx, node, "dag node")?;
     let ask = fields.need("question").and_then(|it| cx.text(it, "question"));
     let answers = super::rubric::choices(&fields, |_, node| match node.scalar() {
         Some(it) => {

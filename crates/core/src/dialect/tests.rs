@@ -1,1 +1,181 @@
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
 
+use serde_json::Value as Json;
+
+use super::read::Asked;
+use super::*;
+use crate::source::Node;
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+}
+
+fn files(folder_name: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder(folder_name)).unwrap().map(|it| it.unwrap().path());
+    entries.filter(|it| it.extension().is_some_and(|it| it == "yaml")).collect()
+}
+
+fn with_world<T>(path: &Path, act: impl FnOnce(&World<'_>) -> T) -> T {
+    let read = |it: &Path| fs::read_to_string(it).map(Into::into).map_err(|_| ReadError::Missing);
+    let world = World {
+        root: path.parent().unwrap().to_owned(),
+        read: &read,
+        glob: &|_| Ok(Vec::new()),
+        variable: &|_| None,
+    };
+    act(&world)
+}
+
+/// Every key that the reader asked for, by kind of mapping, over all that a native file can hold.
+fn asked() -> Asked {
+    let native =
+        ["dialects/native", "broken/native", "converted/native", "converted/potato", "converted/monitor"];
+    let paths = native.iter().flat_map(|it| files(it)).map(|it| (it, Dialect::Native));
+    // The block of annotation tasks has spellings that the native form does not write.
+    let potato = files("dialects/potato").into_iter().map(|it| (it, Dialect::Potato));
+    let mut all = Asked::new();
+    for (path, dialect) in paths.chain(potato) {
+        let asked = with_world(&path, |world| {
+            let cx = Context::new(world);
+            read_file(&cx, &path, Some(dialect));
+            cx.finish().2
+        });
+        for (what, keys) in asked {
+            all.entry(what).or_default().extend(keys);
+        }
+    }
+    all
+}
+
+#[test]
+fn the_suite_schema_knows_exactly_the_keys_that_are_read() {
+    let schema: Json = serde_json::from_str(&crate::schema::schema("suite").unwrap()).unwrap();
+    let asked = asked();
+
+    for (what, keys) in asked.iter().filter(|it| !elsewhere.contains(it.0)) {
+        let definition = &schema["$defs"][what.replace(' ', "_")];
+        let known =
+            definition["properties"].as_object().unwrap_or_else(|| panic!("the schema lacks `{what}`"));
+        let known: BTreeSet<&str> = known.keys().map(String::as_str).collect();
+        let extra: Vec<_> = known.difference(keys).collect();
+        let missing: Vec<_> = keys.difference(&known).collect();
+        assert!(
+            extra.is_empty() && missing.is_empty(),
+            "{what}: only the schema has {extra:?}, only the reader {missing:?}"
+        );
+    }
+}
+
+#[test]
+fn native_files_fit_the_suite_schema() {
+    let schema: Json = serde_json::from_str(&crate::schema::schema("suite").unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let folders =
+        ["dialects/native", "converted/native", "converted/agentv", "converted/potato", "converted/monitor"];
+    let paths: Vec<PathBuf> = folders.iter().flat_map(|it| files(it)).collect();
+    assert!(50 < paths.len());
+    for path in paths {
+        let json = with_world(&path, |world| {
+            let cx = Context::new(world);
+            let file = cx.sources.borrow_mut().add(&path, (world.read)(&path).unwrap());
+            cx.parse(file).as_ref().map(Node::to_json).unwrap()
+        });
+        let errors: Vec<String> =
+            validator.iter_errors(&json).map(|it| format!("{}: {it}", it.instance_path())).collect();
+        assert!(errors.is_empty(), "{}: {errors:#?}", path.display());
+    }
+}
+
+#[test]
+fn every_preset_is_a_valid_rubric() {
+    for preset in crate::rubric::presets::ALL {
+        let suite = format!("rubrics:\n  it: {{preset: {}}}\n", preset.name);
+        let read = |path: &Path| {
+            if path == Path::new("/s.yaml") { Ok(suite.as_str().into()) } else { Err(ReadError::Missing) }
+        };
+        let world = World { root: "/".into(), read: &read, glob: &|_| Ok(Vec::new()), variable: &|_| None };
+        let loaded = load(Path::new("/s.yaml"), None, &world);
+        assert!(loaded.suite.is_some(), "{}: {:#?}", preset.name, loaded.diagnostics);
+        assert!(!preset.description().is_empty(), "{} says what it is for", preset.name);
+    }
+}
+
+#[test]
+fn files_imported_many_times_are_read_once() {
+    // Each file imports the next one twice: read anew each time, thirty levels would be a billion files.
+    let read = |path: &Path| {
+        let level: usize =
+            path.file_stem().and_then(|it| it.to_str()?.parse().ok()).ok_or(ReadError::Missing)?;
+        let next = level + 1;
+        Ok(if level < 30 {
+            format!("imports: [{next}.yaml, {next}.yaml]\nrubrics: {{}}\n").into()
+        } else {
+            "rubrics: {deep: It is deep.}\n".into()
+        })
+    };
+    let world = World { root: "/".into(), read: &read, glob: &|_| Ok(Vec::new()), variable: &|_| None };
+    let loaded = load(Path::new("/0.yaml"), None, &world);
+    assert_eq!(loaded.suite.unwrap().rubrics.len(), 1);
+}
+
+#[test]
+fn anchors_inside_anchors_are_bounded() {
+    let depth = 400;
+    let text = (0..depth).map(|it| format!("&a{it} [")).collect::<String>()
+        + &"x, ".repeat(20_000)
+        + &"]".repeat(depth);
+    let read = |_: &Path| Ok(text.as_str().into());
+    let world = World { root: "/".into(), read: &read, glob: &|_| Ok(Vec::new()), variable: &|_| None };
+    let loaded = load(Path::new("/s.yaml"), None, &world);
+    let codes: Vec<Code> = loaded.diagnostics.iter().map(|it| it.code).collect();
+    assert!(codes == [Code::TooLarge] || codes == [Code::TooDeep], "{codes:?}");
+}
+
+#[test]
+fn faults_in_other_files_are_shown_there() {
+    let check = |path: &str, expected: &[(&str, usize, &str)]| {
+        let path = folder("broken/native").join(path);
+        let loaded = with_world(&path, |world| load(&path, None, world));
+        let mut found: Vec<(String, usize, &str)> = loaded
+            .diagnostics
+            .iter()
+            .filter(|it| it.severity == crate::diagnostic::Severity::Error)
+            .map(|it| {
+                let file =
+                    loaded.sources.get(it.span.file).path.file_name().unwrap().to_string_lossy().into_owned();
+                (file, loaded.sources.place(it.span).line, it.code.name())
+            })
+            .collect();
+        found.sort();
+        found.dedup();
+        let found: Vec<(&str, usize, &str)> = found.iter().map(|it| (it.0.as_str(), it.1, it.2)).collect();
+        assert_eq!(found, expected);
+    };
+    check("comma.json", &[("comma.json", 8, "syntax")]);
+    check("quotes.json", &[("quotes.json", 4, "syntax")]);
+    check("comment.json", &[("comment.json", 2, "syntax")]);
+    check("nan.json", &[("nan.json", 3, "syntax")]);
+    check(
+        "duplicate-key.json",
+        &[("duplicate-key.json", 3, "duplicate-key"), ("duplicate-key.json", 5, "unknown-key")],
+    );
+    let bad = "bad-row";
+    let rows = [
+        ("broken.jsonl", 2, bad),
+        ("broken.jsonl", 3, bad),
+        ("no-objects.json", 1, bad),
+        ("uneven.csv", 3, bad),
+        ("uneven.csv", 4, bad),
+    ];
+    check("rows/suite.yaml", &rows);
+    let config = "config.yaml";
+    let settings = [
+        (config, 2, "unknown-key"),
+        (config, 3, "bad-value"),
+        (config, 4, "wrong-type"),
+        (config, 5, "unknown-key"),
+    ];
+    check("settings/suite.yaml", &settings);
+}
