@@ -185,9 +185,9 @@ fn each_dialect_is_read_in_its_own_file() {
     let shapes = [
         ("\"evals\"", "native.rs"),
         ("\"annotation_type\"", "potato.rs"),
-        ("\"default_test\"", "agentv.rs"),
+        ("\"default_test\"", "agentv/mod.rs"),
         ("\"pass_threshold\"", "monitor.rs"),
-        ("\"score_ranges\"", "assertion.rs"),
+        ("\"score_ranges\"", "agentv/assertion.rs"),
     ];
     for (path, text) in sources() {
         for (key, home) in shapes {

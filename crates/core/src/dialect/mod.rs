@@ -4,7 +4,6 @@
 //! Reading never stops at the first fault; everything found comes back at once.
 
 mod agentv;
-mod assertion;
 mod lower;
 mod method;
 mod monitor;
@@ -114,7 +113,7 @@ fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> (Option
         Dialect::Native => native::suite(cx, &node),
         Dialect::Agentv => agentv::suite(cx, &node),
         Dialect::Potato => potato::suite(cx, &node),
-        Dialect::Monitor => monitor::suite(cx, &node),
+        Dialect::Monitor => native::monitor(cx, &node),
     };
     apply_settings(cx, file, &mut suite);
     (Some(suite), Some(dialect))

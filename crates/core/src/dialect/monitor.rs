@@ -6,13 +6,12 @@ use std::sync::{Arc, LazyLock};
 use regex::Regex;
 
 use super::lower::{Spot, accept};
-use super::native;
 use super::read::{Context, Fields};
 use super::rubric::{Extra, Named, rubric};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Ask, Criterion, Display, Draft, Rubric, Scale};
 use crate::source::{Node, Shape, Span};
-use crate::suite::{AgentOverride, Budget, Monitor, Suite};
+use crate::suite::{AgentOverride, Budget, Monitor};
 
 /// Keys that make a file with `rubric` a monitor.
 pub(super) const MARKS: [&str; 2] = ["agent", "agents"];
@@ -22,18 +21,6 @@ const SAMPLE_RATE: f64 = 0.1;
 
 /// Fewer anchors than this hardly steer a judge.
 const FEW_ANCHORS: usize = 4;
-
-pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
-    let mut suite = Suite::default();
-    let Some(fields) = Fields::new(cx, node, "monitor") else { return suite };
-    let mut named = Named::default();
-    for item in fields.list("imports").unwrap_or_default() {
-        native::import(cx, item, &mut native::Imports::new(node.span.file), &mut suite, &mut named);
-    }
-    fields.knows(&["imports"]);
-    suite.monitors.extend(monitor(fields, &named));
-    suite
-}
 
 /// One monitor: a file of its own, or an entry of a native file's `monitors`.
 pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {

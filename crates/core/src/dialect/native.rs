@@ -25,8 +25,19 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
     file(cx, node, &mut Imports::new(node.span.file)).0
 }
 
+/// A file that is one monitor.
+pub(super) fn monitor(cx: &Context<'_>, node: &Node) -> Suite {
+    let (mut suite, mut named) = (Suite::default(), Named::default());
+    let Some(fields) = Fields::new(cx, node, "monitor") else { return suite };
+    for item in fields.list("imports").unwrap_or_default() {
+        import(cx, item, &mut Imports::new(node.span.file), &mut suite, &mut named);
+    }
+    suite.monitors.extend(monitor::monitor(fields, &named));
+    suite
+}
+
 /// Imported files: those being read, and what came of those that are done.
-pub(super) struct Imports {
+struct Imports {
     /// Outermost first, each with the import that led to it.
     open: Vec<(FileId, Option<Span>)>,
     done: HashMap<FileId, Rc<Shared>>,
@@ -41,7 +52,7 @@ struct Shared {
 }
 
 impl Imports {
-    pub(super) fn new(file: FileId) -> Self {
+    fn new(file: FileId) -> Self {
         Self { open: vec![(file, None)], done: HashMap::new() }
     }
 }
@@ -130,13 +141,7 @@ fn bare_rubric(cx: &Context<'_>, node: &Node, suite: &mut Suite) {
     }
 }
 
-pub(super) fn import(
-    cx: &Context<'_>,
-    item: &Node,
-    imports: &mut Imports,
-    suite: &mut Suite,
-    named: &mut Named,
-) {
+fn import(cx: &Context<'_>, item: &Node, imports: &mut Imports, suite: &mut Suite, named: &mut Named) {
     let Some(path) = cx.plain_text(item, "imports") else { return };
     let path = path.strip_prefix("file://").unwrap_or(&path).to_owned();
     let Some(file_id) = cx.find(&path, item.span) else { return };

@@ -686,3 +686,8 @@ fn unique<'k>(keys: &[&'k str]) -> Vec<&'k str> {
     }
     seen
 }
+
+/// A value as a person reads it: JSON on several lines.
+pub(super) fn pretty(value: &serde_json::Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}

@@ -2,13 +2,12 @@
 
 use serde_json::Value as Json;
 
-use super::agentv::pretty;
-use super::lower::Spot;
-use super::method::{Ids, method};
-use super::read::{Context, Fields};
-use super::rubric::{UNREADABLE, ranges};
 use crate::catalogue::{self, CHECKS, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::lower::Spot;
+use crate::dialect::method::{Ids, method};
+use crate::dialect::read::{Context, Fields, pretty};
+use crate::dialect::rubric::{UNREADABLE, ranges};
 use crate::rubric::{Aggregation, Ask, Criterion, Group, Operator, Polarity, Scale};
 use crate::source::{Node, Shape};
 

@@ -1,9 +1,13 @@
 //! The cases of a file, and everything they share.
 
+mod annotation;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+
+pub use annotation::{Annotation, ErrorKind, Notes, Overall, Scheme, SchemeKind, Severity, Trajectory};
 
 use crate::candidate::Candidate;
 use crate::rubric::{OnError, Rubric};
@@ -189,101 +193,6 @@ pub struct Budget {
     /// In whole units of the currency.
     pub monthly: f64,
     pub currency: String,
-}
-
-/// What people are asked to do, and with which data.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Annotation {
-    pub name: Option<String>,
-    pub description: Option<String>,
-    pub data_files: Vec<String>,
-    pub id_key: Option<String>,
-    pub text_key: Option<String>,
-    /// How an item is drawn, as the file says it.
-    pub display: Map<String, Value>,
-    pub schemes: Vec<Scheme>,
-    pub allow_back_navigation: bool,
-    pub show_criteria_descriptions: bool,
-    pub annotators_per_item: Option<u32>,
-    pub output_path: Option<String>,
-    pub output_format: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Scheme {
-    pub name: String,
-    pub description: Option<String>,
-    pub required: bool,
-    pub kind: SchemeKind,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum SchemeKind {
-    Rubric {
-        rubric: Arc<Rubric>,
-        overall: Option<Overall>,
-        notes: Option<Notes>,
-    },
-    Trajectory(Trajectory),
-    Pairwise {
-        items_key: String,
-        labels: Vec<String>,
-        tie_label: Option<String>,
-    },
-    Likert {
-        size: u32,
-        min_label: Option<String>,
-        max_label: Option<String>,
-    },
-    /// One of the labels; `dropdown` only changes how it is drawn.
-    Choice {
-        labels: Vec<String>,
-        dropdown: bool,
-    },
-    Text {
-        multiline: bool,
-        placeholder: Option<String>,
-    },
-}
-
-/// A rating of the whole beside those of the criteria; not part of the weighted score.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Overall {
-    pub label: Option<String>,
-    pub description: Option<String>,
-    pub levels: BTreeMap<i64, String>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Notes {
-    pub label: Option<String>,
-    pub placeholder: Option<String>,
-}
-
-/// Every step is marked; wrong ones get a kind of error and a severity.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Trajectory {
-    pub steps_key: String,
-    pub step_text_key: String,
-    /// The first one means correct.
-    pub marks: Vec<String>,
-    pub errors: Vec<ErrorKind>,
-    pub severities: Vec<Severity>,
-    /// What the running score starts at.
-    pub initial: f64,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct ErrorKind {
-    pub category: String,
-    pub types: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Severity {
-    pub name: String,
-    /// Its absolute value is taken off the running score.
-    pub weight: f64,
 }
 
 /// A field that a template names and a row does not have.

@@ -1,20 +1,24 @@
 //! The AgentV dialect in its three generations, and promptfoo's, whose keys it shares.
 
+mod assertion;
+mod prompt;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use super::assertion::{Asserted, assertions};
+use assertion::{Asserted, assertions};
+use prompt::{Prompt, candidate, messages, prompts, with_vars};
+
 use super::lower::{Spot, accept};
-use super::read::{Context, Fields};
-use super::{native, settings};
-use crate::candidate::Candidate;
+use super::read::{Context, Fields, pretty};
+use super::{rows, settings};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Draft, Rubric};
-use crate::source::{Entry, Node, Scalar, Shape, Span};
-use crate::suite::{self, Calls, Case, Judge, Matrix, Suite, Target};
+use crate::source::{Entry, Node, Shape, Span};
+use crate::suite::{Calls, Case, Judge, Suite, Target};
 
 /// Keys that only an AgentV or promptfoo file has at its top.
 pub(super) const MARKS: [&str; 9] = [
@@ -155,12 +159,6 @@ struct Defaults<'a> {
     input: Vec<Json>,
     repeat: u32,
     judge: Judge,
-}
-
-/// One prompt to run: text, or a conversation.
-#[derive(Clone)]
-struct Prompt {
-    node: Node,
 }
 
 impl<'a> Defaults<'a> {
@@ -358,10 +356,6 @@ fn repeat(fields: &Fields<'_>) -> Option<u32> {
     count.and_then(|it| u32::try_from(it).ok())
 }
 
-pub(super) fn pretty(value: &Json) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default()
-}
-
 fn assert_nodes<'a>(fields: &Fields<'a>) -> Vec<&'a Node> {
     let node = fields.any(&["assert", "assertions", "evaluators"]);
     node.and_then(|it| fields.cx.list(it, "assert")).unwrap_or_default().iter().collect()
@@ -399,67 +393,12 @@ fn test_file(cx: &Context<'_>, node: &Node) -> Vec<Node> {
         return Vec::new();
     }
     if extension == "jsonl" {
-        return super::rows::lines(cx, file);
+        return rows::lines(cx, file);
     }
     let Some(parsed) = cx.parse(file) else { return Vec::new() };
     match parsed.get("tests").unwrap_or(&parsed).list() {
         Some(items) => items.to_vec(),
         None => vec![parsed],
-    }
-}
-
-fn prompts(cx: &Context<'_>, node: &Node) -> Vec<Prompt> {
-    let is_message = |it: &Node| it.get("role").is_some() && it.get("content").is_some();
-    match &node.shape {
-        Shape::List(items) if !items.is_empty() && items.iter().all(is_message) => {
-            vec![Prompt { node: node.clone() }]
-        }
-        Shape::List(items) => items.iter().filter_map(|it| prompt(cx, it)).collect(),
-        _ => prompt(cx, node).into_iter().collect(),
-    }
-}
-
-/// Text, `file://…`, a conversation, or a mapping that holds one of them.
-fn prompt(cx: &Context<'_>, node: &Node) -> Option<Prompt> {
-    let with_text = |text: String| Prompt {
-        node: Node { span: node.span, shape: Shape::Scalar(Scalar { text, plain: false }) },
-    };
-    match &node.shape {
-        Shape::Scalar(it) if it.text.starts_with("file://") => cx.text(node, "prompts").map(with_text),
-        Shape::Scalar(_) | Shape::List(_) => Some(Prompt { node: node.clone() }),
-        Shape::Map(_) => {
-            let fields = Fields::new(cx, node, "prompt")?;
-            let inner = fields.any(&["prompt", "raw", "messages"]).cloned();
-            let file = fields.any(&["file", "path"]).and_then(|it| {
-                let path = cx.plain_text(it, "file")?;
-                cx.find(path.strip_prefix("file://").unwrap_or(&path), it.span)
-                    .map(|it| cx.text_of(it).to_string())
-            });
-            let id = fields.text("id").filter(|it| it.starts_with("file://"));
-            fields.knows(&["label", "config", "display"]);
-            for key in ["function", "function_file", "command", "prefix", "suffix"] {
-                if fields.get(key).is_some() {
-                    cx.error(
-                        Code::Unsupported,
-                        fields.key_span(key),
-                        format!("a prompt made by `{key}` is not supported"),
-                    );
-                }
-            }
-            let by_id = || {
-                id.and_then(|it| cx.find(&it["file://".len()..], node.span))
-                    .map(|it| cx.text_of(it).to_string())
-            };
-            let read = match inner {
-                Some(node) => Some(Prompt { node }),
-                None => file.or_else(by_id).map(with_text),
-            };
-            if read.is_none() {
-                fields.missing("prompt");
-            }
-            fields.finish();
-            read
-        }
     }
 }
 
@@ -512,75 +451,6 @@ fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
     ]);
     fields.finish();
     Some(Target { id: id?, label, config })
-}
-
-/// The test once per combination of its variables, filled in; with what tells the copies apart.
-fn with_vars(cx: &Context<'_>, test: &Node, defaults: &Defaults<'_>) -> Vec<(Node, String)> {
-    let own =
-        test.get("vars").filter(|it| !it.is_null()).and_then(|it| cx.entries(it, "vars")).unwrap_or_default();
-    let inherited = defaults.vars.iter().filter(|it| !own.iter().any(|mine| mine.key == it.key));
-    let vars: Vec<&Entry> = own.iter().chain(inherited).collect();
-    let mut combinations: Vec<Vec<(&str, Json)>> = vec![Vec::new()];
-    for var in vars {
-        let value = cx.json(&var.value);
-        let values = match value {
-            Json::Array(items) if items.first().is_some_and(Json::is_string) => items,
-            other => vec![other],
-        };
-        if 10_000 < combinations.len() * values.len() {
-            cx.error(Code::TooLarge, var.key_span, "these variables make more than 10,000 cases");
-            return Vec::new();
-        }
-        combinations = combinations
-            .iter()
-            .flat_map(|head| {
-                values.iter().map(|it| [head.as_slice(), &[(var.key.as_str(), it.clone())]].concat())
-            })
-            .collect();
-    }
-    let several = 1 < combinations.len();
-    combinations
-        .into_iter()
-        .enumerate()
-        .map(|(at, vars)| {
-            let mut test = test.clone();
-            if let Shape::Map(entries) = &mut test.shape {
-                let span = test.span;
-                entries.retain(|it| it.key != "vars");
-                let vars: Vec<Entry> = vars
-                    .iter()
-                    .map(|(key, value)| Entry {
-                        key: (*key).to_owned(),
-                        key_span: span,
-                        value: Node::of_json(value, span),
-                    })
-                    .collect();
-                entries.push(Entry {
-                    key: "vars".to_owned(),
-                    key_span: span,
-                    value: Node { span, shape: Shape::Map(vars) },
-                });
-            }
-            substitute(&mut test, &vars);
-            (test, if several { format!(" [vars {}]", at + 1) } else { String::new() })
-        })
-        .collect()
-}
-
-/// Fills `{{ name }}` and `{{ vars.name }}` in every text below `node`.
-fn substitute(node: &mut Node, vars: &[(&str, Json)]) {
-    match &mut node.shape {
-        Shape::Scalar(it) if it.text.contains("{{") => {
-            it.text = suite::replace(&it.text, |name| {
-                let name = name.strip_prefix("vars.").unwrap_or(name);
-                let value = vars.iter().find(|it| it.0 == name).map(|it| &it.1)?;
-                Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-            });
-        }
-        Shape::Scalar(_) => {}
-        Shape::List(items) => items.iter_mut().for_each(|it| substitute(it, vars)),
-        Shape::Map(entries) => entries.iter_mut().for_each(|it| substitute(&mut it.value, vars)),
-    }
 }
 
 fn case(
@@ -707,120 +577,4 @@ fn rubric(cx: &Context<'_>, nodes: &[&Node], draft: Draft, spot: Spot) -> Option
     };
     let spot = Spot { children: std::mem::take(&mut asserted.spots), ..spot };
     Some((Arc::new(accept(cx, draft, &spot)?), asserted))
-}
-
-fn candidate(fields: &Fields<'_>, defaults: &Defaults<'_>, options: Option<&Options>) -> (Candidate, Matrix) {
-    let cx = fields.cx;
-    let mut candidate = Candidate {
-        expected: fields.get("expected_output").map(|it| expected(cx, it)),
-        response: fields.any(&["provider_output", "providerOutput", "output"]).map(|it| match it.text() {
-            Some(_) => cx.text(it, "provider_output").unwrap_or_default(),
-            None => pretty(&cx.json(it)),
-        }),
-        ..Candidate::default()
-    };
-    let vars = fields.get("vars").and_then(Node::map).unwrap_or_default();
-    let vars: Vec<(&str, Json)> = vars.iter().map(|it| (it.key.as_str(), cx.json(&it.value))).collect();
-    if let Some((_, context)) = vars.iter().find(|it| it.0 == "context") {
-        candidate.context = match context {
-            Json::Array(items) => {
-                items.iter().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect()
-            }
-            other => vec![other.as_str().map_or_else(|| other.to_string(), str::to_owned)],
-        };
-    }
-    match fields.get("input").map(|it| (it, &it.shape)) {
-        Some((node, Shape::Scalar(_))) if defaults.input.is_empty() => {
-            candidate.input = cx.text(node, "input");
-        }
-        Some((node, _)) => {
-            candidate.messages = defaults.input.iter().cloned().chain(messages(cx, node)).collect();
-        }
-        None => candidate.messages = defaults.input.clone(),
-    }
-    let texts: Vec<String> =
-        defaults.prompts.iter().filter_map(|it| filled_prompt(cx, it, &vars, options, fields)).collect();
-    let mut matrix = Matrix::default();
-    match texts.as_slice() {
-        [] => {}
-        [only] => candidate.input = Some(only.clone()),
-        _ => matrix.prompts = texts,
-    }
-    let keys = ["input", "provider_output", "providerOutput", "output"];
-    if defaults.prompts.is_empty()
-        && defaults.input.is_empty()
-        && !keys.iter().any(|it| fields.get(it).is_some())
-    {
-        fields.lacks(
-            &keys,
-            Diagnostic::error(Code::MissingKey, fields.start(), "there is nothing to grade")
-                .help("give the test an `input`, or the file `prompts`"),
-        );
-    }
-    (candidate, matrix)
-}
-
-fn filled_prompt(
-    cx: &Context<'_>,
-    prompt: &Prompt,
-    vars: &[(&str, Json)],
-    options: Option<&Options>,
-    fields: &Fields<'_>,
-) -> Option<String> {
-    let mut node = prompt.node.clone();
-    substitute(&mut node, vars);
-    let text = match node.text() {
-        Some(_) => cx.plain_text(&node, "prompts")?,
-        None => pretty(&cx.json(&node)),
-    };
-    let mut missing = Vec::new();
-    suite::replace(&text, |name| {
-        // A variable of the environment that is not set has been reported.
-        missing.extend((!name.starts_with("env.")).then(|| name.to_owned()));
-        None
-    });
-    for name in missing {
-        let known: Vec<&str> = vars.iter().map(|it| it.0).collect();
-        let diagnostic = if name.contains('|') {
-            Diagnostic::error(
-                Code::Unsupported,
-                cx.head(&prompt.node),
-                format!("the filter in `{{{{ {name} }}}}` is not supported"),
-            )
-        } else {
-            Diagnostic::error(
-                Code::MissingVariable,
-                cx.head(&prompt.node),
-                format!("this prompt names `{name}`, which the test has no value for"),
-            )
-            .also(fields.start(), "the test")
-            .note(format!(
-                "its vars: {}",
-                if known.is_empty() { "none".to_owned() } else { known.join(", ") }
-            ))
-        };
-        cx.report(diagnostic);
-    }
-    let (prefix, suffix) = options.map_or((None, None), |it| (it.prefix.as_deref(), it.suffix.as_deref()));
-    Some(format!("{}{text}{}", prefix.unwrap_or_default(), suffix.unwrap_or_default()))
-}
-
-/// `input` as messages: text is a user's message, a mapping is one message, a list is all of them.
-fn messages(cx: &Context<'_>, node: &Node) -> Vec<Json> {
-    let user = |content: Json| serde_json::json!({ "role": "user", "content": content });
-    match &node.shape {
-        Shape::Scalar(_) => cx.text(node, "input").map(|it| user(Json::String(it))).into_iter().collect(),
-        Shape::Map(_) if node.get("role").is_none() => vec![user(cx.json(node))],
-        Shape::Map(_) => vec![cx.json(node)],
-        Shape::List(items) => items.iter().filter_map(|it| native::message(cx, it)).collect(),
-    }
-}
-
-/// The reference answer: of a conversation, what its last message says.
-fn expected(cx: &Context<'_>, node: &Node) -> Json {
-    if node.text().is_some() {
-        return cx.text(node, "expected_output").map_or(Json::Null, Json::String);
-    }
-    let last = node.list().and_then(<[Node]>::last).filter(|it| it.get("role").is_some());
-    cx.json(last.and_then(|it| it.get("content")).unwrap_or(node))
 }

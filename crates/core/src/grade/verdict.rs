@@ -1,0 +1,85 @@
+//! What a whole rubric says about a candidate.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the whole rubric says about one candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Verdict {
+    pub status: Status,
+    /// On 0..=1; absent when no number would be honest.
+    pub score: Option<f64>,
+    /// The weighted mean in the scale's own units, where all criteria share one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native: Option<f64>,
+    /// A pass because no criterion applied.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub vacuous: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_gates: Vec<FailedGate>,
+    /// The way through the rubric's trees.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<Step>,
+    pub counts: Counts,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Pass,
+    Fail,
+    /// A grader broke, so there is no verdict.
+    Error,
+    /// Somebody has not been asked yet.
+    Deferred,
+}
+
+/// What became of the questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Counts {
+    pub scored: u32,
+    pub not_applicable: u32,
+    pub abstained: u32,
+    pub failed: u32,
+    pub deferred: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FailedGate {
+    pub gate: Gate,
+    /// Absent for gates of the rubric itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criterion: Option<String>,
+}
+
+/// A condition that fails the verdict whatever the score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Gate {
+    Required,
+    Guard,
+    MinScore,
+    Strict,
+    Evidence,
+    /// Abstaining was declared to fail.
+    CannotAssess,
+    /// A broken grader was declared to fail.
+    OnError,
+}
+
+/// One answered node on the way through a tree.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// The question's id, as grades name it.
+    pub node: String,
+    pub answer: String,
+    /// At the last node: the authored score, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
