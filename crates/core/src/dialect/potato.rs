@@ -197,12 +197,7 @@ pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
     for item in fields.list("data_files").unwrap_or_default() {
         annotation.data_files.extend(data_file(cx, item, annotation.id_key.as_deref()));
     }
-    for key in WITHOUT_EFFECT {
-        if fields.takes(key) {
-            let message = format!("`{key}` is Potato's and has no effect here");
-            cx.report(Diagnostic::warning(Code::NoEffect, fields.key_span(key), message));
-        }
-    }
+    fields.ignores(WITHOUT_EFFECT);
     fields.finish();
     Some(annotation)
 }

@@ -583,6 +583,15 @@ impl<'a> Fields<'a> {
         self.get(key).map(|it| self.cx.texts(it, key)).unwrap_or_default()
     }
 
+    /// What the files hold that a key lists.
+    pub(super) fn texts_of(&self, key: &'static str) -> Vec<String> {
+        let files = self.list(key).unwrap_or_default().iter().filter_map(|it| {
+            let path = self.cx.plain_text(it, key)?;
+            self.cx.find(path.strip_prefix("file://").unwrap_or(&path), it.span)
+        });
+        files.map(|it| self.cx.text_of(it).to_string()).collect()
+    }
+
     pub(super) fn word<T: Copy>(&self, key: &'static str, allowed: &[(&'static str, T)]) -> Option<T> {
         self.get(key).and_then(|it| self.cx.word(it, key, allowed))
     }
@@ -631,8 +640,26 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Keys that exist elsewhere and change what is graded: leaving them out would change the verdict.
+    pub(super) fn refuses(&self, keys: &[&str]) {
+        for key in keys.iter().filter(|it| self.takes(it)) {
+            self.cx.report(
+                Diagnostic::error(Code::Unsupported, self.key_span(key), format!("`{key}` is not supported"))
+                    .note("it changes what is graded, so leaving it out would change the verdict"),
+            );
+        }
+    }
+
+    /// Keys that only steer another tool.
+    pub(super) fn ignores(&self, keys: &[&str]) {
+        for key in keys.iter().filter(|it| self.takes(it)) {
+            let message = format!("`{key}` has no effect here");
+            self.cx.report(Diagnostic::warning(Code::NoEffect, self.key_span(key), message));
+        }
+    }
+
     /// Whether a key is there that is understood and not offered; it counts as read.
-    pub(super) fn takes(&self, key: &str) -> bool {
+    fn takes(&self, key: &str) -> bool {
         let there = self.has(key);
         if there {
             self.taken.borrow_mut().push(key.to_owned());

@@ -137,15 +137,7 @@ impl<'a> Reader<'a> {
             criterion.polarity = Polarity::Negated;
         }
         fields.knows(&["id", "description", "reason"]);
-        for key in ["transform", "contextTransform", "postprocess"] {
-            if fields.get(key).is_some() {
-                cx.error(
-                    Code::Unsupported,
-                    fields.key_span(key),
-                    format!("`{key}` is not supported: it changes what is graded"),
-                );
-            }
-        }
+        fields.refuses(&["transform", "contextTransform", "postprocess"]);
         fields.finish();
         Some((criterion, spot))
     }
@@ -174,10 +166,10 @@ impl<'a> Reader<'a> {
             self.asserted.n_judged += 1;
             self.judge(fields);
         } else {
-            fields.knows(&["provider"]);
+            fields.ignores(&["provider"]);
         }
         if !entry.params.iter().any(|it| it.name == "config") {
-            fields.knows(&["config"]);
+            fields.ignores(&["config"]);
         }
         let mut method = method(fields, entry);
         if entry.name == "script" {
@@ -230,7 +222,7 @@ impl<'a> Reader<'a> {
                 "only the aggregator `weighted_average` is supported",
             );
         }
-        fields.knows(&["config"]);
+        fields.ignores(&["config"]);
         let (criteria, spots) = self.list(&items.iter().collect::<Vec<_>>());
         spot.children = spots;
         let key =
@@ -255,7 +247,7 @@ impl<'a> Reader<'a> {
             }
         });
         let temperature = fields.number_in("temperature", 0.0..=2.0);
-        fields.knows(&["max_steps", "maxSteps", "preprocessors", "config"]);
+        fields.ignores(&["max_steps", "maxSteps", "preprocessors", "config"]);
         let clash = |what: &str, key: &str| {
             cx.report(
                 Diagnostic::error(

@@ -123,24 +123,8 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
 
 fn without_effect(fields: &Fields<'_>) {
     fields.knows(&DESCRIPTIVE);
-    for key in WITHOUT_EFFECT {
-        if fields.takes(key) {
-            let message = format!("`{key}` has no effect here");
-            fields.cx.report(Diagnostic::warning(Code::NoEffect, fields.key_span(key), message));
-        }
-    }
-    for key in UNSUPPORTED {
-        if fields.takes(key) {
-            fields.cx.report(
-                Diagnostic::error(
-                    Code::Unsupported,
-                    fields.key_span(key),
-                    format!("`{key}` is not supported"),
-                )
-                .note("it changes what is graded, so leaving it out would change the verdict"),
-            );
-        }
-    }
+    fields.ignores(WITHOUT_EFFECT);
+    fields.refuses(UNSUPPORTED);
 }
 
 /// What every test of a file starts from.
@@ -157,6 +141,8 @@ struct Defaults<'a> {
     prompts: Vec<Prompt>,
     targets: Vec<Target>,
     input: Vec<Json>,
+    /// What the files attached to every input hold.
+    input_files: Vec<String>,
     repeat: u32,
     judge: Judge,
 }
@@ -178,6 +164,7 @@ impl<'a> Defaults<'a> {
                 .any(&["providers", "targets", "target"])
                 .map(|it| targets(cx, it))
                 .unwrap_or_default(),
+            input_files: fields.texts_of("input_files"),
             input: fields.get("input").map(|it| messages(cx, it)).unwrap_or_default(),
             repeat: 1,
             // All criteria of one assertion are graded in one call.
@@ -217,7 +204,6 @@ impl<'a> Defaults<'a> {
             named.knows(&["provider", "target"]);
             named.finish();
         }
-        fields.knows(&["input_files"]);
         if let Some(node) = fields.any(&["default_test", "defaultTest"]) {
             defaults.default_test(cx, node);
         }
@@ -229,6 +215,7 @@ impl<'a> Defaults<'a> {
                 trials.knows(&["strategy", "cost_limit_usd", "costLimitUsd"]);
                 trials.finish();
             }
+            defaults.asserted.extend(assert_nodes(&execution));
             if defaults.targets.is_empty() {
                 let node = execution.any(&["targets", "target"]);
                 defaults.targets = node.map(|it| targets(cx, it)).unwrap_or_default();
@@ -291,7 +278,7 @@ impl<'a> Defaults<'a> {
             self.grader = read.grader.or_else(|| self.grader.take());
             self.repeat = read.repeat.unwrap_or(self.repeat);
         }
-        fields.knows(&["provider", "providers", "prompts"]);
+        fields.refuses(&["provider", "providers", "prompts"]);
         without_effect(&fields);
         fields.finish();
     }
@@ -309,22 +296,16 @@ struct Options {
 impl Options {
     fn read(fields: &Fields<'_>) -> Self {
         let cx = fields.cx;
-        for key in ["transform", "postprocess", "transformVars", "storeOutputAs"] {
-            if fields.get(key).is_some() {
-                cx.error(
-                    Code::Unsupported,
-                    fields.key_span(key),
-                    format!("`{key}` is not supported: it changes what is graded"),
-                );
-            }
-        }
-        fields.knows(&[
+        fields.refuses(&[
+            "transform",
+            "postprocess",
+            "transformVars",
+            "storeOutputAs",
             "disableVarExpansion",
-            "disableConversationVar",
             "disableDefaultAsserts",
-            "runSerially",
             "factuality",
         ]);
+        fields.ignores(&["disableConversationVar", "runSerially"]);
         Self {
             rubric_prompt: fields.any(&["rubric_prompt", "rubricPrompt"]).and_then(|it| match &it.shape {
                 Shape::Scalar(_) => cx.text(it, "rubric_prompt"),
@@ -427,15 +408,7 @@ fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
         fields.missing("id");
     }
     let (label, config) = (fields.text("label"), fields.raw_json_map("config"));
-    for key in ["transform", "hooks"] {
-        if fields.get(key).is_some() {
-            cx.error(
-                Code::Unsupported,
-                fields.key_span(key),
-                format!("`{key}` is not supported: it changes what is graded"),
-            );
-        }
-    }
+    fields.refuses(&["transform", "hooks"]);
     fields.knows(&[
         "prompts",
         "delay",
@@ -484,21 +457,15 @@ fn case(
     let mut own = assert_nodes(&fields);
     let mut skip_defaults = false;
     let mut threshold = fields.number_in("threshold", 0.0..=1.0);
+    let (mut own_targets, mut own_repeat) = (Vec::new(), None);
     for key in ["execution", "run"] {
         let Some(block) = fields.fields(key, "execution block") else { continue };
         threshold = block.number_in("threshold", 0.0..=1.0).or(threshold);
         skip_defaults |= block.bool("skip_defaults").unwrap_or(false);
         own.extend(assert_nodes(&block));
-        block.knows(&[
-            "target",
-            "targets",
-            "cache",
-            "repeat",
-            "timeout_seconds",
-            "budget_usd",
-            "fail_on_error",
-            "workers",
-        ]);
+        own_targets.extend(block.any(&["targets", "target"]).map(|it| targets(cx, it)).unwrap_or_default());
+        own_repeat = repeat(&block).or(own_repeat);
+        block.ignores(&["cache", "timeout_seconds", "budget_usd", "fail_on_error", "workers"]);
         block.finish();
     }
     own.extend(fields.list("rubrics").unwrap_or_default());
@@ -541,7 +508,8 @@ fn case(
         .get("tags")
         .and_then(Json::as_array)
         .map(|it| it.iter().filter_map(Json::as_str).map(str::to_owned).collect());
-    fields.knows(&["vars", "provider", "providers", "prompts", "input_files"]);
+    fields.knows(&["vars"]);
+    fields.refuses(&["provider", "providers", "prompts"]);
     without_effect(&fields);
     fields.finish();
     let (rubric, asserted) = rubric?;
@@ -558,12 +526,12 @@ fn case(
         metadata,
         candidate,
         server: None,
-        targets: defaults.targets.clone(),
+        targets: if own_targets.is_empty() { defaults.targets.clone() } else { own_targets },
         rubric,
         judge,
         matrix,
         data: None,
-        repeat: options.and_then(|it| it.repeat).unwrap_or(defaults.repeat),
+        repeat: own_repeat.or(options.and_then(|it| it.repeat)).unwrap_or(defaults.repeat),
     })
 }
 

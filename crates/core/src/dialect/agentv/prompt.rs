@@ -45,15 +45,7 @@ fn prompt(cx: &Context<'_>, node: &Node) -> Option<Prompt> {
             });
             let id = fields.text("id").filter(|it| it.starts_with("file://"));
             fields.knows(&["label", "config", "display"]);
-            for key in ["function", "function_file", "command", "prefix", "suffix"] {
-                if fields.get(key).is_some() {
-                    cx.error(
-                        Code::Unsupported,
-                        fields.key_span(key),
-                        format!("a prompt made by `{key}` is not supported"),
-                    );
-                }
-            }
+            fields.refuses(&["function", "function_file", "command", "prefix", "suffix"]);
             let by_id = || {
                 id.and_then(|it| cx.find(&it["file://".len()..], node.span))
                     .map(|it| cx.text_of(it).to_string())
@@ -164,6 +156,8 @@ pub(super) fn candidate(
             other => vec![other.as_str().map_or_else(|| other.to_string(), str::to_owned)],
         };
     }
+    let files = fields.texts_of("input_files");
+    candidate.context.extend(if files.is_empty() { defaults.input_files.clone() } else { files });
     match fields.get("input").map(|it| (it, &it.shape)) {
         Some((node, Shape::Scalar(_))) if defaults.input.is_empty() => {
             candidate.input = cx.text(node, "input");
