@@ -144,7 +144,7 @@ impl Diagnostic {
         self
     }
 
-    /// Offers the name in `known` that was probably meant instead of `written`, and lists them all.
+    /// Offers the name in `known` that was probably meant instead of `written`, or lists what there is.
     #[must_use]
     pub fn suggest<'a>(
         mut self,
@@ -157,7 +157,8 @@ impl Diagnostic {
             self.help = Some(format!("did you mean `{name}`?"));
             self.replacement = Some(name.to_owned());
         }
-        if !known.is_empty() {
+        // A long list beside the right answer only hides it.
+        if !known.is_empty() && (self.replacement.is_none() || known.len() <= 8) {
             self.notes.push(format!("{what}: {}", known.join(", ")));
         }
         self

@@ -26,3 +26,43 @@ pub fn schema(name: &str) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grades_fit_their_schema_and_broken_ones_do_not() {
+        let schema: serde_json::Value = serde_json::from_str(&schema("grade").unwrap()).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let grade = |outcome: &str| -> serde_json::Value {
+            let text = format!(
+                r#"{{"candidate": "a", "criterion": "b", "grader": {{"kind": "judge", "name": "m"}}, "outcome": {outcome},
+                    "evidence": [{{"quote": "x", "found": {{"in": "response", "start": 0, "end": 1}}}}],
+                    "spend": {{"tokens_in": 5, "cost": 0.25}}, "time": "2026-03-20T10:15:32Z"}}"#
+            );
+            serde_json::from_str(&text).unwrap()
+        };
+        for outcome in [
+            r#"{"kind": "scored", "value": 4, "unit": 0.75}"#,
+            r#"{"kind": "scored", "value": "yes"}"#,
+            r#"{"kind": "not_applicable"}"#,
+            r#"{"kind": "abstained", "why": "too short"}"#,
+            r#"{"kind": "failed", "failure": "timeout", "detail": "60 s"}"#,
+            r#"{"kind": "deferred", "why": "no_key"}"#,
+        ] {
+            let json = grade(outcome);
+            assert!(validator.is_valid(&json), "{outcome}");
+            // What the program writes fits as well, and reads back as the same grade.
+            let read: Grade = serde_json::from_value(json).unwrap();
+            let written = serde_json::to_value(&read).unwrap();
+            assert!(validator.is_valid(&written), "{written}");
+            assert_eq!(serde_json::from_value::<Grade>(written).unwrap(), read);
+        }
+        for outcome in
+            [r#"{"kind": "scored"}"#, r#"{"kind": "failed", "failure": "tired"}"#, r#"{"kind": "lost"}"#, "0"]
+        {
+            assert!(!validator.is_valid(&grade(outcome)), "{outcome}");
+        }
+    }
+}

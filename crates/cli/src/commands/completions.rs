@@ -1,3 +1,5 @@
+use std::io::Write;
+
 use clap::CommandFactory;
 use clap_complete::Shell;
 
@@ -15,8 +17,10 @@ pub struct Args {
     shell: Shell,
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "every command has the same shape")]
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    clap_complete::generate(args.shell, &mut Cli::command(), "jurist", &mut std::io::stdout());
+    // Straight to a pipe that is closed early, the generator would panic.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "jurist", &mut script);
+    std::io::stdout().write_all(&script)?;
     Ok(Ended::Passed)
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json};
 
 use assertion::{Asserted, assertions};
-use prompt::{Prompt, candidate, messages, prompts, with_vars};
+use prompt::{Prompt, candidate, interpolated, messages, prompts, with_vars};
 
 use super::lower::{Spot, accept};
 use super::read::{Context, Fields, pretty};
@@ -90,6 +90,7 @@ const UNSUPPORTED: &[&str] = &[
 
 pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
     let mut suite = Suite::default();
+    let node = &interpolated(node.clone());
     if node.get("refs").is_some() && node.get("tests").is_none() && node.get("default_test").is_none() {
         settings::agentv(cx, node);
         return suite;
@@ -261,7 +262,7 @@ impl<'a> Defaults<'a> {
             return;
         };
         if let Some(parsed) = cx.find(path, node.span).and_then(|it| cx.parse(it)) {
-            self.merge(cx, &parsed);
+            self.merge(cx, &interpolated(parsed));
         }
     }
 
@@ -376,7 +377,7 @@ fn test_file(cx: &Context<'_>, node: &Node) -> Vec<Node> {
     if extension == "jsonl" {
         return rows::lines(cx, file);
     }
-    let Some(parsed) = cx.parse(file) else { return Vec::new() };
+    let Some(parsed) = cx.parse(file).map(interpolated) else { return Vec::new() };
     match parsed.get("tests").unwrap_or(&parsed).list() {
         Some(items) => items.to_vec(),
         None => vec![parsed],

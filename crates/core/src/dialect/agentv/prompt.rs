@@ -1,5 +1,8 @@
 //! What a test of AgentV or promptfoo asks: prompts, variables and messages.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::Value as Json;
 
 use super::{Defaults, Options};
@@ -114,6 +117,25 @@ pub(super) fn with_vars(cx: &Context<'_>, test: &Node, defaults: &Defaults<'_>) 
             (test, if several { format!(" [vars {}]", at + 1) } else { String::new() })
         })
         .collect()
+}
+
+static OLD_VARIABLE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\$\{\{\s*([A-Za-z_]\w*)\s*\}\}").expect("a valid pattern"));
+
+/// v4 writes `${{ X }}` for what is `{{ env.X }}` now.
+pub(super) fn interpolated(mut node: Node) -> Node {
+    fn visit(node: &mut Node) {
+        match &mut node.shape {
+            Shape::Scalar(it) if it.text.contains("${{") => {
+                it.text = OLD_VARIABLE.replace_all(&it.text, "{{ env.$1 }}").into_owned();
+            }
+            Shape::Scalar(_) => {}
+            Shape::List(items) => items.iter_mut().for_each(visit),
+            Shape::Map(entries) => entries.iter_mut().for_each(|it| visit(&mut it.value)),
+        }
+    }
+    visit(&mut node);
+    node
 }
 
 /// Fills `{{ name }}` and `{{ vars.name }}` in every text below `node`.
