@@ -6,6 +6,7 @@
 pub mod source;
 pub mod diagnostic;
 pub mod syntax;
+pub mod quantity;
 pub mod catalogue;
 pub mod candidate;
 pub mod rubric;

@@ -3,18 +3,15 @@
 //! The same JSON in files, in the store, over HTTP and in TypeScript.
 
 mod lines;
-mod time;
 mod verdict;
-
-use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use lines::{BadLine, Line};
-pub use time::{BadTime, Time};
 pub use verdict::{Counts, FailedGate, Gate, Status, Step, Verdict};
 
+pub use crate::quantity::{Time, Usd};
 pub use crate::rubric::{GraderKind, Value, Version};
 
 /// The version of the contract that this program writes; a reader refuses newer ones.
@@ -210,7 +207,7 @@ impl Spend {
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let cost = match (self.cost, other.cost) {
-            (Some(a), Some(b)) => Some(Usd(a.0.saturating_add(b.0))),
+            (Some(a), Some(b)) => Some(a.plus(b)),
             (Some(it), None) if other.is_nothing() => Some(it),
             (None, Some(it)) if self.is_nothing() => Some(it),
             _ => None,
@@ -222,55 +219,6 @@ impl Spend {
             cost,
             from_cache: self.from_cache || other.from_cache,
         }
-    }
-}
-
-/// US dollars in billionths, so that sums are exact; a plain number in JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Usd(i64);
-
-impl Usd {
-    pub fn from_nanos(nanos: i64) -> Self {
-        Self(nanos)
-    }
-
-    pub fn nanos(self) -> i64 {
-        self.0
-    }
-}
-
-impl fmt::Display for Usd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "${:.4}", self.0 as f64 / 1e9)
-    }
-}
-
-impl Serialize for Usd {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64(self.0 as f64 / 1e9)
-    }
-}
-
-impl<'de> Deserialize<'de> for Usd {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let dollars = f64::deserialize(deserializer)?;
-        let nanos = (dollars * 1e9).round();
-        // Beyond this, billionths of a dollar no longer fit a double exactly.
-        if nanos.is_finite() && nanos.abs() < 9e15 {
-            Ok(Self(nanos as i64))
-        } else {
-            Err(serde::de::Error::custom("a cost is a number of dollars under nine million"))
-        }
-    }
-}
-
-impl JsonSchema for Usd {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Usd".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "number", "description": "US dollars, exact to a billionth." })
     }
 }
 

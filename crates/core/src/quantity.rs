@@ -1,9 +1,63 @@
-//! Moments, without a clock.
+//! Moments and money, exact and without a clock.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// US dollars in billionths, so that sums are exact; a plain number in JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Usd(i64);
+
+impl Usd {
+    pub fn from_nanos(nanos: i64) -> Self {
+        Self(nanos)
+    }
+
+    pub fn nanos(self) -> i64 {
+        self.0
+    }
+
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl fmt::Display for Usd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "${:.4}", self.0 as f64 / 1e9)
+    }
+}
+
+impl Serialize for Usd {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0 as f64 / 1e9)
+    }
+}
+
+impl<'de> Deserialize<'de> for Usd {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let dollars = f64::deserialize(deserializer)?;
+        let nanos = (dollars * 1e9).round();
+        // Beyond this, billionths of a dollar no longer fit a double exactly.
+        if nanos.is_finite() && nanos.abs() < 9e15 {
+            Ok(Self(nanos as i64))
+        } else {
+            Err(serde::de::Error::custom("a cost is a number of dollars under nine million"))
+        }
+    }
+}
+
+impl JsonSchema for Usd {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Usd".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "number", "description": "US dollars, exact to a billionth." })
+    }
+}
 
 /// A moment in UTC, to the microsecond; RFC 3339 in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
