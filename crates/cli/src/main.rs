@@ -22,7 +22,8 @@ fn main() -> ExitCode {
                 .downcast_ref::<std::io::Error>()
                 .is_some_and(|it| it.kind() == std::io::ErrorKind::BrokenPipe);
             if broken_pipe {
-                0
+                // What a shell makes of SIGPIPE; 0 would hide what was left to say.
+                141
             } else {
                 render::trouble(&format!("{error:#}"));
                 2

@@ -7,6 +7,9 @@ use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 use jurist_core::diagnostic::{Diagnostic, Severity};
 use jurist_core::source::{Sources, Span};
 
+/// Longer lines are not shown a second time with the suggestion in them.
+const WIDE: usize = 400;
+
 /// As many problems of one file as a person reads; the rest is counted.
 const SHOWN: usize = 50;
 
@@ -56,7 +59,9 @@ pub fn one(diagnostic: &Diagnostic, sources: &Sources) -> String {
         snippet = snippet.annotation(AnnotationKind::Context.span(range(*span)).label(printable(label)));
     }
     let mut groups = notes(Group::with_title(title).element(snippet), diagnostic);
-    if let (Some(replacement), Some(help)) = (&diagnostic.replacement, &diagnostic.help) {
+    let fits_a_screen = text.lines().all(|it| it.len() <= WIDE);
+    if let (Some(replacement), Some(help), true) = (&diagnostic.replacement, &diagnostic.help, fits_a_screen)
+    {
         let patch = Snippet::source(text)
             .line_start(line_start)
             .path(&path)

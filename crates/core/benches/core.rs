@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use divan::{Bencher, black_box, counter::ItemsCount};
-use jurist_core::dialect::{self, ReadError, World};
+use jurist_core::dialect::{self, ReadError, Variables, World};
 use jurist_core::grade::{Outcome, Value};
 use jurist_core::rubric::{Ask, Criterion, Draft, Rubric, Scale};
 use jurist_core::score::{Answer, Quote, verdict};
@@ -33,8 +33,13 @@ fn load_1000_cases(bencher: Bencher<'_, '_>) {
     let text: Arc<str> = suite().into();
     let main = Path::new("/suite.yaml");
     let read = |path: &Path| if path == main { Ok(Arc::clone(&text)) } else { Err(ReadError::Missing) };
-    let world =
-        World { root: PathBuf::from("/"), read: &read, glob: &|_| Ok(Vec::new()), variable: &|_| None };
+    let world = World {
+        root: PathBuf::from("/"),
+        read: &read,
+        glob: &|_| Ok(Vec::new()),
+        variable: &|_| None,
+        variables: Variables::Filled,
+    };
     bencher.counter(ItemsCount::new(N_CASES)).bench_local(|| {
         let loaded = dialect::load(main, None, &world);
         assert_eq!(loaded.suite.expect("the suite is in order").cases.len(), N_CASES);

@@ -167,8 +167,17 @@ impl Diagnostic {
     /// The form for editors and scripts.
     pub fn to_json(&self, sources: &Sources) -> serde_json::Value {
         let (start, end) = (sources.place(self.span), sources.place_end(self.span));
+        let file = |span: Span| sources.get(span.file).path.display().to_string();
+        let also: Vec<serde_json::Value> = self
+            .also
+            .iter()
+            .map(|(span, label)| {
+                let at = sources.place(*span);
+                serde_json::json!({ "file": file(*span), "line": at.line, "column": at.column, "label": label })
+            })
+            .collect();
         serde_json::json!({
-            "file": sources.get(self.span.file).path.display().to_string(),
+            "file": file(self.span),
             "line": start.line,
             "column": start.column,
             "end_line": end.line,
@@ -178,6 +187,7 @@ impl Diagnostic {
             "message": self.message,
             "label": self.label,
             "excerpt": sources.line(self.span),
+            "also": also,
             "notes": self.notes,
             "help": self.help,
             "replacement": self.replacement,

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use jurist_core::diagnostic::Severity;
-use jurist_core::dialect::{self, Dialect, Loaded, ReadError, World, to_native};
+use jurist_core::dialect::{self, Dialect, Loaded, ReadError, Variables, World, to_native};
 use jurist_core::source::to_yaml;
 
 fn tests() -> PathBuf {
@@ -51,6 +51,7 @@ fn load(path: &Path, text: Option<&str>) -> Loaded {
         read: &read,
         glob: &|it| if it.starts_with(&root) { Ok(Vec::new()) } else { Err(ReadError::Outside) },
         variable: &|_| None,
+        variables: Variables::Filled,
     };
     dialect::load(path, None, &world)
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jurist_core::diagnostic::{Code, Diagnostic, Severity};
-use jurist_core::dialect::{self, Dialect, Loaded, ReadError, World, to_native};
+use jurist_core::dialect::{self, Dialect, Loaded, ReadError, Variables, World, to_native};
 use jurist_core::source::to_yaml;
 use proptest::prelude::*;
 
@@ -23,6 +23,7 @@ fn load(text: &str, file: &str, dialect: Option<Dialect>) -> Loaded {
         read: &read,
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
+        variables: Variables::Filled,
     };
     dialect::load(&main, dialect, &world)
 }

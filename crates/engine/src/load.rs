@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use jurist_core::dialect::{self, Dialect, Loaded, ReadError, World};
+use jurist_core::dialect::{self, Dialect, Loaded, ReadError, Variables, World};
 use jurist_core::syntax::MAX_BYTES;
 
 /// How to load.
@@ -14,6 +14,7 @@ pub struct Options {
     /// Instead of looking at the keys of the file.
     pub dialect: Option<Dialect>,
     pub outside: Outside,
+    pub variables: Variables,
 }
 
 /// What a reference that leads out of the project is.
@@ -24,10 +25,13 @@ pub enum Outside {
     Allowed,
 }
 
+/// What `-` stands for.
+const STDIN: &str = "<stdin>";
+
 /// Reads a suite with everything it refers to; paths in what comes back are relative to the current folder.
 pub fn load(path: &Path, options: Options) -> Loaded {
     let here = std::env::current_dir().unwrap_or_default();
-    let path = std::path::absolute(path).unwrap_or_else(|_| here.join(path));
+    let path = if path.as_os_str() == "-" { here.join(STDIN) } else { whole(path, &here) };
     let root = project_root(&path);
     let real_root = root.canonicalize().unwrap_or_else(|_| root.clone());
     let inside = |it: &Path| {
@@ -37,7 +41,11 @@ pub fn load(path: &Path, options: Options) -> Loaded {
     };
     let world = World {
         root: root.clone(),
-        read: &|it| if inside(it) { read(it) } else { Err(ReadError::Outside) },
+        read: &|it| match it {
+            _ if it == path && it.ends_with(STDIN) => read_from(&mut std::io::stdin().lock()),
+            _ if inside(it) => read(it),
+            _ => Err(ReadError::Outside),
+        },
         glob: &|pattern| {
             // The part before the first wildcard decides where the pattern leads.
             let wild = |it: &Component<'_>| it.as_os_str().to_string_lossy().contains(['*', '?', '[']);
@@ -50,10 +58,21 @@ pub fn load(path: &Path, options: Options) -> Loaded {
             Ok(found.flatten().filter(|it| inside(it)).collect())
         },
         variable: &|name| std::env::var(name).ok(),
+        variables: options.variables,
     };
     let mut loaded = dialect::load(&path, options.dialect, &world);
     loaded.sources.shorten(&here);
     loaded
+}
+
+/// An absolute path without `..`; links on the way stay what they are at its end.
+fn whole(path: &Path, here: &Path) -> PathBuf {
+    let joined = here.join(path);
+    let folder = joined.parent().and_then(|it| it.canonicalize().ok());
+    match (folder, joined.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => std::path::absolute(&joined).unwrap_or(joined),
+    }
 }
 
 /// The nearest folder above a file that marks a project; the file's own folder where there is none.
@@ -63,7 +82,7 @@ fn project_root(path: &Path) -> PathBuf {
     folder.ancestors().find(is_root).unwrap_or(folder).to_owned()
 }
 
-/// A text file, whole. Reads no further than the limit, so that a device or a pipe cannot fill the memory.
+/// A text file, whole; reads no further than the limit, so that a device or a pipe cannot fill the memory.
 pub fn read(path: &Path) -> Result<Arc<str>, ReadError> {
     let other = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => ReadError::Missing,
@@ -73,9 +92,13 @@ pub fn read(path: &Path) -> Result<Arc<str>, ReadError> {
     if path.is_dir() {
         return Err(ReadError::Folder);
     }
+    read_from(&mut File::open(path).map_err(other)?)
+}
+
+fn read_from(input: &mut dyn Read) -> Result<Arc<str>, ReadError> {
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(other)?;
-    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(other)?;
+    let read = input.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| ReadError::Other(error.to_string()))?;
     if MAX_BYTES < bytes.len() {
         return Err(ReadError::TooLarge);
     }

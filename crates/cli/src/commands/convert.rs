@@ -1,8 +1,10 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use jurist_core::dialect::to_native;
+use jurist_core::dialect::{Variables, to_native};
 use jurist_core::source::{to_json, to_yaml};
+
+use jurist_engine::load::Options;
 
 use super::{Ended, Loading, suite};
 
@@ -13,7 +15,7 @@ Examples:
   jurist convert promptfooconfig.yaml > suite.yaml
   jurist convert config.yaml --to json | jq .evals[0]
 
-References, defaults and imports are resolved; secrets in {{ env.X }} of servers and targets stay as written.")]
+References, defaults and imports are resolved; {{ env.X }} stays as written, so that no secret is printed.")]
 pub struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -33,8 +35,15 @@ enum To {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let Some(suite) = suite(&args.file, &args.loading)? else { return Ok(Ended::BadInput) };
+    let options = Options { variables: Variables::Kept, ..args.loading.options() };
+    let Some(suite) = suite(&args.file, options)? else { return Ok(Ended::BadInput) };
     let tree = to_native(&suite);
+    if ["rubrics", "evals", "monitors", "annotation", "servers", "judges"]
+        .iter()
+        .all(|it| tree.get(it).is_none())
+    {
+        anyhow::bail!("`{}` defines nothing that could be converted", args.file.display());
+    }
     let mut out = std::io::stdout().lock();
     match args.to {
         To::Native => write!(out, "{}", to_yaml(&tree))?,

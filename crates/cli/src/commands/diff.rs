@@ -27,7 +27,9 @@ pub struct Args {
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let read = |path| rubric(path, args.rubric.as_deref(), &args.loading);
-    let (Some(old), Some(new)) = (read(&args.old)?, read(&args.new)?) else { return Ok(Ended::BadInput) };
+    let (Some((old, _)), Some((new, _))) = (read(&args.old)?, read(&args.new)?) else {
+        return Ok(Ended::BadInput);
+    };
     let mut out = std::io::stdout().lock();
     let changes = diff(&old, &new);
     if !changes.is_empty() {

@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
 use jurist_core::diagnostic::{Diagnostic, Severity, closest};
-use jurist_core::dialect::Dialect;
+use jurist_core::dialect::{Dialect, Variables};
 use jurist_core::rubric::Rubric;
-use jurist_core::suite::Suite;
+use jurist_core::suite::{Judge, Monitor, Suite};
 use jurist_engine::load::{Options, Outside, load};
 
 use crate::render;
@@ -96,7 +96,7 @@ struct Loading {
 impl Loading {
     fn options(&self) -> Options {
         let outside = if self.allow_outside { Outside::Allowed } else { Outside::Refused };
-        Options { dialect: self.dialect, outside }
+        Options { dialect: self.dialect, outside, variables: Variables::Filled }
     }
 }
 
@@ -106,8 +106,8 @@ fn dialect(name: &str) -> Result<Dialect, String> {
 }
 
 /// A suite that is in order; otherwise everything wrong with it is printed.
-fn suite(path: &Path, loading: &Loading) -> anyhow::Result<Option<Suite>> {
-    let loaded = load(path, loading.options());
+fn suite(path: &Path, options: Options) -> anyhow::Result<Option<Suite>> {
+    let loaded = load(path, options);
     let not_advice = |it: &Diagnostic| it.severity != Severity::Advice;
     let diagnostics: Vec<Diagnostic> =
         loaded.diagnostics.into_sorted().into_iter().filter(not_advice).collect();
@@ -115,28 +115,40 @@ fn suite(path: &Path, loading: &Loading) -> anyhow::Result<Option<Suite>> {
     Ok(loaded.suite)
 }
 
-/// The one rubric of a file, or the one that is asked for by name.
-fn rubric(path: &Path, name: Option<&str>, loading: &Loading) -> anyhow::Result<Option<Arc<Rubric>>> {
-    let Some(suite) = suite(path, loading)? else { return Ok(None) };
-    let named = suite.rubrics.iter().map(|(name, rubric)| (name.as_str(), rubric));
-    let of_cases = suite.cases.iter().map(|it| (it.name.as_str(), &it.rubric));
-    let of_monitors =
-        suite.monitors.iter().map(|it| (it.agents.first().map_or("monitor", |it| it.0.as_str()), &it.rubric));
-    let mut all: Vec<(&str, &Arc<Rubric>)> = named.chain(of_cases).chain(of_monitors).collect();
-    let names: Vec<&str> = all.iter().map(|it| it.0).collect();
+/// The one rubric of a file, or the one that is asked for by name, with the judge that goes with it.
+fn rubric(
+    path: &Path,
+    name: Option<&str>,
+    loading: &Loading,
+) -> anyhow::Result<Option<(Arc<Rubric>, Judge)>> {
+    let Some(suite) = suite(path, loading.options())? else { return Ok(None) };
+    let monitor_name =
+        |it: &'_ Monitor| it.agents.first().map_or_else(|| "monitor".to_owned(), |it| it.0.clone());
+    // Evals come first: one that uses a named rubric also says who judges.
+    let of_cases = suite.cases.iter().map(|it| (it.name.clone(), &it.rubric, &it.judge));
+    let named = suite.rubrics.iter().map(|(name, rubric)| (name.clone(), rubric, &suite.judge));
+    let of_monitors = suite.monitors.iter().map(|it| (monitor_name(it), &it.rubric, &suite.judge));
+    let all: Vec<(String, &Arc<Rubric>, &Judge)> = of_cases.chain(named).chain(of_monitors).collect();
+    let names: Vec<&str> = all.iter().map(|it| it.0.as_str()).collect();
+    let taken = |it: &(String, &Arc<Rubric>, &Judge)| (Arc::clone(it.1), it.2.clone());
     if let Some(name) = name {
-        let found = all.iter().find(|it| it.0 == name).map(|it| Arc::clone(it.1));
-        let hint = closest(name, &names)
-            .map_or_else(|| format!("there are {}", names.join(", ")), |it| format!("did you mean `{it}`?"));
+        let found = all.iter().find(|it| it.0 == name).map(taken);
+        let hint = match closest(name, &names) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None if names.is_empty() => "it holds none".to_owned(),
+            None => format!("there are {}", names.join(", ")),
+        };
         return found
             .map(Some)
             .ok_or_else(|| anyhow::anyhow!("`{}` has no rubric `{name}`; {hint}", path.display()));
     }
-    // Evals that use a named rubric, or the same one, do not make the choice harder.
-    all.dedup_by(|a, b| a.1.version() == b.1.version());
-    match all.as_slice() {
-        [only] => Ok(Some(Arc::clone(only.1))),
-        [] => anyhow::bail!("`{}` holds no rubric", path.display()),
+    // Evals that use the same rubric do not make the choice harder.
+    let mut versions: Vec<&str> = all.iter().map(|it| it.1.version().as_str()).collect();
+    versions.sort_unstable();
+    versions.dedup();
+    match (versions.len(), all.first()) {
+        (1, Some(only)) => Ok(Some(taken(only))),
+        (_, None) => anyhow::bail!("`{}` holds no rubric", path.display()),
         _ => anyhow::bail!(
             "`{}` holds several rubrics; choose one with --rubric: {}",
             path.display(),

@@ -7,7 +7,7 @@ use jurist_core::diagnostic::closest;
 use jurist_core::grade::{Grader, Line, Status, Verdict};
 use jurist_core::rubric::Rubric;
 use jurist_core::score::{Ballot, Combine, Refused, Sheet, effective_votes};
-use jurist_core::suite::{Aggregate, TieBreak};
+use jurist_core::suite::{Aggregate, Judge, TieBreak};
 use serde::Serialize;
 
 use super::{Ended, Loading, rubric};
@@ -36,15 +36,15 @@ pub struct Args {
     /// Which rubric, where the file holds several
     #[arg(long, value_name = "NAME")]
     rubric: Option<String>,
-    /// How several graders become one verdict
-    #[arg(long, value_enum, default_value_t = By::Mean)]
-    aggregate: By,
+    /// How several graders become one verdict [default: as the file's `judge` says, else mean]
+    #[arg(long, value_enum)]
+    aggregate: Option<By>,
     /// Instead of --aggregate: the share of graders that must pass
     #[arg(long, value_name = "SHARE", value_parser = share, conflicts_with = "aggregate")]
     consensus: Option<f64>,
-    /// What an even split means
-    #[arg(long, value_enum, default_value_t = Tie::Fail)]
-    tie_break: Tie,
+    /// What an even split means [default: as the file's `judge` says, else fail]
+    #[arg(long, value_enum)]
+    tie_break: Option<Tie>,
     #[command(flatten)]
     loading: Loading,
 }
@@ -63,23 +63,29 @@ enum Tie {
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|it| (0.0..=1.0).contains(it));
-    share.ok_or_else(|| "a number from 0 to 1".to_owned())
+    let share = text.parse().ok().filter(|it| (0.01..=1.0).contains(it));
+    share.ok_or_else(|| "a number above 0, up to 1".to_owned())
 }
 
 impl Args {
-    fn combine(&self) -> Combine {
+    /// Flags first, then what the file's judge says.
+    fn combine(&self, judge: &Judge) -> Combine {
         let tie_break = match self.tie_break {
-            Tie::Fail => TieBreak::Fail,
-            Tie::Pass => TieBreak::Pass,
+            Some(Tie::Fail) => TieBreak::Fail,
+            Some(Tie::Pass) => TieBreak::Pass,
+            None => judge.tie_break.unwrap_or_default(),
         };
         let aggregate = match self.aggregate {
-            By::Mean => Aggregate::Mean,
-            By::Median => Aggregate::Median,
-            By::Majority => Aggregate::Majority,
+            Some(By::Mean) => Aggregate::Mean,
+            Some(By::Median) => Aggregate::Median,
+            Some(By::Majority) => Aggregate::Majority,
+            None => judge.aggregate.unwrap_or_default(),
         };
-        self.consensus
-            .map_or(Combine::Panel { aggregate, tie_break }, |consensus| Combine::Jury { consensus })
+        let jury = judge.jury.filter(|_| self.aggregate.is_none()).map(|it| it.consensus);
+        match self.consensus.or(jury) {
+            Some(consensus) => Combine::Jury { consensus },
+            None => Combine::Panel { aggregate, tie_break },
+        }
     }
 }
 
@@ -109,7 +115,7 @@ struct Member<'a> {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let Some(rubric) = rubric(&args.file, args.rubric.as_deref(), &args.loading)? else {
+    let Some((rubric, judge)) = rubric(&args.file, args.rubric.as_deref(), &args.loading)? else {
         return Ok(Ended::BadInput);
     };
     let mut sheet = Sheet::new(&rubric);
@@ -121,8 +127,11 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             "this rubric has a length penalty, and the text of `{candidate}` is not given; add a line {{\"candidate\": \"{candidate}\", \"response\": \"…\"}}"
         );
     }
-    print(&rubric, &sheet, args.combine())
+    print(&rubric, &sheet, args.combine(&judge))
 }
+
+/// After so many bad lines it is the wrong file.
+const MANY: usize = 50;
 
 /// Reads every line, and says everything that is wrong with them.
 fn read(path: &Path, sheet: &mut Sheet<'_>) -> anyhow::Result<bool> {
@@ -152,6 +161,10 @@ fn read(path: &Path, sheet: &mut Sheet<'_>) -> anyhow::Result<bool> {
         if let Some(problem) = problem {
             n_bad += 1;
             render::trouble(&format!("{name}:{}: {problem}", number + 1));
+            if n_bad == MANY {
+                render::trouble(&format!("{name}: too many errors; the rest of the file is not read"));
+                break;
+            }
         }
     }
     if n_lines == 0 {
@@ -231,7 +244,7 @@ impl Tally {
         let Self { passed, failed, errors, deferred, votes } = self;
         let mut sentence = format!("{passed} passed, {failed} failed");
         if 0 < *errors {
-            sentence += &format!(", {errors} without a verdict because a grader broke");
+            sentence += &format!(", {errors} without a verdict");
         }
         if 0 < *deferred {
             sentence += &format!(", {deferred} waiting for grades");

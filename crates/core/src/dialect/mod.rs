@@ -18,7 +18,7 @@ mod write;
 use std::path::Path;
 
 use read::Context;
-pub use read::{ReadError, World};
+pub use read::{ReadError, Variables, World};
 pub use settings::Settings;
 pub use write::native as to_native;
 
@@ -71,13 +71,13 @@ pub struct Loaded {
 ///
 /// ```
 /// use std::path::{Path, PathBuf};
-/// use jurist_core::dialect::{self, ReadError, World};
+/// use jurist_core::dialect::{self, ReadError, Variables, World};
 ///
 /// let read = |path: &Path| match path.to_str() {
 ///     Some("suite.yaml") => Ok("evals:\n  - name: greets\n    response: Hello!\n    rubric: It greets.\n".into()),
 ///     _ => Err(ReadError::Missing),
 /// };
-/// let world = World { root: PathBuf::new(), read: &read, glob: &|_| Ok(Vec::new()), variable: &|_| None };
+/// let world = World { root: PathBuf::new(), read: &read, glob: &|_| Ok(Vec::new()), variable: &|_| None, variables: Variables::Filled };
 /// let loaded = dialect::load(Path::new("suite.yaml"), None, &world);
 /// assert_eq!(loaded.suite.unwrap().cases[0].rubric.text(), Some("It greets."));
 /// ```
@@ -145,7 +145,12 @@ fn detect(cx: &Context<'_>, node: &Node) -> Option<Dialect> {
     for (_, dialect) in Dialect::ALL {
         let mark = dialect.marks().iter().find(|it| has(it));
         // `agent` alone is no monitor; what it is held to makes it one.
-        let fits_too = dialect != Dialect::Monitor || (has("rubric") && !has("evals"));
+        let fits_too = match dialect {
+            Dialect::Monitor => has("rubric") && !has("evals"),
+            // v4 of AgentV has `evaluators`, too.
+            Dialect::Potato => has("annotation_schemes") || !has("tests"),
+            Dialect::Native | Dialect::Agentv => true,
+        };
         fits.extend(mark.filter(|_| fits_too).map(|mark| (dialect, *mark)));
     }
     match fits.as_slice() {
@@ -157,11 +162,15 @@ fn detect(cx: &Context<'_>, node: &Node) -> Option<Dialect> {
         {
             Some(Dialect::Potato)
         }
+        [] if has("rubric") && ["judge_model", "sample_rate", "pass_threshold"].iter().any(|it| has(it)) => {
+            Some(Dialect::Monitor)
+        }
         [] if native::SHARED_MARKS.iter().any(|it| has(it)) => Some(Dialect::Native),
         [] if !entries.is_empty() && entries.iter().all(|it| it.key == "options") => Some(Dialect::Agentv),
         [] => {
-            let marks = "native: `evals` or `rubrics`; agentv and promptfoo: `tests`; potato: `annotation_schemes` or `evaluators`; monitor: `agent` with `rubric`";
-            let keys: Vec<&str> = Dialect::ALL.iter().flat_map(|it| it.1.marks()).copied().collect();
+            let marks = "native: `evals`, `rubrics`, or a rubric's `criteria`; agentv and promptfoo: `tests`; potato: `annotation_schemes` or `evaluators`; monitor: `agent` with `rubric`";
+            let own = Dialect::ALL.iter().flat_map(|it| it.1.marks());
+            let keys: Vec<&str> = own.chain(&native::SHARED_MARKS).copied().collect();
             let slip = entries.iter().find_map(|it| Some((it, crate::diagnostic::closest(&it.key, &keys)?)));
             let span =
                 slip.map_or_else(|| entries.first().map_or(start, |it| it.key_span), |it| it.0.key_span);

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::method::Ids;
 use super::read::{Context, Fields};
 use super::rubric::{Extra, Named, body, check, rubric};
 use super::{lower, monitor, potato, rows};
@@ -67,6 +66,8 @@ fn file(cx: &Context<'_>, node: &Node, imports: &mut Imports) -> (Suite, Named) 
     }
     let Some(fields) = Fields::new(cx, node, "suite") else { return (suite, named) };
     fields.knows(&["$schema"]);
+    // A home for YAML anchors.
+    fields.takes_prefix("x-");
     suite.name = fields.name("name");
     suite.description = fields.text("description");
     for item in fields.list("imports").unwrap_or_default() {
@@ -85,7 +86,9 @@ fn file(cx: &Context<'_>, node: &Node, imports: &mut Imports) -> (Suite, Named) 
     if let Some(node) = fields.get("judge") {
         suite.judge = judge(cx, node, &suite.judges).unwrap_or_default();
     }
-    for entry in fields.map("rubrics").unwrap_or_default() {
+    let (entries, circular) = in_order(cx, fields.map("rubrics").unwrap_or_default());
+    named.rubrics.extend(circular.into_iter().map(|it| (it, None)));
+    for entry in entries {
         let read = rubric(cx, &entry.value, &named, Extra::default());
         if let Some(rubric) = &read {
             define(cx, &mut suite.rubrics, entry, Arc::clone(rubric), "rubric");
@@ -107,8 +110,38 @@ fn file(cx: &Context<'_>, node: &Node, imports: &mut Imports) -> (Suite, Named) 
         }
     }
     suite.annotation = fields.fields("annotation", "annotation").and_then(potato::annotation);
+    suite.rubrics.extend(potato::rubrics(suite.annotation.as_ref()));
     fields.finish();
     (suite, named)
+}
+
+/// Rubrics after those they refer to, and the names of those that refer to each other, which is an error.
+fn in_order<'n>(cx: &Context<'_>, entries: &'n [Entry]) -> (Vec<&'n Entry>, Vec<String>) {
+    let index: HashMap<&str, usize> =
+        entries.iter().enumerate().map(|(at, it)| (it.key.as_str(), at)).collect();
+    let next =
+        |at: usize| entries[at].value.get("ref").and_then(Node::text).and_then(|it| index.get(it)).copied();
+    let (mut order, mut circular, mut done) = (Vec::new(), Vec::new(), vec![false; entries.len()]);
+    for start in 0..entries.len() {
+        let mut chain = vec![start];
+        while let Some(to) = next(chain[chain.len() - 1]).filter(|it| !done[*it]) {
+            if let Some(at) = chain.iter().position(|it| *it == to) {
+                let names: Vec<&str> =
+                    chain[at..].iter().chain([&to]).map(|it| entries[*it].key.as_str()).collect();
+                let message = format!("rubrics refer to each other: {}", names.join(" → "));
+                cx.error(Code::Cycle, entries[to].key_span, message);
+                circular.extend(names.into_iter().map(str::to_owned));
+                break;
+            }
+            chain.push(to);
+        }
+        for at in chain.into_iter().rev() {
+            if !std::mem::replace(&mut done[at], true) {
+                order.push(&entries[at]);
+            }
+        }
+    }
+    (order, circular)
 }
 
 fn define<T>(cx: &Context<'_>, map: &mut BTreeMap<String, T>, entry: &Entry, value: T, what: &str) {
@@ -142,8 +175,7 @@ fn bare_rubric(cx: &Context<'_>, node: &Node, suite: &mut Suite) {
 }
 
 fn import(cx: &Context<'_>, item: &Node, imports: &mut Imports, suite: &mut Suite, named: &mut Named) {
-    let Some(path) = cx.plain_text(item, "imports") else { return };
-    let path = path.strip_prefix("file://").unwrap_or(&path).to_owned();
+    let Some(path) = cx.path(item, "imports") else { return };
     let Some(file_id) = cx.find(&path, item.span) else { return };
     if let Some(at) = imports.open.iter().position(|it| it.0 == file_id) {
         circle(cx, item, &imports.open[at..]);
@@ -260,8 +292,16 @@ fn header(cx: &Context<'_>, node: &Node, key: &str) -> Option<String> {
 fn judge(cx: &Context<'_>, node: &Node, named: &BTreeMap<String, Judge>) -> Option<Judge> {
     if node.map().is_none() {
         let name = cx.plain_text(node, "judge")?;
-        let model = || Judge { model: Some(name.clone()), ..Judge::default() };
-        return Some(named.get(&name).cloned().unwrap_or_else(model));
+        if let Some(judge) = named.get(&name) {
+            return Some(judge.clone());
+        }
+        let known: Vec<&str> = named.keys().map(String::as_str).collect();
+        if let Some(meant) = crate::diagnostic::closest(&name, &known) {
+            let message = format!("`{name}` is read as the name of a model");
+            let help = format!("did you mean the judge `{meant}`?");
+            cx.report(Diagnostic::warning(Code::UnknownName, node.span, message).help(help));
+        }
+        return Some(Judge { model: Some(name), ..Judge::default() });
     }
     judge_fields(Fields::new(cx, node, "judge")?)
 }
@@ -294,7 +334,7 @@ pub(super) fn judge_fields(fields: Fields<'_>) -> Option<Judge> {
 fn jury(fields: Fields<'_>) -> Option<Jury> {
     let size = fields.need("size").and_then(|it| fields.cx.integer(it, "size", 1..=1000));
     // Just over one half: a majority.
-    let consensus = fields.number_in("consensus", 0.0..=1.0).unwrap_or(0.51);
+    let consensus = fields.number_in("consensus", 0.01..=1.0).unwrap_or(0.51);
     fields.finish();
     Some(Jury { size: u32::try_from(size?).ok()?, consensus })
 }
@@ -326,9 +366,7 @@ fn eval(
     }
     let candidate = candidate(&fields);
     let threshold = fields.get("threshold").and_then(|it| Some((cx.number(it, "threshold")?, it.span)));
-    let mut ids = Ids::default();
-    let checks =
-        fields.list("checks").unwrap_or_default().iter().filter_map(|it| check(cx, it, &mut ids)).collect();
+    let checks = fields.list("checks").unwrap_or_default().iter().filter_map(|it| check(cx, it)).collect();
     let extra = Extra { threshold, checks };
     let rubric = eval_rubric(&fields, named, extra);
     has_something_to_grade(&fields);
@@ -354,6 +392,16 @@ fn eval(
             }
         },
     };
+    if let Some(server) =
+        case.server.as_ref().filter(|it| !suite.servers.is_empty() && !suite.servers.contains_key(*it))
+    {
+        let message = format!("there is no server `{server}`, so a live run will be deferred");
+        let known = suite.servers.keys().map(String::as_str);
+        cx.report(
+            Diagnostic::warning(Code::UnknownName, fields.span("server"), message)
+                .suggest(server, known, "servers"),
+        );
+    }
     if case.data.is_some() || !fields.has("data") {
         row_fields(cx, node, &case);
     }
@@ -389,8 +437,7 @@ fn candidate(fields: &Fields<'_>) -> Candidate {
     let cx = fields.cx;
     let trace = fields.get("trace").and_then(|it| match &it.shape {
         Shape::Scalar(_) => {
-            let path = cx.plain_text(it, "trace")?;
-            let path = path.strip_prefix("file://").unwrap_or(&path).to_owned();
+            let path = cx.path(it, "trace")?;
             if !path.contains("{{") {
                 cx.find(&path, it.span)?;
             }
@@ -445,7 +492,7 @@ fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
 fn matrix(fields: Fields<'_>) -> Matrix {
     let axis = |key: &'static str| {
         let values = fields.texts(key);
-        if fields.list_is_empty(key) || (fields.has(key) && fields.get(key).is_none()) {
+        if fields.list_is_empty(key) {
             fields.cx.report(
                 Diagnostic::error(
                     Code::Empty,

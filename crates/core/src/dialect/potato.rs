@@ -14,7 +14,7 @@ use super::rubric::{Named, UNREADABLE, leaf, preset};
 use crate::catalogue::{self, CHECKS, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{
-    Answers, Ask, Criterion, Draft, GraderKind, Graph, Node as TreeNode, Scale, Target, Value, WHOLE,
+    Answers, Ask, Criterion, Draft, GraderKind, Graph, Node as TreeNode, Rubric, Scale, Target, Value, WHOLE,
 };
 use crate::source::{Node, Shape, Span};
 use crate::suite::{Annotation, ErrorKind, Notes, Overall, Scheme, SchemeKind, Severity, Suite, Trajectory};
@@ -124,12 +124,18 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
     }
     let Some(fields) = Fields::new(cx, node, "annotation task") else { return suite };
     suite.annotation = annotation(fields);
-    for scheme in suite.annotation.iter().flat_map(|it| &it.schemes) {
-        if let SchemeKind::Rubric { rubric, .. } = &scheme.kind {
-            suite.rubrics.insert(scheme.name.clone(), Arc::clone(rubric));
-        }
-    }
+    suite.rubrics.extend(rubrics(suite.annotation.as_ref()));
     suite
+}
+
+/// The rubrics that people fill in, by the names of their schemes.
+pub(super) fn rubrics(annotation: Option<&Annotation>) -> Vec<(String, Arc<Rubric>)> {
+    let schemes = annotation.into_iter().flat_map(|it| &it.schemes);
+    let rubric = |it: &Scheme| match &it.kind {
+        SchemeKind::Rubric { rubric, .. } => Some((it.name.clone(), Arc::clone(rubric))),
+        _ => None,
+    };
+    schemes.filter_map(rubric).collect()
 }
 
 /// An annotation task: a file of its own, or the `annotation` block of a native file.
@@ -195,7 +201,12 @@ pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
         output.finish();
     }
     for item in fields.list("data_files").unwrap_or_default() {
-        annotation.data_files.extend(data_file(cx, item, annotation.id_key.as_deref()));
+        annotation.data_files.extend(data_file(
+            cx,
+            item,
+            annotation.id_key.as_deref(),
+            annotation.text_key.as_deref(),
+        ));
     }
     fields.ignores(WITHOUT_EFFECT);
     fields.finish();
@@ -210,7 +221,7 @@ fn item_properties(fields: Fields<'_>) -> (Option<String>, Option<String>) {
 }
 
 /// Data is needed when people start, not to know what they are asked; so a missing file is a warning.
-fn data_file(cx: &Context<'_>, node: &Node, id_key: Option<&str>) -> Option<String> {
+fn data_file(cx: &Context<'_>, node: &Node, id_key: Option<&str>, text_key: Option<&str>) -> Option<String> {
     let mut node = node;
     if node.map().is_some() {
         let fields = Fields::new(cx, node, "data file")?;
@@ -219,7 +230,7 @@ fn data_file(cx: &Context<'_>, node: &Node, id_key: Option<&str>) -> Option<Stri
         fields.finish();
         node = path?;
     }
-    let path = cx.plain_text(node, "data_files")?;
+    let path = cx.path(node, "data_files")?;
     let folder = cx.path_of(node.span.file).parent().unwrap_or(Path::new("")).to_owned();
     if (cx.world.read)(&tidy(&folder.join(&path))) == Err(super::ReadError::Missing) {
         cx.report(
@@ -230,7 +241,18 @@ fn data_file(cx: &Context<'_>, node: &Node, id_key: Option<&str>) -> Option<Stri
     }
     let file = cx.find(&path, node.span)?;
     let mut seen: HashMap<String, usize> = HashMap::new();
-    for (at, row) in rows::rows_of(cx, file, node.span).iter().enumerate() {
+    let rows = rows::rows_of(cx, file, node.span);
+    if let (Some(key), Some(row)) =
+        (text_key, rows.first().filter(|it| text_key.is_some_and(|key| !it.contains_key(key))))
+    {
+        let known = row.keys().map(String::as_str);
+        let message = format!("the first row of `{path}` has no `{key}`");
+        let mut diagnostic =
+            Diagnostic::warning(Code::UnknownName, node.span, message).suggest(key, known, "its fields");
+        diagnostic.replacement = None;
+        cx.report(diagnostic);
+    }
+    for (at, row) in rows.iter().enumerate() {
         let Some(key) = id_key else { break };
         match row.get(key) {
             None => {
@@ -633,7 +655,7 @@ fn text(fields: &Fields<'_>) -> SchemeKind {
 }
 
 /// A list of evaluators is a rubric whose criteria are those evaluators.
-fn evaluators(cx: &Context<'_>, items: &[Node], span: Span) -> Option<Arc<crate::rubric::Rubric>> {
+fn evaluators(cx: &Context<'_>, items: &[Node], span: Span) -> Option<Arc<Rubric>> {
     let (mut ids, mut spot, mut criteria) = (Ids::default(), Spot::new(span), Vec::new());
     for item in items {
         if let Some((criterion, at)) = evaluator(cx, item, &mut ids) {

@@ -17,6 +17,16 @@ pub struct World<'a> {
     /// Files that a pattern matches, sorted.
     pub glob: &'a dyn Fn(&Path) -> Result<Vec<PathBuf>, ReadError>,
     pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// Whether `{{ env.X }}` is filled in everywhere, or only where a path needs it.
+    pub variables: Variables,
+}
+
+/// A suite that is only shown must not show what the environment keeps secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Variables {
+    #[default]
+    Filled,
+    Kept,
 }
 
 impl std::fmt::Debug for World<'_> {
@@ -69,7 +79,15 @@ impl<'a> Context<'a> {
         (self.sources.into_inner(), self.found.into_inner(), self.asked.into_inner())
     }
 
-    pub(super) fn report(&self, diagnostic: Diagnostic) {
+    pub(super) fn report(&self, mut diagnostic: Diagnostic) {
+        if let Some(replacement) = &mut diagnostic.replacement {
+            let sources = self.sources.borrow();
+            let Span { file, start, end } = diagnostic.span;
+            let written = &sources.get(file).text[start as usize..end as usize];
+            if let Some(quote) = written.chars().next().filter(|it| ['"', '\''].contains(it)) {
+                *replacement = format!("{quote}{replacement}{quote}");
+            }
+        }
         if diagnostic.severity == Severity::Error {
             self.n_errors.set(self.n_errors.get() + 1);
         }
@@ -162,6 +180,14 @@ impl<'a> Context<'a> {
 
     /// Fills in `{{ env.X }}`; a variable that is not set is an error at `span`.
     pub(super) fn expand(&self, text: &str, span: Span) -> String {
+        match self.world.variables {
+            Variables::Filled => self.expand_path(text, span),
+            Variables::Kept => text.to_owned(),
+        }
+    }
+
+    /// Like [`Self::expand`], for a text that leads to a file.
+    pub(super) fn expand_path(&self, text: &str, span: Span) -> String {
         if !text.contains("{{") {
             return text.to_owned();
         }
@@ -193,8 +219,24 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// A path, in which variables are always filled in.
+    pub(super) fn path(&self, node: &Node, what: &str) -> Option<String> {
+        let text = self.raw_text(node, what)?;
+        let text = self.expand_path(&text, node.span);
+        Some(text.strip_prefix("file://").unwrap_or(&text).trim().to_owned())
+    }
+
     pub(super) fn plain_text(&self, node: &Node, what: &str) -> Option<String> {
         match node.text() {
+            Some(text) if text.starts_with("file://") => Some(self.expand_path(text, node.span)),
+            Some(text) if text.starts_with("ref://") => {
+                let message = format!("`{text}` is not understood here");
+                self.report(
+                    Diagnostic::error(Code::Unsupported, node.span, message)
+                        .help("`ref://` names a default test; use `file://path` for a text"),
+                );
+                None
+            }
             Some(text) => Some(self.expand(text, node.span)),
             None => {
                 self.wrong_type(node, what, "text");
@@ -409,6 +451,8 @@ pub(super) struct Fields<'a> {
     known: RefCell<Vec<&'static str>>,
     /// Keys that nobody knew and somebody took all the same.
     taken: RefCell<Vec<String>>,
+    /// Keys whose value is a name, for which `null` is as good as any.
+    names: RefCell<Vec<&'static str>>,
     /// What is missing under these keys, unless one of them turns out to be there, misspelt.
     missing: RefCell<Vec<(Vec<&'static str>, Diagnostic)>>,
 }
@@ -443,6 +487,7 @@ impl<'a> Fields<'a> {
             known: RefCell::default(),
             taken: RefCell::default(),
             missing: RefCell::default(),
+            names: RefCell::default(),
         })
     }
 
@@ -539,6 +584,7 @@ impl<'a> Fields<'a> {
 
     /// A name stays the text it was written as, even `null` and `1.10`.
     pub(super) fn name(&self, key: &'static str) -> Option<String> {
+        self.names.borrow_mut().push(key);
         let node = self.raw(key)?;
         match node.scalar() {
             Some(it) if it.text.is_empty() || it.text == "~" && it.plain => None,
@@ -586,8 +632,8 @@ impl<'a> Fields<'a> {
     /// What the files hold that a key lists.
     pub(super) fn texts_of(&self, key: &'static str) -> Vec<String> {
         let files = self.list(key).unwrap_or_default().iter().filter_map(|it| {
-            let path = self.cx.plain_text(it, key)?;
-            self.cx.find(path.strip_prefix("file://").unwrap_or(&path), it.span)
+            let path = self.cx.path(it, key)?;
+            self.cx.find(&path, it.span)
         });
         files.map(|it| self.cx.text_of(it).to_string()).collect()
     }
@@ -667,6 +713,12 @@ impl<'a> Fields<'a> {
         there
     }
 
+    /// Keys that begin so are the author's own business.
+    pub(super) fn takes_prefix(&self, prefix: &str) {
+        let own = self.entries.iter().filter(|it| it.key.starts_with(prefix)).map(|it| it.key.clone());
+        self.taken.borrow_mut().extend(own);
+    }
+
     /// The entries under keys that are not in `known`; they count as read.
     pub(super) fn others(&self, known: &[&str]) -> Vec<&'a Entry> {
         let others: Vec<&Entry> =
@@ -689,13 +741,58 @@ impl<'a> Fields<'a> {
             self.cx.report(
                 Diagnostic::error(Code::UnknownKey, entry.key_span, format!("unknown key `{}`", entry.key))
                     .label(format!("not a key of {}", a(self.what)))
-                    .suggest(&entry.key, unique(&known), "known keys"),
+                    .suggest(
+                        probably(&entry.key, &known).unwrap_or(&entry.key),
+                        unique(&known),
+                        "known keys",
+                    ),
             );
         }
-        let misspelt = |keys: &[&str]| unknown.iter().any(|it| closest(&it.key, keys).is_some());
+        // Nothing behind a colon is a slip, not a way to say "the default".
+        let names = self.names.take();
+        let is_idle = |it: &&Entry| {
+            let is_name =
+                names.contains(&it.key.as_str()) && it.value.text_or_null().is_some_and(|it| 1 < it.len());
+            it.value.is_null() && !is_name && known.contains(&it.key.as_str())
+        };
+        for entry in self.entries.iter().filter(is_idle) {
+            let message = format!("`{}` is there, but has no value", entry.key);
+            self.cx.report(
+                Diagnostic::error(Code::MissingKey, entry.key_span, message)
+                    .help("give it a value, or remove it"),
+            );
+        }
+        let misspelt = |keys: &[&str]| unknown.iter().any(|it| probably(&it.key, keys).is_some());
         self.missing.borrow_mut().retain(|(keys, _)| !misspelt(keys));
         self.cx.asked.borrow_mut().entry(self.what).or_default().extend(known);
     }
+}
+
+/// Words that other tools use for a key.
+const SYNONYMS: [(&str, &str); 16] = [
+    ("id", "name"),
+    ("title", "name"),
+    ("question", "ask"),
+    ("text", "description"),
+    ("outcome", "description"),
+    ("requirement", "description"),
+    ("anchors", "examples"),
+    ("scale_descriptions", "levels"),
+    ("score_ranges", "scale"),
+    ("pass_threshold", "threshold"),
+    ("pass_mark", "threshold"),
+    ("output", "response"),
+    ("answer", "response"),
+    ("question", "prompt"),
+    ("assert", "checks"),
+    ("aggregate", "aggregation"),
+];
+
+/// The known key that an unknown one stands for: a slip of the keyboard, or another tool's word.
+fn probably<'k>(written: &str, known: &[&'k str]) -> Option<&'k str> {
+    let synonym =
+        SYNONYMS.iter().filter(|it| it.0 == written).find_map(|it| known.iter().find(|key| **key == it.1));
+    synonym.copied().or_else(|| closest(written, known))
 }
 
 /// “a rubric”, “an eval”.

@@ -11,8 +11,8 @@ use crate::suite::Row;
 
 /// The rows of the file, or of every file the pattern matches, in order.
 pub(super) fn rows(cx: &Context<'_>, node: &Node) -> Option<(String, Vec<Row>)> {
-    let written = cx.plain_text(node, "data")?;
-    let path = written.strip_prefix("file://").unwrap_or(&written);
+    let written = cx.path(node, "data")?;
+    let path = written.as_str();
     let files: Vec<FileId> = if path.contains(['*', '?', '[']) {
         let folder = cx.path_of(node.span.file).parent().unwrap_or(Path::new("")).to_owned();
         let found = match (cx.world.glob)(&tidy(&folder.join(path))) {

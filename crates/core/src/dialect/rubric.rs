@@ -54,7 +54,14 @@ pub(super) fn rubric(cx: &Context<'_>, node: &Node, named: &Named, extra: Extra)
 #[derive(Default)]
 pub(super) struct Extra {
     pub(super) threshold: Option<(f64, Span)>,
-    pub(super) checks: Vec<(Criterion, Spot)>,
+    pub(super) checks: Vec<BesideCheck>,
+}
+
+/// A check beside a rubric. Without a name of its own it gets one that the rubric does not use.
+pub(super) struct BesideCheck {
+    criterion: Criterion,
+    spot: Spot,
+    is_named: bool,
 }
 
 impl Extra {
@@ -63,7 +70,12 @@ impl Extra {
             draft.pass_mark = threshold;
             spot.keys.push(("threshold", span));
         }
-        for (criterion, at) in self.checks {
+        let mut ids = Ids::default();
+        draft.criteria.iter().for_each(|it| ids.take(&it.id));
+        for BesideCheck { mut criterion, spot: at, is_named } in self.checks {
+            if !is_named {
+                criterion.id = ids.fresh(&criterion.id);
+            }
             draft.criteria.push(criterion);
             spot.children.push(at);
         }
@@ -447,6 +459,13 @@ fn typed(fields: &Fields<'_>, entries: &'static [Entry], what: &str) -> Option<M
     let node = fields.need("type")?;
     let name = fields.cx.plain_text(node, "type")?;
     let Some(entry) = catalogue::find(entries, &name) else {
+        if let Some(plain) = name.strip_prefix("not-").filter(|it| catalogue::find(entries, it).is_some()) {
+            fields.cx.report(
+                Diagnostic::error(Code::Unsupported, node.span, format!("there is no {what} `{name}`"))
+                    .help(format!("write `type: {plain}` with `not: true` beside it")),
+            );
+            return None;
+        }
         fields.cx.report(
             Diagnostic::error(Code::Unsupported, node.span, format!("there is no {what} `{name}`")).suggest(
                 &name,
@@ -460,13 +479,15 @@ fn typed(fields: &Fields<'_>, entries: &'static [Entry], what: &str) -> Option<M
 }
 
 /// One entry of an eval's `checks`: a check, with how it counts beside it.
-pub(super) fn check(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion, Spot)> {
+pub(super) fn check(cx: &Context<'_>, node: &Node) -> Option<BesideCheck> {
     let fields = Fields::new(cx, node, "check")?;
     let spot =
         Spot::new(fields.start()).key("weight", fields.span("weight")).key("name", fields.span("name"));
     let method = typed(&fields, CHECKS, "check")?;
-    let id = fields.name("name").unwrap_or_else(|| ids.fresh(method.entry.name));
-    let mut criterion = Criterion::new(id, "", Ask::Check(method));
+    let name = fields.name("name");
+    let is_named = name.is_some();
+    let mut criterion =
+        Criterion::new(name.unwrap_or_else(|| method.entry.name.to_owned()), "", Ask::Check(method));
     criterion.description = fields.text("description").unwrap_or_default();
     criterion.weight = fields.number("weight").unwrap_or(1.0);
     criterion.required = fields.bool("required").unwrap_or(false);
@@ -474,7 +495,7 @@ pub(super) fn check(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Cri
         criterion.polarity = Polarity::Negated;
     }
     fields.finish();
-    Some((criterion, spot))
+    Some(BesideCheck { criterion, spot, is_named })
 }
 
 fn when(fields: Fields<'_>) -> Option<When> {
@@ -507,14 +528,15 @@ fn anchor(cx: &Context<'_>, node: &Node) -> Option<Anchor> {
 
 fn scale(cx: &Context<'_>, node: &Node) -> Option<Scale> {
     if node.map().is_none() {
-        return cx.word(node, "scale", &[("binary", ()), ("unit", ()), ("likert", ())]).map(|()| match node
-            .text()
-            .unwrap_or_default()
-        {
-            "binary" => Scale::Binary,
-            "likert" => Scale::likert(1, 5),
-            _ => Scale::Unit,
-        });
+        let words = [("binary", Scale::Binary), ("unit", Scale::Unit), ("likert", Scale::likert(1, 5))];
+        let found = node.text().and_then(|text| words.iter().find(|it| it.0 == text));
+        if found.is_none() {
+            cx.report(
+                Diagnostic::error(Code::BadValue, cx.head(node), format!("`scale` cannot be {}", node.describe()))
+                    .note("a scale is `binary`, `unit`, `likert: {min: 1, max: 5}`, `ranges: {0: …}` or `choices: {name: score}`"),
+            );
+        }
+        return found.map(|it| it.1.clone());
     }
     let fields = Fields::new(cx, node, "scale")?;
     for (first, second) in [("likert", "ranges"), ("likert", "choices"), ("ranges", "choices")] {
@@ -523,6 +545,18 @@ fn scale(cx: &Context<'_>, node: &Node) -> Option<Scale> {
     let kinds = ["likert", "ranges", "choices"];
     let kind = kinds.into_iter().find(|it| fields.has(it));
     let read = match kind {
+        None if fields.has("min") || fields.has("max") => {
+            fields.knows(&["min", "max"]);
+            cx.report(
+                Diagnostic::error(
+                    Code::MissingKey,
+                    fields.start(),
+                    "this scale does not say what kind it is",
+                )
+                .help("write `scale: {likert: {min: 1, max: 5}}`"),
+            );
+            None
+        }
         None => {
             fields.lacks(
                 &kinds,

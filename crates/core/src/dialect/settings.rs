@@ -64,7 +64,13 @@ pub(super) fn agentv(cx: &Context<'_>, node: &Node) -> BTreeMap<String, String> 
 
 fn refs(fields: &Fields<'_>) -> BTreeMap<String, String> {
     let entries = fields.map("refs").unwrap_or_default();
-    entries.iter().filter_map(|it| Some((it.key.clone(), fields.cx.plain_text(&it.value, "refs")?))).collect()
+    entries
+        .iter()
+        .filter_map(|it| {
+            let text = fields.cx.raw_text(&it.value, "refs")?;
+            Some((it.key.clone(), fields.cx.expand_path(&text, it.value.span)))
+        })
+        .collect()
 }
 
 /// The `file://…` that `ref://name` stands for.

@@ -24,6 +24,7 @@ fn with_world<T>(path: &Path, act: impl FnOnce(&World<'_>) -> T) -> T {
         read: &read,
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
+        variables: Variables::Filled,
     };
     act(&world)
 }
@@ -111,7 +112,13 @@ fn every_preset_is_a_valid_rubric() {
         let read = |path: &Path| {
             if path == Path::new("/s.yaml") { Ok(suite.as_str().into()) } else { Err(ReadError::Missing) }
         };
-        let world = World { root: "/".into(), read: &read, glob: &|_| Ok(Vec::new()), variable: &|_| None };
+        let world = World {
+            root: "/".into(),
+            read: &read,
+            glob: &|_| Ok(Vec::new()),
+            variable: &|_| None,
+            variables: Variables::Filled,
+        };
         let loaded = load(Path::new("/s.yaml"), None, &world);
         assert!(loaded.suite.is_some(), "{}: {:#?}", preset.name, loaded.diagnostics);
         assert!(!preset.description().is_empty(), "{} says what it is for", preset.name);
@@ -131,7 +138,13 @@ fn files_imported_many_times_are_read_once() {
             "rubrics: {deep: It is deep.}\n".into()
         })
     };
-    let world = World { root: "/".into(), read: &read, glob: &|_| Ok(Vec::new()), variable: &|_| None };
+    let world = World {
+        root: "/".into(),
+        read: &read,
+        glob: &|_| Ok(Vec::new()),
+        variable: &|_| None,
+        variables: Variables::Filled,
+    };
     let loaded = load(Path::new("/0.yaml"), None, &world);
     assert_eq!(loaded.suite.unwrap().rubrics.len(), 1);
 }
@@ -143,7 +156,13 @@ fn anchors_inside_anchors_are_bounded() {
         + &"x, ".repeat(20_000)
         + &"]".repeat(depth);
     let read = |_: &Path| Ok(text.as_str().into());
-    let world = World { root: "/".into(), read: &read, glob: &|_| Ok(Vec::new()), variable: &|_| None };
+    let world = World {
+        root: "/".into(),
+        read: &read,
+        glob: &|_| Ok(Vec::new()),
+        variable: &|_| None,
+        variables: Variables::Filled,
+    };
     let loaded = load(Path::new("/s.yaml"), None, &world);
     let codes: Vec<Code> = loaded.diagnostics.iter().map(|it| it.code).collect();
     assert!(codes == [Code::TooLarge] || codes == [Code::TooDeep], "{codes:?}");
@@ -194,4 +213,68 @@ fn faults_in_other_files_are_shown_there() {
         (config, 5, "unknown-key"),
     ];
     check("settings/suite.yaml", &settings);
+}
+
+fn load_text(text: &str) -> Loaded {
+    let read =
+        |path: &Path| if path == Path::new("/s.yaml") { Ok(text.into()) } else { Err(ReadError::Missing) };
+    let variable = |name: &str| (name == "SECRET").then(|| "hunter2".to_owned());
+    let world = World {
+        root: "/".into(),
+        read: &read,
+        glob: &|_| Ok(Vec::new()),
+        variable: &variable,
+        variables: Variables::Kept,
+    };
+    load(Path::new("/s.yaml"), None, &world)
+}
+
+#[test]
+fn a_suite_that_is_only_shown_keeps_its_variables() {
+    let suite = load_text(
+        "judge: {base_url: 'https://{{ env.SECRET }}@h'}\nevals: [{name: a, prompt: '{{ env.OTHER }}', rubric: b c d}]",
+    );
+    let shown = crate::source::to_yaml(&to_native(&suite.suite.unwrap()));
+    assert!(
+        shown.contains("{{ env.SECRET }}") && shown.contains("{{ env.OTHER }}") && !shown.contains("hunter2"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn comments_glued_to_a_bracket_are_read() {
+    let suite = load_text("evals:\n  - {name: a, response: b}# why\n    \n").diagnostics;
+    let lines: Vec<&str> = suite.iter().map(|it| it.code.name()).collect();
+    assert_eq!(lines, ["missing-key"], "only the rubric is missing");
+}
+
+#[test]
+fn negated_rubrics_lose_the_gates_of_their_items() {
+    let loaded = load_text(
+        "tests: [{id: a, input: q, assert: [{type: llm-rubric, value: [is rude, is wrong], negate: true}]}]",
+    );
+    let suite = loaded.suite.unwrap();
+    let criterion = &suite.cases[0].rubric.criteria[0];
+    assert_eq!(criterion.polarity, crate::rubric::Polarity::Negated);
+    assert!(criterion.children().iter().all(|it| !it.required));
+}
+
+#[test]
+fn the_default_test_comes_before_the_suite() {
+    let text = "threshold: 0.6\ndefault_test: {threshold: 0.9}\ntests: [{id: a, input: q, assert: [x]}, {id: b, input: q, threshold: 0.5, assert: [x]}]";
+    let marks: Vec<f64> = load_text(text).suite.unwrap().cases.iter().map(|it| it.rubric.pass_mark).collect();
+    assert_eq!(marks, [0.9, 0.5]);
+}
+
+#[test]
+fn questions_of_two_trees_do_not_share_an_id() {
+    let text = "criteria:
+  - name: a
+    graph: {root: b.c, nodes: {b.c: {ask: q, yes: {score: 1}, no: {score: 0}}}}
+  - name: a.b
+    graph: {root: c, nodes: {c: {ask: q, yes: {score: 1}, no: {score: 0}}}}
+";
+    let loaded = load_text(text);
+    let codes: Vec<&str> = loaded.diagnostics.iter().map(|it| it.code.name()).collect();
+    assert!(codes.contains(&"duplicate-id"), "{codes:?}\n{text}");
 }

@@ -23,6 +23,10 @@ pub enum BadLine {
         "a line must be a JSON object such as {{\"candidate\": \"a\", \"criterion\": \"clear\", \"value\": 4}}"
     )]
     NotAnObject,
+    #[error(
+        "a line must hold a whole JSON object; this file has one spread over several lines (`jq -c . FILE` joins them)"
+    )]
+    NotOneLine,
     #[error("`{0}` is missing")]
     Missing(&'static str),
     #[error("{0}")]
@@ -42,7 +46,7 @@ struct Short {
     #[serde(default)]
     outcome: Option<Outcome>,
     #[serde(default)]
-    grader: Option<AnyGrader>,
+    grader: Option<Json>,
     #[serde(default)]
     reason: Reason,
     #[serde(default)]
@@ -51,15 +55,12 @@ struct Short {
     time: Option<Time>,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum AnyGrader {
-    Name(String),
-    Full(Grader),
-}
-
 impl Line {
     pub fn parse(text: &str) -> Result<Self, BadLine> {
+        let text = text.trim_start_matches('\u{feff}');
+        if matches!(text.trim(), "{" | "[") {
+            return Err(BadLine::NotOneLine);
+        }
         let value: Json = serde_json::from_str(text).map_err(|error| {
             let reason = error.to_string();
             let reason = reason.split(" at line").next().unwrap_or_default();
@@ -69,7 +70,7 @@ impl Line {
         if map.get("rubric").is_some_and(|it| it.get("criteria_ratings").is_some()) {
             return annotation(&map);
         }
-        let id = map.get("candidate").ok_or(BadLine::Missing("candidate"))?;
+        let id = map.get("candidate").filter(|it| !it.is_null()).ok_or(BadLine::Missing("candidate"))?;
         if !map.contains_key("criterion") {
             let response = map.get("response").and_then(Json::as_str).ok_or(BadLine::Missing("criterion"))?;
             return Ok(Self::Candidate { id: id_text(id), response: response.to_owned() });
@@ -79,7 +80,14 @@ impl Line {
         }
         let is_short =
             !map.contains_key("format") && !map.contains_key("rubric") && !map.contains_key("spend");
-        let shape = |error: serde_json::Error| BadLine::Shape(error.to_string());
+        let outcome_is_object = map.get("outcome").is_none_or(Json::is_object);
+        let shape = |error: serde_json::Error| match outcome_is_object {
+            true => BadLine::Shape(error.to_string()),
+            false => BadLine::Shape(
+                "`outcome` must be an object such as {\"kind\": \"failed\", \"failure\": \"timeout\"}"
+                    .to_owned(),
+            ),
+        };
         if is_short {
             short(serde_json::from_value(Json::Object(map)).map_err(shape)?)
         } else {
@@ -98,9 +106,14 @@ fn short(short: Short) -> Result<Line, BadLine> {
         (None, None) => return Err(BadLine::Missing("value")),
     };
     let grader = match short.grader {
-        Some(AnyGrader::Full(grader)) => grader,
-        Some(AnyGrader::Name(name)) => Grader { kind: GraderKind::Human, name, configuration: None },
         None => given(),
+        Some(Json::String(name)) => Grader { kind: GraderKind::Human, name, configuration: None },
+        Some(other) => serde_json::from_value(other).map_err(|_| {
+            BadLine::Shape(
+                "`grader` must be a name, or an object such as {\"kind\": \"judge\", \"name\": \"claude\"}"
+                    .to_owned(),
+            )
+        })?,
     };
     Ok(Line::Grades(vec![Grade {
         format: FORMAT,
@@ -195,7 +208,9 @@ mod tests {
             let error = Line::parse(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         };
-        check("{", "not JSON");
+        check("{\"a\"", "not JSON");
+        check("{", "a whole JSON object");
+        check(r#"{"candidate": "a", "criterion": "b", "value": 1, "grader": 7}"#, "`grader` must be a name");
         check("[1]", "must be a JSON object");
         check(r#"{"candidate": "a"}"#, "`criterion` is missing");
         check(r#"{"candidate": "a", "criterion": "b"}"#, "`value` is missing");

@@ -44,6 +44,8 @@ pub struct Counts {
     pub abstained: u32,
     pub failed: u32,
     pub deferred: u32,
+    /// Not asked because something they require is not met.
+    pub unmet: u32,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -254,11 +254,14 @@ impl Examiner {
             let problem = Problem::DuplicateId(criterion.id.clone());
             self.faults.push(Fault { at, key: "name", problem, other: Some(other) });
         }
+        let mut owners: HashMap<String, &str> = HashMap::new();
         for question in questions(criteria).filter(|it| it.node.is_some()) {
-            // Two nodes with one id are a fault of their graph.
-            if seen.contains_key(&question.id()) {
+            let (id, owner) = (question.id(), question.criterion.id.as_str());
+            // Two nodes of one graph with one id are a fault of that graph.
+            let other = owners.insert(id.clone(), owner).is_some_and(|it| it != owner);
+            if other || seen.contains_key(&id) {
                 unique = false;
-                self.fault(&[], "criteria", Problem::DuplicateId(question.id()));
+                self.fault(&[], "criteria", Problem::DuplicateId(id));
             }
         }
         unique

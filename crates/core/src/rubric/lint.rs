@@ -1,5 +1,7 @@
 //! Advice on valid rubrics: what makes graders disagree, and what does nothing.
 
+use std::collections::HashSet;
+
 use super::{Aggregation, Answers, Ask, Criterion, GraderKind, Rubric, Scale, Target};
 use crate::diagnostic::Code;
 
@@ -38,7 +40,38 @@ const VAGUE: [&str; 14] = [
 pub fn lint(rubric: &Rubric) -> Vec<Advice> {
     let mut advice = Vec::new();
     list(&rubric.criteria, rubric.aggregation, &mut Vec::new(), &mut advice);
+    idle_thresholds(&rubric.criteria, &requirements(&rubric.criteria), &mut Vec::new(), &mut advice);
     advice
+}
+
+/// Ids that some criterion requires.
+fn requirements(criteria: &[Criterion]) -> HashSet<&str> {
+    let own = criteria.iter().flat_map(|it| it.requires.iter().map(String::as_str));
+    own.chain(criteria.iter().flat_map(|it| requirements(it.children()))).collect()
+}
+
+/// A threshold belongs to a gate, or decides whether a requirement is met.
+fn idle_thresholds(
+    criteria: &[Criterion],
+    required: &HashSet<&str>,
+    at: &mut Vec<usize>,
+    advice: &mut Vec<Advice>,
+) {
+    for (index, criterion) in criteria.iter().enumerate() {
+        at.push(index);
+        let gates = criterion.required || criterion.polarity == super::Polarity::Guard;
+        if criterion.threshold.is_some() && !gates && !required.contains(criterion.id.as_str()) {
+            advice.push(Advice {
+                at: at.clone(),
+                key: "threshold",
+                code: Code::NoEffect,
+                message: format!("the threshold of `{}` does nothing: it is no gate", criterion.id),
+                help: "add `required: true`, or use `min_score`, which gates by itself",
+            });
+        }
+        idle_thresholds(criterion.children(), required, at, advice);
+        at.pop();
+    }
 }
 
 fn list(criteria: &[Criterion], aggregation: Aggregation, at: &mut Vec<usize>, advice: &mut Vec<Advice>) {

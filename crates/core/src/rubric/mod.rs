@@ -442,7 +442,8 @@ impl Question<'_> {
             (Some(Answers::Choices(choices)), _) => {
                 let labels = || choices.iter().map(|it| it.0.as_str());
                 match value {
-                    Value::Text(text) if labels().any(|it| it == text) => Ok(None),
+                    // A label may look like a number or a truth value to whoever wrote the answer.
+                    _ if labels().any(|it| it == value.to_string()) => Ok(None),
                     _ => Err(OffScale {
                         value: value.clone(),
                         allowed: labels().collect::<Vec<_>>().join(", "),
@@ -450,6 +451,11 @@ impl Question<'_> {
                 }
             }
             (None, Ask::Question(scale)) => scale.unit(value).map(Some),
+            (Some(Answers::YesNo { .. }), _) => match value {
+                Value::Text(text) if text == "yes" => Ok(Some(1.0)),
+                Value::Text(text) if text == "no" => Ok(Some(0.0)),
+                _ => Scale::Unit.unit(value).map(Some),
+            },
             _ => Scale::Unit.unit(value).map(Some),
         }
     }

@@ -79,8 +79,9 @@ impl Scale {
                 let (min, max) = self.bounds().unwrap_or((0.0, 1.0));
                 (it.fract() == 0.0 && (min..=max).contains(it)).then(|| (it - min) / (max - min))
             }
-            (Self::Choices(choices), Value::Text(it)) => {
-                choices.iter().find(|choice| choice.label == *it).map(|choice| choice.score)
+            // A label may look like a number or a truth value to whoever wrote the answer.
+            (Self::Choices(choices), _) => {
+                choices.iter().find(|choice| choice.label == value.to_string()).map(|choice| choice.score)
             }
             _ => None,
         };

@@ -11,8 +11,8 @@ pub use sheet::{Ballot, Refused, Sheet};
 
 use crate::grade::{Counts, FailedGate, Gate, Outcome, Status, Step, Verdict};
 use crate::rubric::{
-    Aggregation, Answers, Ask, CannotAssess, Criterion, Draft, Graph, Moment, OnError, Order, Polarity,
-    Question, Rubric, Target, Unmet, Value,
+    Aggregation, Answers, Ask, CannotAssess, Criterion, Draft, Graph, Moment, OnError, Operator, Order,
+    Polarity, Question, Rubric, Target, Unmet, Value,
 };
 
 /// Sums of fractions may miss a mark they reach on paper; this much is forgiven.
@@ -74,6 +74,26 @@ enum Part {
     Unknown,
 }
 
+/// A sum that does not depend on the order of what is added (Neumaier).
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    sum: f64,
+    lost: f64,
+}
+
+impl Sum {
+    fn add(&mut self, value: f64) {
+        let sum = self.sum + value;
+        let larger_first = value.abs() <= self.sum.abs();
+        self.lost += if larger_first { (self.sum - sum) + value } else { (value - sum) + self.sum };
+        self.sum = sum;
+    }
+
+    fn value(self) -> f64 {
+        self.sum + self.lost
+    }
+}
+
 struct Grading<'a> {
     rubric: &'a Draft,
     answers: &'a [Answer<'a>],
@@ -93,7 +113,7 @@ struct Grading<'a> {
     native: Native,
 }
 
-/// Sums in the scale's own units, as long as all criteria share one.
+/// Sums in the scale's own units, as long as they say the same as the score: a flat list on one scale.
 #[derive(Debug, Clone, Copy)]
 enum Native {
     Nothing,
@@ -120,7 +140,7 @@ impl<'a> Grading<'a> {
     }
 
     fn list(&mut self, criteria: &[Criterion], aggregation: Aggregation) -> Part {
-        let (mut points, mut total, mut worst) = (0.0, 0.0, f64::INFINITY);
+        let (mut points, mut total, mut worst) = (Sum::default(), Sum::default(), f64::INFINITY);
         let (mut scored, mut unknown) = (false, false);
         for criterion in criteria {
             let contribution = match self.criterion(criterion) {
@@ -132,9 +152,9 @@ impl<'a> Grading<'a> {
                 }
             };
             scored = true;
-            points += criterion.weight * contribution;
+            points.add(criterion.weight * contribution);
             // A penalty has no share of the denominator: without it the best score is still 1.
-            total += criterion.weight.max(0.0);
+            total.add(criterion.weight.max(0.0));
             worst = worst.min(if criterion.weight < 0.0 { 1.0 - contribution } else { contribution });
         }
         match aggregation {
@@ -147,8 +167,8 @@ impl<'a> Grading<'a> {
             }
             Aggregation::Min => Part::Scored(worst),
             // Only weightless criteria applied; they say nothing about the score.
-            Aggregation::WeightedAverage if total <= 0.0 => Part::Unknown,
-            Aggregation::WeightedAverage => Part::Scored((points / total).clamp(0.0, 1.0)),
+            Aggregation::WeightedAverage if total.value() <= 0.0 => Part::Unknown,
+            Aggregation::WeightedAverage => Part::Scored((points.value() / total.value()).clamp(0.0, 1.0)),
         }
     }
 
@@ -160,16 +180,27 @@ impl<'a> Grading<'a> {
         }
         match &criterion.ask {
             Ask::Group(group) => {
+                self.native = Native::Mixed;
                 let outside = self.conditional;
                 self.conditional |= criterion.when.is_some();
+                let n_failed = self.counts.failed;
                 let part = self.list(&group.criteria, group.aggregation);
                 self.conditional = outside;
                 match part {
                     Part::Scored(unit) => self.contribute(criterion, unit),
-                    part => part,
+                    part => {
+                        if is_gate(criterion)
+                            && n_failed < self.counts.failed
+                            && self.rubric.on_error == OnError::Skip
+                        {
+                            self.n_errors += 1;
+                        }
+                        part
+                    }
                 }
             }
             Ask::Tree(graph) => {
+                self.native = Native::Mixed;
                 let part = self.walk(criterion, graph);
                 self.question += graph.nodes.len();
                 part
@@ -184,21 +215,19 @@ impl<'a> Grading<'a> {
 
     /// A criterion whose requirement is not met was not asked, whatever answer is there.
     fn skip(&mut self, criterion: &Criterion, unmet: Unmet) -> Part {
+        self.native = Native::Mixed;
         self.criterion += n_below(criterion);
         let n_questions = criterion.n_questions();
         self.question += n_questions;
+        self.counts.unmet += n_questions as u32;
+        self.vacuous = false;
         match unmet {
             Unmet::Zero => {
-                self.counts.scored += n_questions as u32;
-                self.vacuous = false;
-                let unit = if criterion.polarity == Polarity::Plain { 0.0 } else { 1.0 };
-                self.contribute(criterion, unit)
+                // Nobody looked, so a guard has found nothing; but a score of 0 is under every other gate.
+                self.gate(criterion, 0.0);
+                Part::Scored(0.0)
             }
-            Unmet::NotApplicable => {
-                self.counts.not_applicable += n_questions as u32;
-                self.vacuous = false;
-                Part::Out
-            }
+            Unmet::NotApplicable => Part::Out,
         }
     }
 
@@ -209,8 +238,8 @@ impl<'a> Grading<'a> {
         }) else {
             return Part::Unknown;
         };
-        let guard_is_clean = criterion.polarity == Polarity::Guard && unit < 0.5;
-        if self.rubric.require_evidence && answer.quote == Quote::Missing && !guard_is_clean {
+        if self.rubric.require_evidence && answer.quote == Quote::Missing && needs_quote(criterion, unit) {
+            self.native = Native::Mixed;
             self.fail(Gate::Evidence, criterion);
             return Part::Scored(0.0);
         }
@@ -244,13 +273,10 @@ impl<'a> Grading<'a> {
             }
             Outcome::Failed { .. } => {
                 self.counts.failed += 1;
-                let gates = criterion.required
-                    || criterion.min_score.is_some()
-                    || criterion.polarity == Polarity::Guard;
                 match self.rubric.on_error {
                     OnError::Fail => self.fail(Gate::OnError, criterion),
                     // A gate that nobody could look at has not been passed.
-                    OnError::Skip if !gates => {}
+                    OnError::Skip if !is_gate(criterion) => {}
                     OnError::Skip | OnError::Error => self.n_errors += 1,
                 }
                 Err(Part::Unknown)
@@ -264,6 +290,7 @@ impl<'a> Grading<'a> {
 
     /// The worst that a criterion can contribute.
     fn contribute_zero(&mut self, criterion: &Criterion) -> Part {
+        self.native = Native::Mixed;
         let unit = if criterion.polarity == Polarity::Plain && 0.0 <= criterion.weight { 0.0 } else { 1.0 };
         self.contribute(criterion, unit)
     }
@@ -271,18 +298,23 @@ impl<'a> Grading<'a> {
     /// Turns an answer into a contribution and holds it against the criterion's gates.
     fn contribute(&mut self, criterion: &Criterion, unit: f64) -> Part {
         let contribution = if criterion.polarity == Polarity::Plain { unit } else { 1.0 - unit };
-        let mark = criterion.threshold.unwrap_or(self.rubric.pass_mark);
         let under = |mark: f64| contribution + SLACK < mark;
-        if criterion.required && under(mark) {
-            self.fail(Gate::Required, criterion);
-        }
         if criterion.polarity == Polarity::Guard && criterion.threshold.map_or(0.5 <= unit, under) {
             self.fail(Gate::Guard, criterion);
+        }
+        self.gate(criterion, contribution);
+        Part::Scored(contribution)
+    }
+
+    /// The gates that only look at the contribution.
+    fn gate(&mut self, criterion: &Criterion, contribution: f64) {
+        let under = |mark: f64| contribution + SLACK < mark;
+        if criterion.required && under(criterion.threshold.unwrap_or(self.rubric.pass_mark)) {
+            self.fail(Gate::Required, criterion);
         }
         if criterion.min_score.is_some_and(under) {
             self.fail(Gate::MinScore, criterion);
         }
-        Part::Scored(contribution)
     }
 
     fn fail(&mut self, gate: Gate, criterion: &Criterion) {
@@ -347,7 +379,9 @@ impl<'a> Grading<'a> {
         Verdict {
             status,
             score: aggregate,
-            native: aggregate.and_then(|_| self.native.mean()),
+            native: aggregate
+                .filter(|_| self.rubric.aggregation == Aggregation::WeightedAverage && penalty == 0.0)
+                .and_then(|_| self.native.mean()),
             vacuous,
             failed_gates: self.failed_gates,
             path: self.path,
@@ -358,7 +392,10 @@ impl<'a> Grading<'a> {
 
 impl Native {
     fn add(&mut self, criterion: &Criterion, outcome: &Outcome) {
-        let scale = if let Ask::Question(scale) = &criterion.ask { scale.bounds() } else { None };
+        let scale = match &criterion.ask {
+            Ask::Question(scale) if criterion.polarity == Polarity::Plain => scale.bounds(),
+            _ => None,
+        };
         let (Some(own), Outcome::Scored { value: Value::Number(value), .. }) = (scale, outcome) else {
             *self = Self::Mixed;
             return;
@@ -381,14 +418,27 @@ impl Native {
     }
 }
 
+fn is_gate(criterion: &Criterion) -> bool {
+    criterion.required || criterion.min_score.is_some() || criterion.polarity == Polarity::Guard
+}
+
+/// What is not there cannot be quoted.
+fn needs_quote(criterion: &Criterion, unit: f64) -> bool {
+    let states_what_is_bad = criterion.polarity != Polarity::Plain || criterion.weight < 0.0;
+    let is_clean = if states_what_is_bad { unit < 0.5 } else { false };
+    let is_free_of_conflict = criterion.operator == Some(Operator::Contradiction) && 0.5 <= unit;
+    !is_clean && !is_free_of_conflict
+}
+
 fn taken<'g>(answers: &'g Answers, outcome: &Outcome) -> Option<(&'g str, &'g Target)> {
     match (answers, outcome) {
         (Answers::YesNo { yes, no }, _) => {
             Some(if 0.5 <= outcome.unit()? { ("yes", yes) } else { ("no", no) })
         }
-        (Answers::Choices(choices), Outcome::Scored { value: Value::Text(choice), .. }) => {
-            choices.iter().find(|it| it.0 == *choice).map(|(label, target)| (label.as_str(), target))
-        }
+        (Answers::Choices(choices), Outcome::Scored { value, .. }) => choices
+            .iter()
+            .find(|it| it.0 == value.to_string())
+            .map(|(label, target)| (label.as_str(), target)),
         _ => None,
     }
 }
@@ -397,13 +447,19 @@ fn taken<'g>(answers: &'g Answers, outcome: &Outcome) -> Option<(&'g str, &'g Ta
 fn unmet(rubric: &Rubric, answers: &[Answer<'_>], order: &Order) -> Vec<Option<Unmet>> {
     let flat = flat(&rubric.criteria);
     let mut unmet: Vec<Option<Unmet>> = vec![None; flat.len()];
-    let mut met: Vec<bool> = vec![true; flat.len()];
+    let mut met: Vec<Met> = vec![Met::Yes; flat.len()];
     for moment in &order.moments {
         match *moment {
             Moment::Begin(at) => {
                 let inherited = flat[at].parent.and_then(|it| unmet[it]);
-                let missed = order.requires[at].iter().any(|&it| !met[it]);
-                unmet[at] = inherited.or(missed.then_some(flat[at].criterion.unmet));
+                let required = || order.requires[at].iter().map(|&it| met[it]);
+                let own = if required().any(|it| it == Met::No) {
+                    Some(flat[at].criterion.unmet)
+                } else {
+                    // Whether it would have been met nobody knows; the verdict waits for that anyway.
+                    required().any(|it| it == Met::Unknown).then_some(Unmet::NotApplicable)
+                };
+                unmet[at] = inherited.or(own);
             }
             Moment::End(at) => {
                 let spot = &flat[at];
@@ -414,15 +470,25 @@ fn unmet(rubric: &Rubric, answers: &[Answer<'_>], order: &Order) -> Vec<Option<U
                 };
                 let mark = spot.criterion.threshold.unwrap_or(rubric.pass_mark);
                 met[at] = match grading.criterion(spot.criterion) {
-                    Part::Scored(contribution) => mark <= contribution + SLACK,
-                    // Not applicable is nothing to wait for; nobody could tell is not met.
-                    Part::Out => true,
-                    Part::Unknown => false,
+                    Part::Scored(contribution) if mark <= contribution + SLACK => Met::Yes,
+                    // Not applicable is nothing to wait for.
+                    Part::Out => Met::Yes,
+                    Part::Unknown if 0 < grading.counts.failed + grading.counts.deferred => Met::Unknown,
+                    // Somebody looked and could not tell: not met.
+                    Part::Scored(_) | Part::Unknown => Met::No,
                 };
             }
         }
     }
     unmet
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Met {
+    Yes,
+    No,
+    /// Its grader broke, or was not asked.
+    Unknown,
 }
 
 struct Flat<'a> {

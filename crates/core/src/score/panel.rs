@@ -23,6 +23,9 @@ pub struct PanelVerdict {
     pub status: Status,
     /// The mean of the members' scores.
     pub score: Option<f64>,
+    /// What was held against the pass mark, where it is not the mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median: Option<f64>,
     pub members: u32,
     /// Members that came to a verdict; the others abstained.
     pub voters: u32,
@@ -41,13 +44,17 @@ pub fn panel(members: &[Verdict], combine: Combine, pass_mark: f64) -> PanelVerd
     let n_gated = voters.iter().filter(|it| !it.failed_gates.is_empty()).count();
     let mut scores: Vec<f64> = voters.iter().filter_map(|it| it.score).collect();
     let mean = (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64);
+    let middle = match combine {
+        Combine::Panel { aggregate: Aggregate::Median, .. } => median(&mut scores),
+        _ => None,
+    };
     let passes = match combine {
         Combine::Jury { consensus } => consensus <= n_passes as f64 / voters.len().max(1) as f64 + SLACK,
         Combine::Panel { aggregate: Aggregate::Majority, tie_break } => {
             outvotes(n_passes, voters.len() - n_passes, tie_break)
         }
-        Combine::Panel { aggregate, tie_break } => {
-            let combined = if aggregate == Aggregate::Median { median(&mut scores) } else { mean };
+        Combine::Panel { tie_break, .. } => {
+            let combined = middle.or(mean);
             // Without a score all voters passed vacuously, or failed at a gate.
             let reaches = combined.map_or(n_passes == voters.len(), |it| pass_mark <= it + SLACK);
             reaches && outvotes(voters.len() - n_gated, n_gated, tie_break)
@@ -65,6 +72,7 @@ pub fn panel(members: &[Verdict], combine: Combine, pass_mark: f64) -> PanelVerd
     PanelVerdict {
         status,
         score: mean.filter(|_| decided),
+        median: middle.filter(|_| decided),
         members: members.len() as u32,
         voters: voters.len() as u32,
         passes: n_passes as u32,

@@ -32,6 +32,8 @@ struct Given {
     grader: usize,
     outcome: Outcome,
     quote: Quote,
+    /// What a judge quoted; kept only where quotes decide.
+    quotes: Vec<String>,
 }
 
 /// Why a grade does not fit the rubric.
@@ -94,6 +96,8 @@ impl<'r> Sheet<'r> {
             GraderKind::Judge if grade.evidence.iter().any(|it| it.found.is_some()) => Quote::Found,
             GraderKind::Judge => Quote::Missing,
         };
+        let wanted = self.rubric.require_evidence && quote != Quote::NotAsked;
+        let quotes = grade.evidence.into_iter().filter(|_| wanted).map(|it| it.quote).collect();
         let grader = self.grader(grade.grader);
         let at = self.entry(&grade.candidate);
         let entry = &mut self.candidates[at];
@@ -101,7 +105,7 @@ impl<'r> Sheet<'r> {
             let grader = self.graders[grader].name.clone();
             return Err(Refused::Twice { candidate: grade.candidate, criterion: grade.criterion, grader });
         }
-        entry.grades.push(Given { question, grader, outcome, quote });
+        entry.grades.push(Given { question, grader, outcome, quote, quotes });
         Ok(())
     }
 
@@ -161,7 +165,8 @@ impl<'r> Sheet<'r> {
         let nothing = Answer { outcome: &NOT_GRADED, quote: Quote::NotAsked };
         let mut answers = vec![nothing; self.questions.len()];
         for given in entry.grades.iter().filter(|it| counts(it)) {
-            answers[given.question] = Answer { outcome: &given.outcome, quote: given.quote };
+            answers[given.question] =
+                Answer { outcome: &given.outcome, quote: given.quote_in(entry.response.as_deref()) };
         }
         if let Some(response) = &entry.response {
             for (conditions, answer) in self.conditions.iter().zip(&mut answers) {
@@ -173,6 +178,20 @@ impl<'r> Sheet<'r> {
         let penalty =
             self.rubric.length_penalty.zip(entry.response.as_deref()).map_or(0.0, |(it, text)| it.of(text));
         verdict(self.rubric, &answers, penalty)
+    }
+}
+
+impl Given {
+    /// Where the text is at hand, a quote is looked up, not believed.
+    fn quote_in(&self, response: Option<&str>) -> Quote {
+        match response {
+            Some(response) if !self.quotes.is_empty() => {
+                let occurs =
+                    self.quotes.iter().any(|it| !it.trim().is_empty() && response.contains(it.as_str()));
+                if occurs { Quote::Found } else { Quote::Missing }
+            }
+            _ => self.quote,
+        }
     }
 }
 

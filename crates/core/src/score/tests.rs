@@ -223,6 +223,53 @@ fn unmet_requirements_score_zero_or_leave() {
 }
 
 #[test]
+fn a_broken_requirement_is_not_an_unmet_one() {
+    check("a, b >a required", "failed deferred", Error, None);
+    check("a, b >a required", "deferred deferred", Deferred, None);
+    let skip = rubric_with("a, b >a, c", Draft { on_error: OnError::Skip, ..Draft::default() });
+    check_rubric(&skip, "failed 0 1", Pass, Some(1.0));
+    // A guard that was never looked at has found nothing, but scores 0 like everything that is not met.
+    let verdict = say(&rubric("a, b guard >a, c x9"), "0 deferred 1");
+    assert_eq!((verdict.failed_gates.len(), verdict.counts.unmet), (0, 1));
+}
+
+#[test]
+fn a_required_group_cannot_be_skipped() {
+    let skip = rubric_with("(a) required, b", Draft { on_error: OnError::Skip, ..Draft::default() });
+    check_rubric(&skip, "failed 1", Error, None);
+    check_rubric(&skip, "1 1", Pass, Some(1.0));
+}
+
+#[test]
+fn what_is_absent_needs_no_quote() {
+    let rubric = |criteria: &str| rubric_with(criteria, Draft { require_evidence: true, ..Draft::default() });
+    for criteria in ["a guard", "a not", "b, a x-1"] {
+        let grades = if criteria.starts_with('b') { "na 0" } else { "0" };
+        let verdict = quoted(&rubric(criteria), grades, Quote::Missing);
+        assert!(verdict.failed_gates.is_empty(), "{criteria}: {verdict:?}");
+    }
+}
+
+#[test]
+fn sums_do_not_depend_on_their_order() {
+    let scores =
+        ["a x0.1, b x0.7, c x0.2", "b x0.7, a x0.1, c x0.2", "c x0.2, b x0.7, a x0.1"].map(|criteria| {
+            let grades = criteria.split(", ").map(|it| if it.starts_with('c') { "0" } else { "1" });
+            say(&rubric(criteria), &grades.collect::<Vec<_>>().join(" ")).score
+        });
+    assert_eq!(scores, [scores[0]; 3]);
+}
+
+#[test]
+fn native_units_are_left_out_where_they_would_say_something_else() {
+    for (criteria, grades) in
+        [("a guard, b", "0 1"), ("(a) x9, b", "1 0"), ("a zero, b", "? 1"), ("a, b >a", "0 1")]
+    {
+        assert_eq!(say(&rubric(criteria), grades).native, None, "{criteria}");
+    }
+}
+
+#[test]
 fn evidence_is_found_or_the_answer_does_not_count() {
     let strict = rubric_with("a, b guard", Draft { require_evidence: true, ..Draft::default() });
     assert_eq!(quoted(&strict, "1 0", Quote::Found).status, Pass);

@@ -50,7 +50,8 @@ pub struct Place {
 impl Sources {
     pub fn add(&mut self, path: impl Into<PathBuf>, text: Arc<str>) -> FileId {
         let breaks = text.bytes().enumerate().filter(|it| it.1 == b'\n').map(|it| it.0 as u32 + 1);
-        let lines = std::iter::once(0).chain(breaks).collect();
+        let first = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() as u32 } else { 0 };
+        let lines = std::iter::once(first).chain(breaks).collect();
         self.files.push(Source { path: path.into(), text, lines });
         FileId(u32::try_from(self.files.len() - 1).expect("fewer than 2^32 files are read"))
     }
@@ -87,7 +88,7 @@ impl Sources {
         let source = self.get(file);
         let at = floor_char(&source.text, offset as usize);
         let line = source.line_at(at);
-        let column = source.text[source.lines[line] as usize..at].chars().count() + 1;
+        let column = source.text.get(source.lines[line] as usize..at).map_or(0, |it| it.chars().count()) + 1;
         Place { line: line + 1, column }
     }
 
@@ -100,7 +101,7 @@ impl Sources {
 
 impl Source {
     fn line_at(&self, offset: usize) -> usize {
-        self.lines.partition_point(|&it| it as usize <= offset) - 1
+        self.lines.partition_point(|&it| it as usize <= offset).saturating_sub(1)
     }
 
     /// The whole lines that hold `bytes` with `margin` lines on either side: byte offset and text.

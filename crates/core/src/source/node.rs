@@ -91,6 +91,11 @@ impl Node {
         if let Shape::Scalar(it) = &self.shape { Some(it) } else { None }
     }
 
+    /// The text of any scalar, null or not.
+    pub fn text_or_null(&self) -> Option<&str> {
+        self.scalar().map(|it| it.text.as_str())
+    }
+
     /// The text of a scalar that is not null.
     pub fn text(&self) -> Option<&str> {
         self.scalar().filter(|it| !it.is_null()).map(|it| it.text.as_str())

@@ -1,5 +1,6 @@
 //! YAML 1.2.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
@@ -8,6 +9,9 @@ use super::MAX_DEPTH;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::source::{Entry, FileId, Node, Scalar, Shape, Span};
 
+/// How many comments without a blank before them are put right; each costs a reading.
+const MAX_GLUED_COMMENTS: usize = 32;
+
 /// How many nodes may be kept for aliases; anchors inside anchors keep theirs again.
 const MAX_ANCHORED: usize = 1_000_000;
 
@@ -15,6 +19,7 @@ const MAX_ANCHORED: usize = 1_000_000;
 const MAX_ALIAS_NODES: usize = 100_000;
 
 pub(super) fn parse(text: &str, file: FileId, found: &mut Diagnostics) -> Option<Node> {
+    let text = &*separate_comments(text);
     let reader = Reader {
         file,
         text,
@@ -27,6 +32,24 @@ pub(super) fn parse(text: &str, file: FileId, found: &mut Diagnostics) -> Option
         root: None,
     };
     reader.read()
+}
+
+/// `}# comment` is read by other parsers, so it is read here; blanks in its place keep every position.
+fn separate_comments(text: &str) -> Cow<'_, str> {
+    if !text.contains("}#") && !text.contains("]#") {
+        return text.into();
+    }
+    let mut out = text.to_owned();
+    for _ in 0..MAX_GLUED_COMMENTS {
+        let error = Parser::new_from_str(&out).find_map(Result::err);
+        let Some(error) = error.filter(|it| it.info().contains("comments must be separated")) else { break };
+        let at = Offsets::new(&out).byte(error.marker().index(), out.len()) as usize;
+        let Some(start) = out[..(at + 1).min(out.len())].rfind('#') else { break };
+        let end = out[start..].find('\n').map_or(out.len(), |it| start + it);
+        let blanks = " ".repeat(end - start);
+        out.replace_range(start..end, &blanks);
+    }
+    out.into()
 }
 
 /// Characters are what the parser counts, bytes are what everyone else counts.
@@ -308,7 +331,13 @@ impl Reader<'_> {
 /// What usually is behind the parser's words.
 fn yaml_help(info: &str) -> Option<&'static str> {
     let causes = [
-        ("mapping values are not allowed", "text that contains `: ` needs quotes around it"),
+        (
+            "mapping values are not allowed",
+            "text that contains `: ` needs quotes around it; or this line is indented too far",
+        ),
+        ("simple key", "a key needs a colon and a blank behind it: `name: value`"),
+        ("escape", "in double quotes `\\` starts an escape; put patterns in single quotes"),
+        ("comments must be separated", "put a blank before `#`"),
         ("block collection", "this line is indented differently from those it belongs to"),
         ("block mapping", "this line is indented differently from those it belongs to"),
         ("illegal placement of ':'", "a bracket or a quote above may not be closed"),

@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use super::grader;
 use crate::catalogue::{self, CHECKS, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::dialect::lower::Spot;
@@ -135,6 +136,10 @@ impl<'a> Reader<'a> {
         let negate = fields.bool("negate").unwrap_or(false);
         if inverted != negate {
             criterion.polarity = Polarity::Negated;
+            // What the items demand is now what must not be; their own gates would fail what passes.
+            if let Ask::Group(group) = &mut criterion.ask {
+                group.criteria.iter_mut().for_each(without_gates);
+            }
         }
         fields.knows(&["id", "description", "reason"]);
         fields.refuses(&["transform", "contextTransform", "postprocess"]);
@@ -172,6 +177,9 @@ impl<'a> Reader<'a> {
             fields.ignores(&["config"]);
         }
         let mut method = method(fields, entry);
+        if entry.name == "contains" && !method.params.contains_key("value") {
+            fields.missing("value");
+        }
         if entry.name == "script" {
             self.other_keys(fields, &mut method.params);
         }
@@ -234,10 +242,7 @@ impl<'a> Reader<'a> {
     /// The judge that an assertion asks for; a test has one.
     fn judge(&mut self, fields: &Fields<'_>) {
         let cx = self.cx;
-        let model = fields.any(&["provider", "target", "model"]).and_then(|it| match it.map() {
-            Some(_) => it.get("id").and_then(|it| cx.plain_text(it, "id")),
-            None => cx.plain_text(it, "provider"),
-        });
+        let model = fields.any(&["provider", "target", "model"]).and_then(|it| grader(cx, it));
         let prompt = fields.any(&["prompt", "rubricPrompt"]).and_then(|it| match &it.shape {
             Shape::Scalar(_) => cx.text(it, "prompt"),
             Shape::List(_) => Some(pretty(&cx.json(it))),
@@ -376,6 +381,13 @@ impl<'a> Reader<'a> {
         criterion.threshold = criterion.min_score;
         fields.finish();
         Some(criterion)
+    }
+}
+
+fn without_gates(criterion: &mut Criterion) {
+    (criterion.required, criterion.min_score, criterion.threshold) = (false, None, None);
+    if let Ask::Group(group) = &mut criterion.ask {
+        group.criteria.iter_mut().for_each(without_gates);
     }
 }
 

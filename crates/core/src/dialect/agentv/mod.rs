@@ -95,6 +95,11 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
         settings::agentv(cx, node);
         return suite;
     }
+    if node.get("options").is_some() && MARKS.iter().all(|it| node.get(it).is_none()) {
+        // A file of defaults that suites refer to.
+        Defaults::default().merge(cx, node);
+        return suite;
+    }
     let Some(fields) = Fields::new(cx, node, "suite") else { return suite };
     suite.name = fields.name("name");
     suite.description = fields.text("description");
@@ -129,6 +134,7 @@ fn without_effect(fields: &Fields<'_>) {
 }
 
 /// What every test of a file starts from.
+#[derive(Default)]
 struct Defaults<'a> {
     threshold: f64,
     asserted: Vec<&'a Node>,
@@ -205,9 +211,6 @@ impl<'a> Defaults<'a> {
             named.knows(&["provider", "target"]);
             named.finish();
         }
-        if let Some(node) = fields.any(&["default_test", "defaultTest"]) {
-            defaults.default_test(cx, node);
-        }
         if let Some(execution) = fields.fields("execution", "execution block") {
             defaults.threshold = execution.number_in("threshold", 0.0..=1.0).unwrap_or(defaults.threshold);
             if let Some(trials) = execution.fields("trials", "set of trials") {
@@ -235,6 +238,10 @@ impl<'a> Defaults<'a> {
             execution.finish();
         }
         defaults.threshold = fields.number_in("threshold", 0.0..=1.0).unwrap_or(defaults.threshold);
+        // What the default test says comes before what the suite says.
+        if let Some(node) = fields.any(&["default_test", "defaultTest"]) {
+            defaults.default_test(cx, node);
+        }
         defaults
     }
 
@@ -249,7 +256,7 @@ impl<'a> Defaults<'a> {
             self.merge(cx, node);
             return;
         };
-        let mut reference = cx.expand(text, node.span);
+        let mut reference = cx.expand_path(text, node.span);
         if let Some(name) = reference.strip_prefix("ref://") {
             let Some(found) = settings::reference(cx, name, node.span) else { return };
             reference = found;
@@ -312,15 +319,24 @@ impl Options {
                 Shape::Scalar(_) => cx.text(it, "rubric_prompt"),
                 _ => Some(pretty(&cx.json(it))),
             }),
-            grader: fields.get("provider").and_then(|it| match it.map() {
-                Some(_) => it.get("id").and_then(|it| cx.plain_text(it, "id")),
-                None => cx.plain_text(it, "provider"),
-            }),
+            grader: fields.get("provider").and_then(|it| grader(cx, it)),
             repeat: repeat(fields),
             prefix: fields.text("prefix"),
             suffix: fields.text("suffix"),
         }
     }
+}
+
+/// The model that grades, by name or as `{id, …}`.
+fn grader(cx: &Context<'_>, node: &Node) -> Option<String> {
+    if node.map().is_none() {
+        return cx.plain_text(node, "provider");
+    }
+    let fields = Fields::new(cx, node, "provider")?;
+    let id = fields.need("id").and_then(|it| cx.plain_text(it, "id"));
+    fields.ignores(&["config", "label", "delay", "env"]);
+    fields.finish();
+    id
 }
 
 /// A number of trials, or a block that holds one.
@@ -359,8 +375,8 @@ fn test_nodes(cx: &Context<'_>, node: &Node) -> Vec<Node> {
 }
 
 fn test_file(cx: &Context<'_>, node: &Node) -> Vec<Node> {
-    let Some(written) = cx.plain_text(node, "tests") else { return Vec::new() };
-    let path = written.strip_prefix("file://").unwrap_or(&written);
+    let Some(written) = cx.path(node, "tests") else { return Vec::new() };
+    let path = written.as_str();
     let extension = Path::new(path).extension().and_then(|it| it.to_str()).unwrap_or_default().to_lowercase();
     if !["yaml", "yml", "json", "jsonl"].contains(&extension.as_str()) {
         cx.report(
@@ -409,9 +425,8 @@ fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
         fields.missing("id");
     }
     let (label, config) = (fields.text("label"), fields.raw_json_map("config"));
-    fields.refuses(&["transform", "hooks"]);
+    fields.refuses(&["transform", "hooks", "prompts"]);
     fields.knows(&[
-        "prompts",
         "delay",
         "env",
         "inputs",
