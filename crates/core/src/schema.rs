@@ -2,11 +2,12 @@
 
 use schemars::generate::SchemaSettings;
 
+use crate::candidate::Trace;
 use crate::grade::{Grade, Verdict};
 use crate::run::Run;
 
 /// What there is a schema of.
-pub const SCHEMAS: [&str; 5] = ["suite", "grade", "verdict", "run", "config"];
+pub const SCHEMAS: [&str; 6] = ["suite", "grade", "verdict", "run", "trace", "config"];
 
 /// A schema as the text of its file under `schemas/`.
 pub fn schema(name: &str) -> Option<String> {
@@ -20,6 +21,7 @@ pub fn schema(name: &str) -> Option<String> {
     match name {
         "grade" => Some(generated("Grade", generator().into_root_schema_for::<Grade>())),
         "verdict" => Some(generated("Verdict", generator().into_root_schema_for::<Verdict>())),
+        "trace" => Some(generated("Trace", generator().into_root_schema_for::<Trace>())),
         "run" => Some(generated("Run", generator().into_root_schema_for::<Run>())),
         "suite" => Some(include_str!("../../../schemas/suite.schema.json").to_owned()),
         "config" => Some(include_str!("../../../schemas/config.schema.json").to_owned()),

@@ -82,6 +82,11 @@ fn project_root(path: &Path) -> PathBuf {
     folder.ancestors().find(is_root).unwrap_or(folder).to_owned()
 }
 
+/// A text file, or standard input for `-`.
+pub fn read_input(path: &Path) -> Result<Arc<str>, ReadError> {
+    if path.as_os_str() == "-" { read_from(&mut std::io::stdin().lock()) } else { read(path) }
+}
+
 /// A text file, whole; reads no further than the limit, so that a device or a pipe cannot fill the memory.
 pub fn read(path: &Path) -> Result<Arc<str>, ReadError> {
     let other = |error: std::io::Error| match error.kind() {

@@ -8,6 +8,7 @@ mod init;
 mod presets;
 mod schema;
 mod score;
+mod trace;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -61,6 +62,7 @@ enum Command {
     Convert(convert::Args),
     Score(score::Args),
     Diff(diff::Args),
+    Trace(trace::Args),
     Presets(presets::Args),
     Schema(schema::Args),
     Init(init::Args),
@@ -74,6 +76,7 @@ impl Cli {
             Command::Convert(args) => convert::run(&args),
             Command::Score(args) => score::run(&args),
             Command::Diff(args) => diff::run(&args),
+            Command::Trace(args) => trace::run(&args),
             Command::Presets(args) => presets::run(&args),
             Command::Schema(args) => schema::run(&args),
             Command::Init(args) => init::run(&args),

@@ -204,16 +204,15 @@ fn print(rubric: &Rubric, sheet: &Sheet<'_>, combine: Combine) -> anyhow::Result
                     weighted_score,
                     graders: Vec::new(),
                 };
-                serde_json::to_writer(&mut out, &row)?;
+                writeln!(out, "{}", serde_json::to_string(&row)?)?;
             }
             Ballot::Panel { panel, members } => {
                 tally.votes.extend(members.iter().map(|it| it.1.score).collect::<Option<Vec<f64>>>());
                 let graders = members.iter().map(|(grader, verdict)| Member { grader, verdict }).collect();
                 let row = Row { candidate, rubric: version, said: panel, shown, weighted_score, graders };
-                serde_json::to_writer(&mut out, &row)?;
+                writeln!(out, "{}", serde_json::to_string(&row)?)?;
             }
         }
-        writeln!(out)?;
     }
     out.flush()?;
     render::summary(&tally.sentence());

@@ -166,7 +166,7 @@ fn detect(cx: &Context<'_>, node: &Node) -> Option<Dialect> {
             Some(Dialect::Monitor)
         }
         [] if native::SHARED_MARKS.iter().any(|it| has(it)) => Some(Dialect::Native),
-        [] if !entries.is_empty() && entries.iter().all(|it| it.key == "options") => Some(Dialect::Agentv),
+        [] if has("options") => Some(Dialect::Agentv),
         [] => {
             let marks = "native: `evals`, `rubrics`, or a rubric's `criteria`; agentv and promptfoo: `tests`; potato: `annotation_schemes` or `evaluators`; monitor: `agent` with `rubric`";
             let own = Dialect::ALL.iter().flat_map(|it| it.1.marks());

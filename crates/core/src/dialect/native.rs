@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::read::{Context, Fields};
 use super::rubric::{Extra, Named, body, check, rubric};
 use super::{lower, monitor, potato, rows};
-use crate::candidate::{Candidate, Trace};
+use crate::candidate::{Candidate, TraceSource};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{OnError, Rubric};
 use crate::source::{Entry, FileId, Node, Shape, Span};
@@ -161,6 +161,7 @@ fn define<T>(cx: &Context<'_>, map: &mut BTreeMap<String, T>, entry: &Entry, val
 fn bare_rubric(cx: &Context<'_>, node: &Node, suite: &mut Suite) {
     let Some(fields) = Fields::new(cx, node, "rubric") else { return };
     fields.knows(&["$schema"]);
+    fields.takes_prefix("x-");
     let named = Named::default();
     let base = super::rubric::base(&fields, &named);
     let read = body(&fields, base).and_then(|(draft, spot)| lower::accept(cx, draft, &spot));
@@ -441,9 +442,9 @@ fn candidate(fields: &Fields<'_>) -> Candidate {
             if !path.contains("{{") {
                 cx.find(&path, it.span)?;
             }
-            Some(Trace::File(path))
+            Some(TraceSource::File(path))
         }
-        _ => Some(Trace::Inline(cx.json(it))),
+        _ => Some(TraceSource::Inline(cx.json(it))),
     });
     Candidate {
         input: fields.any(&["prompt", "input"]).and_then(|it| cx.text(it, "prompt")),

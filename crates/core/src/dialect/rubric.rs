@@ -71,7 +71,8 @@ impl Extra {
             spot.keys.push(("threshold", span));
         }
         let mut ids = Ids::default();
-        draft.criteria.iter().for_each(|it| ids.take(&it.id));
+        take_all(&draft.criteria, &mut ids);
+        self.checks.iter().filter(|it| it.is_named).for_each(|it| ids.take(&it.criterion.id));
         for BesideCheck { mut criterion, spot: at, is_named } in self.checks {
             if !is_named {
                 criterion.id = ids.fresh(&criterion.id);
@@ -80,6 +81,13 @@ impl Extra {
             spot.children.push(at);
         }
         (draft, spot)
+    }
+}
+
+fn take_all(criteria: &[Criterion], ids: &mut Ids) {
+    for criterion in criteria {
+        ids.take(&criterion.id);
+        take_all(criterion.children(), ids);
     }
 }
 
@@ -181,7 +189,7 @@ pub(super) fn base(fields: &Fields<'_>, named: &Named) -> Option<Arc<Rubric>> {
                         named.rubrics.keys().map(String::as_str),
                         "rubrics of this file and its imports",
                     )
-                    .note("a rubric is defined under the top-level `rubrics:` before it is referred to"),
+                    .note("a rubric is defined under the top-level `rubrics:`"),
             ),
         }
     }
@@ -300,6 +308,8 @@ fn bounds_of(fields: &Fields<'_>) -> Option<(i64, i64)> {
 }
 
 fn criteria(cx: &Context<'_>, items: &[Node], ids: &mut Ids) -> (Vec<Criterion>, Vec<Spot>) {
+    // Names that authors chose come before those that are made up, wherever they stand.
+    items.iter().filter_map(|it| it.get("name")?.text_or_null()).for_each(|it| ids.take(it));
     items.iter().filter_map(|it| criterion(cx, it, ids)).unzip()
 }
 

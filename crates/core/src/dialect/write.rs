@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::candidate::Trace;
+use crate::candidate::TraceSource;
 use crate::rubric::{OnError, Rubric, canonical};
 use crate::source::Tree;
 use crate::suite::{
@@ -50,8 +50,8 @@ fn case(case: &Case, suite: &Suite) -> Tree {
         .maybe(
             "trace",
             candidate.trace.as_ref().map(|it| match it {
-                Trace::File(path) => Tree::from(path),
-                Trace::Inline(value) => Tree::from(value),
+                TraceSource::File(path) => Tree::from(path),
+                TraceSource::Inline(value) => Tree::from(value),
             }),
         )
         .maybe("diff", candidate.diff.as_deref())

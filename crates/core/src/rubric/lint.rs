@@ -59,7 +59,9 @@ fn idle_thresholds(
 ) {
     for (index, criterion) in criteria.iter().enumerate() {
         at.push(index);
-        let gates = criterion.required || criterion.polarity == super::Polarity::Guard;
+        let gates = criterion.required
+            || criterion.min_score.is_some()
+            || criterion.polarity == super::Polarity::Guard;
         if criterion.threshold.is_some() && !gates && !required.contains(criterion.id.as_str()) {
             advice.push(Advice {
                 at: at.clone(),

@@ -89,6 +89,11 @@ impl Sum {
         self.sum = sum;
     }
 
+    fn plus(mut self, value: f64) -> Self {
+        self.add(value);
+        self
+    }
+
     fn value(self) -> f64 {
         self.sum + self.lost
     }
@@ -97,7 +102,7 @@ impl Sum {
 struct Grading<'a> {
     rubric: &'a Draft,
     answers: &'a [Answer<'a>],
-    unmet: Option<&'a [Option<Unmet>]>,
+    unmet: Option<&'a [Option<Skipped>]>,
     /// Positions of the next question and the next criterion, both depth first.
     question: usize,
     criterion: usize,
@@ -117,12 +122,12 @@ struct Grading<'a> {
 #[derive(Debug, Clone, Copy)]
 enum Native {
     Nothing,
-    Sum { bounds: (f64, f64), points: f64, weight: f64 },
+    Sum { bounds: (f64, f64), points: Sum, weight: Sum },
     Mixed,
 }
 
 impl<'a> Grading<'a> {
-    fn new(rubric: &'a Draft, answers: &'a [Answer<'a>], unmet: Option<&'a [Option<Unmet>]>) -> Self {
+    fn new(rubric: &'a Draft, answers: &'a [Answer<'a>], unmet: Option<&'a [Option<Skipped>]>) -> Self {
         Self {
             rubric,
             answers,
@@ -214,20 +219,27 @@ impl<'a> Grading<'a> {
     }
 
     /// A criterion whose requirement is not met was not asked, whatever answer is there.
-    fn skip(&mut self, criterion: &Criterion, unmet: Unmet) -> Part {
+    fn skip(&mut self, criterion: &Criterion, skipped: Skipped) -> Part {
         self.native = Native::Mixed;
         self.criterion += n_below(criterion);
         let n_questions = criterion.n_questions();
         self.question += n_questions;
         self.counts.unmet += n_questions as u32;
         self.vacuous = false;
-        match unmet {
-            Unmet::Zero => {
+        match skipped {
+            Skipped::Unmet(Unmet::Zero) => {
                 // Nobody looked, so a guard has found nothing; but a score of 0 is under every other gate.
                 self.gate(criterion, 0.0);
                 Part::Scored(0.0)
             }
-            Unmet::NotApplicable => Part::Out,
+            Skipped::Unmet(Unmet::NotApplicable) => Part::Out,
+            Skipped::Unknown => {
+                // A gate that waits for a broken grader has not been passed.
+                if is_gate(criterion) && self.rubric.on_error == OnError::Skip {
+                    self.n_errors += 1;
+                }
+                Part::Out
+            }
         }
     }
 
@@ -402,9 +414,13 @@ impl Native {
         };
         let weight = criterion.weight;
         *self = match *self {
-            Self::Nothing if 0.0 <= weight => Self::Sum { bounds: own, points: weight * value, weight },
+            Self::Nothing if 0.0 <= weight => Self::Sum {
+                bounds: own,
+                points: Sum::default().plus(weight * value),
+                weight: Sum::default().plus(weight),
+            },
             Self::Sum { bounds, points, weight: total } if bounds == own && 0.0 <= weight => {
-                Self::Sum { bounds, points: points + weight * value, weight: total + weight }
+                Self::Sum { bounds, points: points.plus(weight * value), weight: total.plus(weight) }
             }
             _ => Self::Mixed,
         };
@@ -412,7 +428,7 @@ impl Native {
 
     fn mean(self) -> Option<f64> {
         match self {
-            Self::Sum { points, weight, .. } if 0.0 < weight => Some(points / weight),
+            Self::Sum { points, weight, .. } if 0.0 < weight.value() => Some(points.value() / weight.value()),
             _ => None,
         }
     }
@@ -444,9 +460,9 @@ fn taken<'g>(answers: &'g Answers, outcome: &Outcome) -> Option<(&'g str, &'g Ta
 }
 
 /// Which criteria were not to be asked, because one that they require is not met.
-fn unmet(rubric: &Rubric, answers: &[Answer<'_>], order: &Order) -> Vec<Option<Unmet>> {
+fn unmet(rubric: &Rubric, answers: &[Answer<'_>], order: &Order) -> Vec<Option<Skipped>> {
     let flat = flat(&rubric.criteria);
-    let mut unmet: Vec<Option<Unmet>> = vec![None; flat.len()];
+    let mut unmet: Vec<Option<Skipped>> = vec![None; flat.len()];
     let mut met: Vec<Met> = vec![Met::Yes; flat.len()];
     for moment in &order.moments {
         match *moment {
@@ -454,10 +470,9 @@ fn unmet(rubric: &Rubric, answers: &[Answer<'_>], order: &Order) -> Vec<Option<U
                 let inherited = flat[at].parent.and_then(|it| unmet[it]);
                 let required = || order.requires[at].iter().map(|&it| met[it]);
                 let own = if required().any(|it| it == Met::No) {
-                    Some(flat[at].criterion.unmet)
+                    Some(Skipped::Unmet(flat[at].criterion.unmet))
                 } else {
-                    // Whether it would have been met nobody knows; the verdict waits for that anyway.
-                    required().any(|it| it == Met::Unknown).then_some(Unmet::NotApplicable)
+                    required().any(|it| it == Met::Unknown).then_some(Skipped::Unknown)
                 };
                 unmet[at] = inherited.or(own);
             }
@@ -481,6 +496,14 @@ fn unmet(rubric: &Rubric, answers: &[Answer<'_>], order: &Order) -> Vec<Option<U
         }
     }
     unmet
+}
+
+/// Why a criterion was not to be asked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Skipped {
+    Unmet(Unmet),
+    /// Whether its requirement is met nobody knows: its grader broke, or was not asked.
+    Unknown,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

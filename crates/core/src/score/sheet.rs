@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Answer, Combine, PanelVerdict, Quote, panel, verdict};
-use crate::grade::{Deferral, Grade, Grader, GraderKind, Outcome, Verdict};
+use crate::grade::{Deferral, Evidence, Grade, Grader, GraderKind, Outcome, Verdict};
 use crate::rubric::{Ask, Criterion, Question, Rubric, When};
 
 /// Collects grades in any order.
@@ -32,7 +32,7 @@ struct Given {
     grader: usize,
     outcome: Outcome,
     quote: Quote,
-    /// What a judge quoted; kept only where quotes decide.
+    /// What a judge quoted from the response; kept only where quotes decide.
     quotes: Vec<String>,
 }
 
@@ -97,7 +97,14 @@ impl<'r> Sheet<'r> {
             GraderKind::Judge => Quote::Missing,
         };
         let wanted = self.rubric.require_evidence && quote != Quote::NotAsked;
-        let quotes = grade.evidence.into_iter().filter(|_| wanted).map(|it| it.quote).collect();
+        let of_response = |it: &Evidence| it.found.as_ref().is_none_or(|it| it.part == "response");
+        let elsewhere = grade.evidence.iter().any(|it| !of_response(it));
+        let quotes = grade
+            .evidence
+            .into_iter()
+            .filter(|it| wanted && !elsewhere && of_response(it))
+            .map(|it| it.quote)
+            .collect();
         let grader = self.grader(grade.grader);
         let at = self.entry(&grade.candidate);
         let entry = &mut self.candidates[at];

@@ -264,8 +264,8 @@ impl Case {
             fill_value(value, row)?;
         }
         match &mut candidate.trace {
-            Some(crate::candidate::Trace::File(path)) => *path = fill(path, row)?,
-            Some(crate::candidate::Trace::Inline(value)) => fill_value(value, row)?,
+            Some(crate::candidate::TraceSource::File(path)) => *path = fill(path, row)?,
+            Some(crate::candidate::TraceSource::Inline(value)) => fill_value(value, row)?,
             None => {}
         }
         Ok(case)

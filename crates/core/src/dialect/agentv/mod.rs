@@ -95,7 +95,9 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
         settings::agentv(cx, node);
         return suite;
     }
-    if node.get("options").is_some() && MARKS.iter().all(|it| node.get(it).is_none()) {
+    let is_defaults =
+        |it: &Entry| ["options", "threshold", "vars", "metadata", "assert"].contains(&it.key.as_str());
+    if node.get("options").is_some() && node.map().is_some_and(|it| it.iter().all(is_defaults)) {
         // A file of defaults that suites refer to.
         Defaults::default().merge(cx, node);
         return suite;
@@ -391,7 +393,7 @@ fn test_file(cx: &Context<'_>, node: &Node) -> Vec<Node> {
         return Vec::new();
     }
     if extension == "jsonl" {
-        return rows::lines(cx, file);
+        return rows::lines(cx, file).into_iter().map(interpolated).collect();
     }
     let Some(parsed) = cx.parse(file).map(interpolated) else { return Vec::new() };
     match parsed.get("tests").unwrap_or(&parsed).list() {

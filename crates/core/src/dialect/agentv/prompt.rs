@@ -120,9 +120,9 @@ pub(super) fn with_vars(cx: &Context<'_>, test: &Node, defaults: &Defaults<'_>) 
 }
 
 static OLD_VARIABLE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\$\{\{\s*([A-Za-z_]\w*)\s*\}\}").expect("a valid pattern"));
+    LazyLock::new(|| Regex::new(r"\$\{\{\s*([A-Z_][A-Z0-9_]*)\s*\}\}").expect("a valid pattern"));
 
-/// v4 writes `${{ X }}` for what is `{{ env.X }}` now.
+/// v4 writes `${{ X }}` for what is `{{ env.X }}` now; a price in a prompt, `${{ amount }}`, is not meant.
 pub(super) fn interpolated(mut node: Node) -> Node {
     fn visit(node: &mut Node) {
         match &mut node.shape {

@@ -1,5 +1,14 @@
 //! What is graded: a response and/or a trace, with the task it answers.
 
+pub mod diff;
+mod formats;
+mod render;
+mod trace;
+
+pub use formats::{Format, TraceError, read_trace, read_traces, read_value};
+pub use render::{for_judge, for_person};
+pub use trace::{Role, Step, ToolCall, ToolResult, Trace, Usage};
+
 use serde_json::Value;
 
 /// Everything about a candidate that a file gives; what is missing is produced by running it.
@@ -9,7 +18,7 @@ pub struct Candidate {
     /// The task as a conversation, instead of or beside `input`.
     pub messages: Vec<Value>,
     pub response: Option<String>,
-    pub trace: Option<Trace>,
+    pub trace: Option<TraceSource>,
     /// A unified diff of the files it changed.
     pub diff: Option<String>,
     /// Documents that the answer may rest on.
@@ -17,9 +26,9 @@ pub struct Candidate {
     pub expected: Option<Value>,
 }
 
-/// What an agent did, in any format that Jurist understands.
+/// Where a trace is to be had, in any format that [`read_trace`] understands.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Trace {
+pub enum TraceSource {
     File(String),
     Inline(Value),
 }

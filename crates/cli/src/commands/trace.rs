@@ -1,0 +1,171 @@
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use jurist_core::candidate::{Format, Role, Trace, for_person, read_traces};
+
+use super::Ended;
+
+/// Read what an agent did, in any format
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist trace show session.jsonl          what happened, step by step
+  jurist trace stats runs.jsonl            tools, errors, tokens and cost
+  jurist trace convert run.json            the same in Jurist's own form, one JSON line per trace
+  jurist trace formats                     what is understood
+
+A file holds one trace, or one on each line. `-` reads standard input.")]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Print a trace readably
+    Show {
+        #[command(flatten)]
+        input: Input,
+        /// Lines of each text to show
+        #[arg(long, default_value_t = 12)]
+        lines: usize,
+    },
+    /// Print a trace in Jurist's own form
+    Convert(Input),
+    /// Count tools, errors, tokens and cost
+    Stats(Input),
+    /// List the formats that are understood
+    Formats,
+}
+
+#[derive(Debug, clap::Args)]
+struct Input {
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Read the file in this format instead of finding it out
+    #[arg(long, value_name = "NAME", value_parser = format)]
+    format: Option<Format>,
+}
+
+fn format(name: &str) -> Result<Format, String> {
+    let names = || Format::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
+    Format::from_name(name).ok_or_else(|| format!("one of {}", names()))
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    let mut out = anstream::stdout();
+    match &args.what {
+        What::Show { input, lines } => {
+            for (at, (format, trace)) in read(input)?.iter().enumerate() {
+                if 0 < at {
+                    writeln!(out)?;
+                }
+                writeln!(out, "\x1b[1m{}\x1b[0m", headline(*format, trace))?;
+                write!(out, "{}", coloured(&for_person(trace, *lines)))?;
+            }
+        }
+        What::Convert(input) => {
+            for (_, trace) in read(input)? {
+                writeln!(out, "{}", serde_json::to_string(&trace)?)?;
+            }
+        }
+        What::Stats(input) => stats(&read(input)?, &mut out)?,
+        What::Formats => {
+            for format in Format::ALL {
+                writeln!(out, "{:<18}{}", format.name(), format.what())?;
+            }
+        }
+    }
+    Ok(Ended::Passed)
+}
+
+fn read(input: &Input) -> anyhow::Result<Vec<(Format, Trace)>> {
+    let path: &Path = &input.file;
+    let name = path.display();
+    let text = jurist_engine::load::read_input(path)
+        .map_err(|error| anyhow::anyhow!("cannot read `{name}`: {error}"))?;
+    read_traces(&text, input.format).with_context(|| format!("`{name}`"))
+}
+
+fn headline(format: Format, trace: &Trace) -> String {
+    let n_calls = trace.tool_calls().count();
+    let n_errors = trace.steps.iter().flat_map(|it| &it.results).filter(|it| it.error).count();
+    let plural = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
+    let mut parts =
+        vec![format.name().to_owned(), plural(trace.steps.len(), "step"), plural(n_calls, "tool call")];
+    if 0 < n_errors {
+        parts.push(plural(n_errors, "error"));
+    }
+    if !trace.usage.is_nothing() {
+        parts.push(format!("{} tokens in, {} out", trace.usage.input, trace.usage.output));
+    }
+    parts.extend(trace.cost.map(|it| it.to_string()));
+    parts.extend(trace.status.clone());
+    parts.join(" · ")
+}
+
+/// Roles in colour, thoughts dimmed, errors red; the stream drops colours where they are not wanted.
+fn coloured(text: &str) -> String {
+    let line = |line: &str| {
+        let word = line.trim_start();
+        let is_title = word.starts_with(|it: char| it.is_ascii_digit())
+            && word.split_whitespace().count() <= 3
+            && !line.starts_with("     ");
+        let colour = match word {
+            _ if is_title && word.ends_with("user") => "36",
+            _ if is_title && word.ends_with("assistant") => "32",
+            _ if is_title => "35",
+            _ if word.starts_with("✗ ") => "31",
+            _ if word.starts_with("(thinks) ") => "2",
+            _ if word.starts_with("→ ") => "33",
+            _ => return format!("{line}\n"),
+        };
+        format!("\x1b[{colour}m{line}\x1b[0m\n")
+    };
+    text.lines().map(line).collect()
+}
+
+fn stats(traces: &[(Format, Trace)], out: &mut impl Write) -> anyhow::Result<()> {
+    let mut tools: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let (mut n_steps, mut n_said, mut usage, mut cost) =
+        (0, 0, jurist_core::candidate::Usage::default(), None);
+    for (_, trace) in traces {
+        n_steps += trace.steps.len();
+        n_said += trace.steps.iter().filter(|it| it.role == Role::Assistant).count();
+        usage = usage.plus(trace.usage);
+        cost = match (cost, trace.cost) {
+            (None, it) => it,
+            (Some(sum), Some(more)) => Some(jurist_core::quantity::Usd::plus(sum, more)),
+            (sum, None) => sum,
+        };
+        let names: BTreeMap<&str, &str> =
+            trace.tool_calls().filter_map(|it| Some((it.id.as_deref()?, it.name.as_str()))).collect();
+        for call in trace.tool_calls() {
+            tools.entry(&call.name).or_default().0 += 1;
+        }
+        for result in trace.steps.iter().flat_map(|it| &it.results).filter(|it| it.error) {
+            let name = result.name.as_deref().or_else(|| names.get(result.call.as_deref()?).copied());
+            tools.entry(name.unwrap_or("(unnamed)")).or_default().1 += 1;
+        }
+    }
+    writeln!(out, "{:<28}{:>8}", "traces", traces.len())?;
+    writeln!(out, "{:<28}{:>8}", "steps", n_steps)?;
+    writeln!(out, "{:<28}{:>8}", "steps of the assistant", n_said)?;
+    if !usage.is_nothing() {
+        writeln!(out, "{:<28}{:>8}", "tokens in", usage.input)?;
+        writeln!(out, "{:<28}{:>8}", "tokens in, cached", usage.cached)?;
+        writeln!(out, "{:<28}{:>8}", "tokens out", usage.output)?;
+    }
+    if let Some(cost) = cost {
+        writeln!(out, "{:<28}{:>8}", "cost", cost.to_string())?;
+    }
+    writeln!(out, "\n{:<28}{:>8}{:>8}", "tool", "calls", "errors")?;
+    let mut tools: Vec<_> = tools.into_iter().collect();
+    tools.sort_by_key(|it| std::cmp::Reverse(it.1.0));
+    for (name, (n_calls, n_errors)) in tools {
+        writeln!(out, "{name:<28}{n_calls:>8}{n_errors:>8}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! Unified diffs, file by file and hunk by hunk.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What happened to one file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FileChange {
+    /// Where the file stands now; where it stood, if it is gone.
+    pub path: String,
+    /// Where it stood before, if elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old_path: Option<String>,
+    pub kind: ChangeKind,
+    pub added: u32,
+    pub removed: u32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hunks: Vec<Hunk>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    #[default]
+    Modified,
+    Added,
+    Removed,
+    Renamed,
+}
+
+/// A stretch of changed lines; each keeps its first character: blank, `+` or `-`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hunk {
+    pub old_start: u32,
+    pub new_start: u32,
+    pub lines: Vec<String>,
+}
+
+/// Reads a unified diff, with or without git's headers; what is not part of one is passed over.
+pub fn parse(text: &str) -> Vec<FileChange> {
+    let mut files: Vec<FileChange> = Vec::new();
+    let mut lines = text.lines().peekable();
+    let (mut old_left, mut new_left) = (0_u32, 0_u32);
+    while let Some(line) = lines.next() {
+        if 0 < old_left + new_left {
+            take(line, &mut files, &mut old_left, &mut new_left);
+        } else if let Some(paths) = line.strip_prefix("diff --git ") {
+            let path = paths.rsplit_once(" b/").map_or(paths, |it| it.1);
+            files.push(FileChange { path: path.to_owned(), ..FileChange::default() });
+        } else if let Some(old) = line.strip_prefix("--- ")
+            && let Some(new) = lines.peek().and_then(|it| it.strip_prefix("+++ "))
+        {
+            name(&mut files, side(old), side(new));
+            lines.next();
+        } else if let Some(header) = line.strip_prefix("@@ -") {
+            if let (Some((old, new)), Some(file)) = (ranges(header), files.last_mut()) {
+                (old_left, new_left) = (old.1, new.1);
+                file.hunks.push(Hunk { old_start: old.0, new_start: new.0, lines: Vec::new() });
+            }
+        } else if let Some(file) = files.last_mut() {
+            header(line, file);
+        }
+    }
+    files
+}
+
+fn take(line: &str, files: &mut [FileChange], old_left: &mut u32, new_left: &mut u32) {
+    let Some(file) = files.last_mut() else { return };
+    match line.as_bytes().first() {
+        Some(b'+') => {
+            *new_left = new_left.saturating_sub(1);
+            file.added += 1;
+        }
+        Some(b'-') => {
+            *old_left = old_left.saturating_sub(1);
+            file.removed += 1;
+        }
+        // "\ No newline at end of file" counts for neither side.
+        Some(b'\\') => return,
+        _ => {
+            *old_left = old_left.saturating_sub(1);
+            *new_left = new_left.saturating_sub(1);
+        }
+    }
+    if let Some(hunk) = file.hunks.last_mut() {
+        hunk.lines.push(line.to_owned());
+    }
+}
+
+/// The path of a `---` or `+++` line; `None` for a file that is not there.
+fn side(text: &str) -> Option<String> {
+    let path = text.split('\t').next().unwrap_or_default().trim();
+    let path = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path);
+    (path != "/dev/null").then(|| path.to_owned())
+}
+
+/// Git has named the file already; a plain diff names it here.
+fn name(files: &mut Vec<FileChange>, old: Option<String>, new: Option<String>) {
+    let path = new.clone().or_else(|| old.clone()).unwrap_or_default();
+    let is_new_file = files.last().is_none_or(|it| it.path != path || !it.hunks.is_empty());
+    if is_new_file {
+        files.push(FileChange { path, ..FileChange::default() });
+    }
+    let Some(file) = files.last_mut() else { return };
+    match (old, new) {
+        (None, _) => file.kind = ChangeKind::Added,
+        (_, None) => file.kind = ChangeKind::Removed,
+        (Some(old), Some(new)) if old != new => {
+            file.kind = ChangeKind::Renamed;
+            file.old_path = Some(old);
+        }
+        _ => {}
+    }
+}
+
+fn header(line: &str, file: &mut FileChange) {
+    if line.starts_with("new file") {
+        file.kind = ChangeKind::Added;
+    } else if line.starts_with("deleted file") {
+        file.kind = ChangeKind::Removed;
+    } else if let Some(old) = line.strip_prefix("rename from ") {
+        file.kind = ChangeKind::Renamed;
+        file.old_path = Some(old.to_owned());
+    }
+}
+
+/// `12,3 +14,4 @@ …`: start and length of both sides.
+fn ranges(header: &str) -> Option<((u32, u32), (u32, u32))> {
+    let (old, rest) = header.split_once(" +")?;
+    let new = rest.split(" @@").next()?;
+    let range = |text: &str| -> Option<(u32, u32)> {
+        match text.split_once(',') {
+            Some((start, length)) => Some((start.parse().ok()?, length.parse().ok()?)),
+            None => Some((text.parse().ok()?, 1)),
+        }
+    };
+    Some((range(old)?, range(new)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_and_hunks_are_counted() {
+        let text = "\
+diff --git a/src/a.rs b/src/a.rs
+index 1..2 100644
+--- a/src/a.rs
++++ b/src/a.rs
+@@ -1,3 +1,4 @@ fn main
+ one
+-two
++2
++2.5
+ three
+diff --git a/old.txt b/new.txt
+similarity index 100%
+rename from old.txt
+rename to new.txt
+diff --git a/gone b/gone
+deleted file mode 100644
+--- a/gone
++++ /dev/null
+@@ -1 +0,0 @@
+--- a line that looks like a header
+\\ No newline at end of file
+--- /dev/null
++++ b/fresh
+@@ -0,0 +1 @@
++++ also looks like one
+";
+        let files = parse(text);
+        let read: Vec<(&str, ChangeKind, u32, u32)> =
+            files.iter().map(|it| (it.path.as_str(), it.kind, it.added, it.removed)).collect();
+        assert_eq!(
+            read,
+            [
+                ("src/a.rs", ChangeKind::Modified, 2, 1),
+                ("new.txt", ChangeKind::Renamed, 0, 0),
+                ("gone", ChangeKind::Removed, 0, 1),
+                ("fresh", ChangeKind::Added, 1, 0),
+            ]
+        );
+        assert_eq!(files[0].hunks[0].lines.len(), 5);
+    }
+}

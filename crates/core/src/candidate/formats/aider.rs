@@ -1,0 +1,230 @@
+//! Aider's chat history: Markdown with the user behind `####` and the tool behind `>`.
+
+use serde_json::Value;
+
+use super::message::money;
+use crate::candidate::diff::FileChange;
+use crate::candidate::trace::{Role, Step, ToolResult, Trace};
+
+const START: &str = "# aider chat started at";
+
+pub(super) fn fits(value: &Value) -> bool {
+    let Some(text) = value.as_str() else { return false };
+    let has = |mark: &str| text.lines().any(|it| it.starts_with(mark));
+    has(START) || (has("<<<<<<< SEARCH") && has("#### "))
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Mark {
+    User,
+    Tool,
+    Start,
+}
+
+pub(super) fn read(value: &Value) -> Trace {
+    let text = value.as_str().unwrap_or_default().replace("\r\n", "\n");
+    let mut steps: Vec<Step> = Vec::new();
+    let (mut fence, mut after_blank, mut echo) = (false, true, false);
+    let mut last: Option<Mark> = None;
+    for line in text.lines() {
+        // Inside code a mark counts only if it looks exactly like one of aider's own lines.
+        let real = !fence || (after_blank && line.ends_with("  "));
+        let mark = mark(line).filter(|_| real);
+        after_blank = line.trim().is_empty();
+        if mark.is_some() {
+            (fence, echo) = (false, false);
+        } else if line.starts_with("```") {
+            fence = !fence;
+        }
+        match mark {
+            Some(Mark::Start) => last = Some(Mark::Start),
+            Some(kind) => {
+                let said = line.trim_start_matches(['#', '>']).trim();
+                let role = if kind == Mark::User { Role::User } else { Role::Tool };
+                add(&mut steps, role, said, last == Some(kind));
+                echo = said.contains("SEARCH/REPLACE block") && said.contains("failed to match");
+                last = Some(kind);
+            }
+            // Costs may stand on a line of their own, and a block that failed is shown again; both without the mark.
+            None if echo || (last == Some(Mark::Tool) && line.starts_with("Cost: $")) => {
+                add(&mut steps, Role::Tool, line.trim_end(), true);
+                if line.starts_with("The SEARCH section must exactly match") {
+                    (echo, fence) = (false, false);
+                }
+            }
+            None if last == Some(Mark::Start) && line.trim().is_empty() => {}
+            None if line.trim().is_empty() && last.is_some() => {}
+            None => {
+                let goes_on = last.is_none() && steps.last().is_some_and(|it| it.role == Role::Assistant);
+                add(&mut steps, Role::Assistant, line, goes_on);
+                last = None;
+            }
+        }
+    }
+    finish(steps)
+}
+
+fn mark(line: &str) -> Option<Mark> {
+    match line {
+        _ if line.starts_with(START) => Some(Mark::Start),
+        _ if line.starts_with("#### ") => Some(Mark::User),
+        _ if line.starts_with("> ") || line == ">" => Some(Mark::Tool),
+        _ => None,
+    }
+}
+
+fn add(steps: &mut Vec<Step>, role: Role, line: &str, goes_on: bool) {
+    match steps.last_mut().filter(|it| goes_on && it.role == role) {
+        Some(step) => {
+            step.text.push('\n');
+            step.text.push_str(line);
+        }
+        None => steps.push(Step::new(role, line)),
+    }
+}
+
+fn finish(mut steps: Vec<Step>) -> Trace {
+    let mut trace = Trace::default();
+    let mut session = None;
+    for at in 0..steps.len() {
+        let text = steps[at].text.trim().to_owned();
+        match steps[at].role {
+            Role::Tool => {
+                for line in text.lines() {
+                    tokens(line, &mut trace);
+                    let cost = line.split("message, ").nth(1).or_else(|| line.split("request, ").nth(1));
+                    let cost = cost.and_then(|it| it.split(' ').next()).map(|it| it.trim_start_matches('$'));
+                    if let Some(cost) = cost.and_then(|it| money(&Value::from(it))) {
+                        session = Some(cost);
+                    }
+                    if line.contains("Aider v") && session.is_some() {
+                        trace.cost = trace.cost.map_or(session, |it| session.map(|more| it.plus(more)));
+                        session = None;
+                    }
+                }
+                let result = ToolResult { text, ..ToolResult::default() };
+                steps[at] = Step { role: Role::Tool, results: vec![result], ..Step::default() };
+            }
+            Role::Assistant => {
+                let applied: Vec<String> = steps[at + 1..]
+                    .iter()
+                    .take_while(|it| it.role == Role::Tool)
+                    .flat_map(|it| {
+                        it.text
+                            .lines()
+                            .filter_map(|it| it.trim().strip_prefix("Applied edit to "))
+                            .map(str::to_owned)
+                            .collect::<Vec<_>>()
+                    })
+                    .collect();
+                let (reasoning, text) = thoughts(&text);
+                steps[at].reasoning = reasoning;
+                steps[at].files = edits(&text).into_iter().filter(|it| applied.contains(&it.path)).collect();
+                steps[at].text = text;
+            }
+            _ => steps[at].text = text,
+        }
+    }
+    if let Some(session) = session {
+        trace.cost = Some(trace.cost.map_or(session, |it| it.plus(session)));
+    }
+    trace.steps = steps;
+    trace
+}
+
+/// What stands between `<thinking-content-…>` or `<think>` tags, and the rest.
+fn thoughts(text: &str) -> (String, String) {
+    let Some(start) = text.find("<think") else { return (String::new(), text.to_owned()) };
+    let Some(open) = text[start..].find('>').map(|it| start + it + 1) else {
+        return (String::new(), text.to_owned());
+    };
+    let closing = format!("</{}", &text[start + 1..open]);
+    let Some(end) = text[open..].find(&closing).map(|it| open + it) else {
+        return (String::new(), text.to_owned());
+    };
+    let rest = format!("{}{}", &text[..start], &text[end + closing.len()..]);
+    (text[open..end].trim().to_owned(), rest.trim().to_owned())
+}
+
+/// `Tokens: 3.2k sent, 210 received.`
+fn tokens(line: &str, trace: &mut Trace) {
+    let Some(rest) = line.trim().strip_prefix("Tokens: ") else { return };
+    for part in rest.split(", ") {
+        let mut words = part.split_whitespace();
+        let (Some(count), Some(what)) = (words.next().and_then(count), words.next()) else { continue };
+        match what.trim_end_matches('.') {
+            "sent" => trace.usage.input += count,
+            "received" => trace.usage.output += count,
+            "cache" if part.contains("hit") => trace.usage.cached += count,
+            _ => {}
+        }
+    }
+}
+
+fn count(text: &str) -> Option<u64> {
+    let text = text.replace(',', "");
+    let (digits, factor) = match text.strip_suffix('k') {
+        Some(digits) => (digits.to_owned(), 1000.0),
+        None => (text, 1.0),
+    };
+    digits.parse::<f64>().ok().map(|it| (it * factor).round() as u64)
+}
+
+/// SEARCH/REPLACE blocks, with the lines that each adds and removes.
+fn edits(text: &str) -> Vec<FileChange> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut changes: Vec<FileChange> = Vec::new();
+    let mut path = String::new();
+    let mut at = 0;
+    while at < lines.len() {
+        if is_rule(lines[at], '<') {
+            let before = lines[..at]
+                .iter()
+                .rev()
+                .map(|it| it.trim())
+                .find(|it| !it.is_empty() && !it.starts_with("```"));
+            if let Some(name) = before.filter(|it| !it.starts_with('>') && !it.contains(' ')) {
+                path = name.trim_matches(['`', '*', ':']).to_owned();
+            }
+            let middle = (at..lines.len()).find(|&it| is_rule(lines[it], '=')).unwrap_or(lines.len());
+            let end = (middle..lines.len()).find(|&it| is_rule(lines[it], '>')).unwrap_or(lines.len());
+            let old = &lines[(at + 1).min(middle)..middle];
+            let new = &lines[(middle + 1).min(end)..end];
+            let kept = common(old, new);
+            let (added, removed) = ((new.len() - kept) as u32, (old.len() - kept) as u32);
+            match changes.iter_mut().find(|it| it.path == path) {
+                Some(change) => {
+                    change.added += added;
+                    change.removed += removed;
+                }
+                None => {
+                    changes.push(FileChange { path: path.clone(), added, removed, ..FileChange::default() });
+                }
+            }
+            at = end;
+        }
+        at += 1;
+    }
+    changes
+}
+
+fn is_rule(line: &str, c: char) -> bool {
+    let n = line.chars().take_while(|it| *it == c).count();
+    let rest = line.trim_start_matches(c).trim();
+    (5..=9).contains(&n)
+        && matches!((c, rest), ('<', "SEARCH" | "ORIGINAL") | ('=', "") | ('>', "REPLACE" | "UPDATED"))
+}
+
+/// Length of the longest list of lines that both have, in order.
+fn common(old: &[&str], new: &[&str]) -> usize {
+    let mut row = vec![0_usize; new.len() + 1];
+    for a in old {
+        let mut diagonal = 0;
+        for (at, b) in new.iter().enumerate() {
+            let above = row[at + 1];
+            row[at + 1] = if a == b { diagonal + 1 } else { above.max(row[at]) };
+            diagonal = above;
+        }
+    }
+    row[new.len()]
+}

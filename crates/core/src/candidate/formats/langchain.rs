@@ -1,0 +1,216 @@
+//! LangChain messages, as dicts or dumped objects, and run trees.
+
+use serde_json::Value;
+
+use super::message::{add_block, call, joined, money, push, result, role_of, usage};
+use super::replay::{Replay, Unannounced};
+use super::{items, shown, text_of};
+use crate::candidate::trace::{Role, Step, ToolCall, ToolResult, Trace, Usage};
+
+pub(super) fn fits(value: &Value) -> bool {
+    let run = value.get("run_type").is_some()
+        || value.as_array().is_some_and(|it| it.iter().any(|it| it.get("run_type").is_some()));
+    run || items(value, &["messages"]).iter().any(is_message)
+}
+
+fn is_message(value: &Value) -> bool {
+    let kind = value["type"].as_str().unwrap_or_default();
+    let is_kind = matches!(kind, "human" | "ai" | "system" | "tool" | "function" | "chat")
+        || kind.ends_with("MessageChunk");
+    let is_dumped = value["lc"].is_number() && value["kwargs"].is_object();
+    is_dumped
+        || (is_kind
+            && value.get("role").is_none()
+            && (value["data"].is_object() || value.get("content").is_some()))
+}
+
+pub(super) fn read(value: &Value) -> Trace {
+    if value.get("run_type").is_some()
+        || value.as_array().is_some_and(|it| it.iter().any(|it| it.get("run_type").is_some()))
+    {
+        return run_tree(value);
+    }
+    let messages = items(value, &["messages"]);
+    let status = messages
+        .iter()
+        .rev()
+        .find_map(|it| text_of(&body(it)["response_metadata"], &["finish_reason", "stop_reason"]));
+    Trace {
+        steps: messages.iter().flat_map(message).collect(),
+        status: status.map(str::to_owned),
+        ..Trace::default()
+    }
+}
+
+fn body(message: &Value) -> &Value {
+    let dumped = message.get("kwargs").filter(|it| it.is_object());
+    dumped.or_else(|| message.get("data").filter(|it| it.is_object())).unwrap_or(message)
+}
+
+/// One message in any of its three shapes.
+pub(super) fn message(value: &Value) -> Vec<Step> {
+    let class = value["id"].as_array().and_then(|it| it.last()).and_then(Value::as_str).unwrap_or_default();
+    let body = body(value);
+    let kind = if class.is_empty() { value["type"].as_str().unwrap_or_default() } else { class };
+    let kind = kind.trim_end_matches("Chunk").trim_end_matches("Message").to_ascii_lowercase();
+    let role = match kind.as_str() {
+        "chat" => role_of(body["role"].as_str().unwrap_or_default()),
+        "remove" => return Vec::new(),
+        other => role_of(other),
+    };
+    let mut step = Step { role, ..Step::default() };
+    let mut called = Vec::new();
+    match &body["content"] {
+        Value::Array(blocks) if role != Role::Tool => {
+            for block in blocks {
+                match block {
+                    Value::String(text) => {
+                        push(&mut step.text, text, if role == Role::Assistant { "" } else { "\n" });
+                    }
+                    _ if result(block).is_some() => {}
+                    _ => add_block(block, &mut step),
+                }
+            }
+            // The same calls stand in `tool_calls` again.
+            called = std::mem::take(&mut step.tool_calls);
+        }
+        other => step.text = joined(other, "\n"),
+    }
+    let extra = &body["additional_kwargs"];
+    if let Some(reasoning) = extra["reasoning_content"].as_str() {
+        push(&mut step.reasoning, reasoning, "\n");
+    }
+    step.tool_calls = calls(body, extra, called);
+    step.usage = usage(&body["usage_metadata"]);
+    if role == Role::Tool {
+        step.results.push(ToolResult {
+            call: text_of(body, &["tool_call_id"]).map(str::to_owned),
+            name: text_of(body, &["name"]).map(str::to_owned),
+            text: std::mem::take(&mut step.text),
+            error: body["status"] == "error",
+        });
+    }
+    vec![step]
+}
+
+fn calls(body: &Value, extra: &Value, in_blocks: Vec<ToolCall>) -> Vec<ToolCall> {
+    let list = |it: &Value| it.as_array().into_iter().flatten().filter_map(call).collect::<Vec<_>>();
+    let mut calls = list(&body["tool_calls"]);
+    if calls.is_empty() {
+        calls = list(&extra["tool_calls"]);
+    }
+    if calls.is_empty() {
+        calls = in_blocks;
+    }
+    if calls.is_empty() {
+        calls.extend(extra.get("function_call").and_then(call));
+    }
+    calls.extend(list(&body["invalid_tool_calls"]));
+    calls
+}
+
+fn run_tree(value: &Value) -> Trace {
+    let mut runs = Vec::new();
+    flatten(value, &mut runs);
+    runs.sort_by_key(|it| order(it));
+    let (mut replay, mut used) = (Replay::default(), Usage::default());
+    for run in &runs {
+        match run["run_type"].as_str() {
+            Some("llm" | "chat_model") => {
+                let output = answer(&run["outputs"]);
+                used = used.plus(output.iter().fold(Usage::default(), |sum, it| sum.plus(it.usage)));
+                replay.model_call(question(&run["inputs"]), output);
+            }
+            Some("tool" | "retriever") => {
+                let (call, result) = tool(run);
+                replay.tool_run(call, result, Unannounced::Tool);
+            }
+            _ => {}
+        }
+    }
+    let root = value
+        .as_array()
+        .map_or(value, |it| it.iter().find(|it| it["parent_run_id"].is_null()).unwrap_or(value));
+    if used.is_nothing() {
+        used = usage(root);
+    }
+    Trace {
+        id: text_of(root, &["trace_id", "id"]).map(str::to_owned),
+        steps: replay.steps,
+        usage: used,
+        cost: money(&root["total_cost"]),
+        status: text_of(root, &["status"]).map(str::to_owned),
+        ..Trace::default()
+    }
+}
+
+fn flatten<'v>(value: &'v Value, runs: &mut Vec<&'v Value>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|it| flatten(it, runs)),
+        Value::Object(_) => {
+            runs.push(value);
+            flatten(&value["child_runs"], runs);
+        }
+        _ => {}
+    }
+}
+
+fn order(run: &Value) -> String {
+    text_of(run, &["start_time", "dotted_order"]).unwrap_or_default().to_owned()
+}
+
+fn question(inputs: &Value) -> Vec<Step> {
+    let list = &inputs["messages"];
+    // One list per prompt; there is one prompt.
+    let list = list.get(0).filter(|it| it.is_array()).unwrap_or(list);
+    match list.as_array() {
+        Some(messages) => messages.iter().flat_map(message).collect(),
+        None => inputs["prompts"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|it| Some(Step::new(Role::User, it.as_str()?)))
+            .collect(),
+    }
+}
+
+fn answer(outputs: &Value) -> Vec<Step> {
+    let first = &outputs["generations"][0];
+    let first = first.get(0).unwrap_or(first);
+    match first.get("message") {
+        Some(it) => message(it),
+        None => text_of(first, &["text"]).map(|it| Step::new(Role::Assistant, it)).into_iter().collect(),
+    }
+}
+
+fn tool(run: &Value) -> (ToolCall, ToolResult) {
+    let name = run["name"].as_str().unwrap_or_default();
+    let output = &run["outputs"]["output"];
+    let body = output.get("kwargs").unwrap_or(output);
+    let id = text_of(body, &["tool_call_id"]).or(run["extra"]["tool_call_id"].as_str());
+    let own = if run["run_type"] == "retriever" { run["id"].as_str() } else { None };
+    let inputs = &run["inputs"];
+    let arguments = match (inputs.get("query"), inputs["input"].as_str()) {
+        (Some(query), _) => serde_json::json!({ "query": query }),
+        (None, Some(input)) => Value::from(input),
+        (None, None) => inputs.clone(),
+    };
+    let failed = run["error"].as_str();
+    let documents = |it: &Value| {
+        let texts = it
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|it| text_of(it.get("kwargs").unwrap_or(it), &["page_content"]));
+        texts.collect::<Vec<_>>().join("\n")
+    };
+    let text = match failed {
+        Some(error) => error.to_owned(),
+        None if run["outputs"].get("documents").is_some() => documents(&run["outputs"]["documents"]),
+        None if body.get("content").is_some() => joined(&body["content"], "\n"),
+        None => shown(output),
+    };
+    let call = ToolCall::new(id.or(own).map(str::to_owned), name, &arguments);
+    let error = failed.is_some() || body["status"] == "error";
+    (call, ToolResult { call: None, name: Some(name.to_owned()), text, error })
+}

@@ -1,0 +1,263 @@
+//! Messages with roles: OpenAI's chat API and Anthropic's, and everything that looks like them.
+
+use serde_json::Value;
+
+use super::{items, number, shown, text_of};
+use crate::candidate::trace::{Role, Step, ToolCall, ToolResult, Trace, Usage};
+use crate::quantity::Usd;
+
+const HOLDERS: [&str; 4] = ["messages", "trajectory", "steps", "conversation"];
+
+pub(super) fn fits_anthropic(value: &Value) -> bool {
+    let is_block = |it: &Value| {
+        let kind = it["type"].as_str().unwrap_or_default();
+        matches!(kind, "tool_use" | "thinking" | "redacted_thinking" | "server_tool_use")
+            || kind.ends_with("tool_result")
+    };
+    let has_blocks = |it: &Value| it["content"].as_array().is_some_and(|it| it.iter().any(is_block));
+    let is_reply =
+        |it: &Value| it["type"] == "message" && it["role"] == "assistant" && it["content"].is_array();
+    let parts = [value, &value["request"], &value["response"]];
+    parts.iter().any(|it| is_reply(it) || (fits_openai(it) && items(it, &HOLDERS).iter().any(has_blocks)))
+}
+
+pub(super) fn fits_openai(value: &Value) -> bool {
+    let is_completion = |it: &Value| {
+        it["choices"].as_array().is_some_and(|it| it.iter().any(|it| it.get("message").is_some()))
+    };
+    let is_list = |it: &Value| {
+        let messages = items(it, &HOLDERS);
+        !messages.is_empty() && messages.iter().all(|it| it["role"].is_string())
+    };
+    is_completion(value) || is_list(value) || is_completion(&value["response"]) || is_list(&value["request"])
+}
+
+pub(super) fn read(value: &Value) -> Trace {
+    let mut trace = Trace::default();
+    match (value.get("request"), value.get("response")) {
+        (None, None) => part(value, &mut trace),
+        (request, response) => {
+            // A batch line wraps the reply once more.
+            let response = response.map(|it| it.get("body").unwrap_or(it));
+            request.into_iter().chain(response).for_each(|it| part(it, &mut trace));
+        }
+    }
+    trace
+}
+
+fn part(value: &Value, trace: &mut Trace) {
+    if let Some(system) = value.get("system") {
+        trace.steps.push(Step::new(Role::System, joined(system, "\n")));
+    }
+    let is_reply = value.get("choices").is_some() && value.get("messages").is_none();
+    if !is_reply {
+        let messages = items(value, &HOLDERS);
+        trace.steps.extend(messages.iter().flat_map(steps));
+        trace.status = messages
+            .iter()
+            .rev()
+            .find_map(|it| text_of(it, &["stop_reason"]))
+            .map(str::to_owned)
+            .or(trace.status.take());
+    }
+    // Further choices are alternatives, not steps.
+    let choices = value["choices"].as_array().into_iter().flatten();
+    let first = choices.min_by_key(|it| it["index"].as_u64().unwrap_or(0));
+    if let Some(choice) = first {
+        trace.steps.extend(steps(&choice["message"]));
+        trace.status = text_of(choice, &["finish_reason"]).map(str::to_owned).or(trace.status.take());
+    }
+    trace.status = text_of(value, &["stop_reason"]).map(str::to_owned).or(trace.status.take());
+    if value.get("role").is_none() || value.get("choices").is_some() {
+        trace.usage = trace.usage.plus(usage(&value["usage"]));
+    }
+    trace.cost = money(&value["usage"]["cost"]).or(trace.cost);
+}
+
+pub(super) fn money(value: &Value) -> Option<Usd> {
+    let dollars = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
+    (dollars.is_finite() && dollars.abs() < 9e6).then(|| Usd::from_nanos((dollars * 1e9).round() as i64))
+}
+
+/// One message. What a tool answered inside it is a step of the tool, and splits the message.
+pub(super) fn steps(message: &Value) -> Vec<Step> {
+    let role = role_of(message["role"].as_str().unwrap_or_default());
+    let mut all = Vec::new();
+    let mut step = Step { role, ..Step::default() };
+    match &message["content"] {
+        Value::Array(blocks) if role != Role::Tool => {
+            for block in blocks {
+                match result(block) {
+                    Some(result) => {
+                        close(&mut step, &mut all);
+                        answer(&mut all, result);
+                    }
+                    None => add_block(block, &mut step),
+                }
+            }
+        }
+        other => step.text = joined(other, "\n"),
+    }
+    if let Some(reasoning) = text_of(message, &["reasoning_content", "reasoning"]) {
+        push(&mut step.reasoning, reasoning, "\n");
+    }
+    if let (true, Some(refusal)) = (step.text.is_empty(), message["refusal"].as_str()) {
+        refusal.clone_into(&mut step.text);
+    }
+    let calls: Vec<ToolCall> =
+        message["tool_calls"].as_array().into_iter().flatten().filter_map(call).collect();
+    step.tool_calls.extend(calls);
+    step.tool_calls.extend(message.get("function_call").and_then(call));
+    if role == Role::Tool {
+        let result = ToolResult {
+            call: text_of(message, &["tool_call_id", "call_id", "tool_use_id"]).map(str::to_owned),
+            name: text_of(message, &["name"]).map(str::to_owned),
+            text: std::mem::take(&mut step.text),
+            error: message["status"] == "error" || message["is_error"] == true,
+        };
+        step.results.push(result);
+    }
+    step.usage = usage(&message["usage"]);
+    close(&mut step, &mut all);
+    all
+}
+
+fn close(step: &mut Step, all: &mut Vec<Step>) {
+    let next = Step { role: step.role, ..Step::default() };
+    let done = std::mem::replace(step, next);
+    if !done.is_empty() || !done.usage.is_nothing() {
+        all.push(done);
+    }
+}
+
+/// Results that follow each other are one step.
+fn answer(all: &mut Vec<Step>, result: ToolResult) {
+    match all.last_mut() {
+        Some(last) if last.role == Role::Tool => last.results.push(result),
+        _ => all.push(Step { role: Role::Tool, results: vec![result], ..Step::default() }),
+    }
+}
+
+pub(super) fn role_of(name: &str) -> Role {
+    match name.to_ascii_lowercase().as_str() {
+        "system" | "developer" => Role::System,
+        "user" | "human" => Role::User,
+        "assistant" | "ai" | "model" | "agent" => Role::Assistant,
+        "tool" | "function" | "environment" | "observation" => Role::Tool,
+        _ => Role::Other,
+    }
+}
+
+/// A tool's answer as a block of a message.
+pub(super) fn result(block: &Value) -> Option<ToolResult> {
+    block["type"].as_str().filter(|it| it.ends_with("tool_result"))?;
+    let content = &block["content"];
+    let failed = content.get("error_code").and_then(Value::as_str);
+    Some(ToolResult {
+        call: block["tool_use_id"].as_str().map(str::to_owned),
+        name: None,
+        text: failed.map_or_else(|| joined(content, "\n"), str::to_owned),
+        error: block["is_error"] == true || failed.is_some(),
+    })
+}
+
+pub(super) fn add_block(block: &Value, step: &mut Step) {
+    // Citations cut one sentence of an answer into several blocks.
+    let between = if step.role == Role::Assistant { "" } else { "\n" };
+    match block["type"].as_str() {
+        Some("thinking") => push(&mut step.reasoning, block["thinking"].as_str().unwrap_or_default(), "\n"),
+        Some("reasoning") => push(&mut step.reasoning, &joined(block, "\n"), "\n"),
+        Some("redacted_thinking") => {}
+        Some("tool_use" | "server_tool_use" | "mcp_tool_use") => {
+            let name = block["name"].as_str().unwrap_or_default();
+            step.tool_calls.push(ToolCall::new(
+                block["id"].as_str().map(str::to_owned),
+                name,
+                &block["input"],
+            ));
+        }
+        Some("image" | "image_url" | "input_image") => {
+            step.screenshot = step.screenshot.take().or_else(|| picture(block));
+        }
+        _ => push(&mut step.text, &joined(block, "\n"), between),
+    }
+}
+
+/// The address of a picture; one that is inside the message itself is only named.
+pub(super) fn picture(block: &Value) -> Option<String> {
+    let address = block["image_url"]["url"]
+        .as_str()
+        .or(block["image_url"].as_str())
+        .or(block["source"]["url"].as_str());
+    match address {
+        Some(address) if address.starts_with("data:") => Some("inline image".to_owned()),
+        Some(address) => Some(address.to_owned()),
+        None => block["source"]["media_type"].as_str().map(|it| format!("inline {it}")),
+    }
+}
+
+/// The text of content in any of its shapes.
+pub(super) fn joined(content: &Value, between: &str) -> String {
+    match content {
+        Value::Array(parts) => {
+            let texts: Vec<String> =
+                parts.iter().map(|it| joined(it, between)).filter(|it| !it.is_empty()).collect();
+            texts.join(between)
+        }
+        Value::Object(_) => {
+            let text =
+                text_of(content, &["text", "output_text", "input_text", "refusal", "thinking", "reasoning"]);
+            let link = || {
+                let title = text_of(content, &["title", "name", "filename"])?;
+                let address = text_of(content, &["url", "uri"])?;
+                Some(format!("{title} ({address})"))
+            };
+            match text.map(str::to_owned).or_else(link) {
+                Some(text) => text,
+                None => content.get("content").map(|it| joined(it, between)).unwrap_or_default(),
+            }
+        }
+        other => shown(other),
+    }
+}
+
+/// `{id, function: {name, arguments}}`, `{name, arguments}` or `{name, args}`.
+pub(super) fn call(value: &Value) -> Option<ToolCall> {
+    let inner = ["function", "custom"]
+        .iter()
+        .find_map(|it| value.get(*it))
+        .filter(|it| it.is_object())
+        .unwrap_or(value);
+    let name = inner.get("name").or_else(|| value.get("name"))?.as_str()?;
+    let arguments = ["arguments", "args", "input", "parameters"]
+        .iter()
+        .find_map(|it| inner.get(*it))
+        .unwrap_or(&Value::Null);
+    let id = text_of(value, &["id", "call_id", "tool_call_id"]).map(str::to_owned);
+    Some(ToolCall::new(id, name, arguments))
+}
+
+pub(super) fn push(text: &mut String, more: &str, between: &str) {
+    if !text.is_empty() && !more.is_empty() {
+        text.push_str(between);
+    }
+    text.push_str(more);
+}
+
+/// Token counts under the names of any provider.
+pub(super) fn usage(value: &Value) -> Usage {
+    // Anthropic counts cached tokens outside `input_tokens`, OpenAI inside; both are inside here.
+    let read = number(value, &["cache_read_input_tokens"]);
+    let outside = read + number(value, &["cache_creation_input_tokens"]);
+    let details = ["prompt_tokens_details", "input_tokens_details", "input_token_details"];
+    let details = details.iter().find_map(|it| value.get(*it)).unwrap_or(&Value::Null);
+    Usage {
+        input: number(value, &["input_tokens", "prompt_tokens"]) + outside,
+        output: number(value, &["output_tokens", "completion_tokens"]),
+        cached: read + number(details, &["cached_tokens", "cache_read"]),
+    }
+}
+
+pub(super) fn number_of(value: &Value, key: &str) -> u64 {
+    number(value, &[key])
+}

@@ -1,0 +1,240 @@
+//! Traces of every framework to the one [`Trace`]; a file per format.
+//!
+//! A format is recognised by keys that no other has. Nothing is guessed silently: input that is there
+//! and from which nothing can be read is an error that lists what is understood.
+
+mod action;
+mod aider;
+mod claude_code;
+mod langchain;
+mod langgraph;
+mod mcp;
+mod message;
+mod otlp;
+mod potato;
+mod react;
+mod replay;
+mod responses;
+mod swe_agent;
+mod text;
+mod webarena;
+
+use serde_json::Value;
+
+use super::trace::Trace;
+
+macro_rules! formats {
+    ($($variant:ident $name:literal $what:literal,)*) => {
+        /// A way to write down what an agent did.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Format { $(#[doc = $what] $variant,)* }
+
+        impl Format {
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            pub fn what(self) -> &'static str {
+                match self { $(Self::$variant => $what,)* }
+            }
+        }
+    };
+}
+
+// In the order in which they are tried: what is most particular comes first.
+formats! {
+    Jurist "jurist" "Jurist's own form, as `jurist trace convert` prints it",
+    Otlp "otlp" "OpenTelemetry spans with GenAI, OpenInference, Traceloop or Vercel attributes",
+    ClaudeCode "claude-code" "session logs of Claude Code",
+    SweAgent "swe-agent" "SWE-agent trajectories",
+    Langgraph "langgraph" "LangGraph node trajectories",
+    Mcp "mcp" "transcripts of the Model Context Protocol",
+    WebArena "webarena" "steps of web agents: WebArena, BrowserGym, Mind2Web",
+    React "react" "thought, action and observation: ReAct and ATIF steps",
+    Potato "potato" "Potato's turns and canonical traces",
+    OpenaiResponses "openai-responses" "items of OpenAI's Responses API",
+    Langchain "langchain" "LangChain messages and run trees",
+    Anthropic "anthropic" "messages of Anthropic's API",
+    OpenaiChat "openai-chat" "messages of OpenAI's chat API",
+    Aider "aider" "Aider's chat history",
+    Text "text" "plain text",
+}
+
+impl Format {
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|it| it.name() == name)
+    }
+
+    /// Whether a value carries the marks of this format.
+    fn fits(self, value: &Value) -> bool {
+        match self {
+            Self::Jurist => is_own(value),
+            Self::Otlp => otlp::fits(value),
+            Self::ClaudeCode => claude_code::fits(value),
+            Self::SweAgent => swe_agent::fits(value),
+            Self::Langgraph => langgraph::fits(value),
+            Self::Mcp => mcp::fits(value),
+            Self::WebArena => webarena::fits(value),
+            Self::React => react::fits(value),
+            Self::Potato => potato::fits(value),
+            Self::OpenaiResponses => responses::fits(value),
+            Self::Langchain => langchain::fits(value),
+            Self::Anthropic => message::fits_anthropic(value),
+            Self::OpenaiChat => message::fits_openai(value),
+            Self::Aider => aider::fits(value),
+            Self::Text => value.is_string(),
+        }
+    }
+
+    fn read(self, value: &Value) -> Trace {
+        match self {
+            Self::Jurist => serde_json::from_value(value.clone()).unwrap_or_default(),
+            Self::Otlp => otlp::read(value),
+            Self::ClaudeCode => claude_code::read(value),
+            Self::SweAgent => swe_agent::read(value),
+            Self::Langgraph => langgraph::read(value),
+            Self::Mcp => mcp::read(value),
+            Self::WebArena => webarena::read(value),
+            Self::React => react::read(value),
+            Self::Potato => potato::read(value),
+            Self::OpenaiResponses => responses::read(value),
+            Self::Langchain => langchain::read(value),
+            Self::Anthropic | Self::OpenaiChat => message::read(value),
+            Self::Aider => aider::read(value),
+            Self::Text => text::read(value),
+        }
+    }
+}
+
+/// Why a trace cannot be read.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum TraceError {
+    #[error("this is no trace that is understood: {hint}; understood are {}", names())]
+    NotUnderstood { hint: String },
+    #[error("nothing in it can be read as {}; understood are {}", .0.name(), names())]
+    NothingRead(Format),
+}
+
+fn names() -> String {
+    Format::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// Reads JSON, JSON lines or plain text; finds out the format unless it is given.
+pub fn read_trace(text: &str, format: Option<Format>) -> Result<(Format, Trace), TraceError> {
+    read_value(&value_of(text), format)
+}
+
+/// Every trace of a file: one, or one on each line.
+pub fn read_traces(text: &str, format: Option<Format>) -> Result<Vec<(Format, Trace)>, TraceError> {
+    let whole = read_trace(text, format);
+    let is_guess =
+        matches!(whole, Ok((Format::Text, _)) | Err(_)) && format.is_none_or(|it| it != Format::Text);
+    let Value::Array(lines) = value_of(text) else { return whole.map(|it| vec![it]) };
+    if !is_guess {
+        return whole.map(|it| vec![it]);
+    }
+    let each: Result<Vec<(Format, Trace)>, TraceError> =
+        lines.iter().map(|it| read_value(it, format)).collect();
+    each.or_else(|_| whole.map(|it| vec![it]))
+}
+
+/// A text as the value its formats speak of: JSON, a list of JSON lines, or itself.
+fn value_of(text: &str) -> Value {
+    let trimmed = text.trim_start_matches('\u{feff}').trim();
+    if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(trimmed) {
+        return value;
+    }
+    let lines: Option<Vec<Value>> = trimmed
+        .lines()
+        .filter(|it| !it.trim().is_empty())
+        .map(|it| serde_json::from_str::<Value>(it).ok().filter(|it| it.is_object() || it.is_array()))
+        .collect();
+    lines.filter(|it| !it.is_empty()).map_or_else(|| Value::from(text), Value::Array)
+}
+
+/// Like [`read_trace`], for a value that is JSON already.
+pub fn read_value(value: &Value, format: Option<Format>) -> Result<(Format, Trace), TraceError> {
+    // JSON inside a text is what some tools write into a field.
+    if let Value::String(text) = value
+        && let inner @ (Value::Object(_) | Value::Array(_)) = value_of(text)
+    {
+        return read_value(&inner, format);
+    }
+    if is_nothing(value) {
+        return Ok((format.unwrap_or(Format::Text), Trace::default()));
+    }
+    let found = format.or_else(|| Format::ALL.iter().copied().find(|it| it.fits(value)));
+    let Some(found) = found else {
+        return Err(TraceError::NotUnderstood { hint: hint(value) });
+    };
+    let mut trace = found.read(value);
+    trace.steps.retain(|it| !it.is_empty());
+    if trace.steps.is_empty() && trace.nodes.is_empty() && trace.files.is_empty() {
+        return Err(TraceError::NothingRead(found));
+    }
+    if trace.usage.is_nothing() {
+        trace.usage = trace.steps.iter().fold(trace.usage, |sum, it| sum.plus(it.usage));
+    }
+    Ok((found, trace))
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(it) => it.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn hint(value: &Value) -> String {
+    let keys =
+        |it: &Value| it.as_object().map(|it| it.keys().take(8).cloned().collect::<Vec<_>>().join(", "));
+    match value {
+        Value::Array(items) => match items.first().and_then(keys) {
+            Some(keys) => format!("a list whose first entry has the keys {keys}"),
+            None => "a list of plain values".to_owned(),
+        },
+        Value::Object(_) => format!("an object with the keys {}", keys(value).unwrap_or_default()),
+        _ => "a plain value".to_owned(),
+    }
+}
+
+fn is_own(value: &Value) -> bool {
+    let steps = value.get("steps").and_then(Value::as_array);
+    steps.is_some_and(|it| it.iter().all(|it| it.get("role").is_some()))
+        && serde_json::from_value::<Trace>(value.clone()).is_ok()
+}
+
+/// The list inside whatever holds it: `{"messages": […]}`, or the list itself.
+fn items<'v>(value: &'v Value, keys: &[&str]) -> &'v [Value] {
+    let inner = keys.iter().find_map(|it| value.get(*it)).filter(|it| it.is_array()).unwrap_or(value);
+    match inner {
+        Value::Array(items) => items,
+        Value::Object(_) => std::slice::from_ref(inner),
+        _ => &[],
+    }
+}
+
+fn text_of<'v>(value: &'v Value, keys: &[&str]) -> Option<&'v str> {
+    keys.iter().find_map(|it| value.get(*it)?.as_str())
+}
+
+/// A value as people read it: text as it is, everything else as JSON.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn number(value: &Value, keys: &[&str]) -> u64 {
+    keys.iter().find_map(|it| value.get(*it)?.as_u64()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,471 @@
+//! OpenTelemetry spans: GenAI attributes old and new, OpenInference, Traceloop and Vercel's.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use super::message::{joined, money, push, role_of};
+use super::replay::{Replay, Unannounced};
+use super::{action, shown, text_of};
+use crate::candidate::trace::{Role, Step, ToolCall, ToolResult, Trace, Usage};
+
+pub(super) fn fits(value: &Value) -> bool {
+    let is_export = |it: &Value| it.get("resourceSpans").is_some() || it.get("resourceLogs").is_some();
+    let is_span = |it: &Value| {
+        it.get("child_spans").is_some()
+            || (it.get("span_id").is_some() && it.get("trace_id").is_some())
+            || it.get("spanId").is_some()
+    };
+    let has_span = |it: &Value| it["spans"].as_array().is_some_and(|it| it.iter().any(is_span));
+    let fits_one = |it: &Value| is_export(it) || is_span(it) || has_span(it);
+    fits_one(value) || value.as_array().is_some_and(|it| it.iter().any(fits_one))
+}
+
+/// One span, whatever wrote it.
+struct Span {
+    id: String,
+    is_root: bool,
+    name: String,
+    start: String,
+    attributes: Map<String, Value>,
+    events: Vec<(String, Map<String, Value>)>,
+    failed: Option<bool>,
+    message: String,
+}
+
+pub(super) fn read(value: &Value) -> Trace {
+    let mut spans = Vec::new();
+    collect(value, &mut spans);
+    attach_logs(value, &mut spans);
+    let mut seen = HashSet::new();
+    spans.retain(|it| seen.insert(it.id.clone()));
+    spans.sort_by(|a, b| a.start.cmp(&b.start));
+    let (mut replay, mut trace) = (Replay::default(), Trace::default());
+    for span in &spans {
+        if span.is_tool() {
+            let (call, result) = span.tool();
+            replay.tool_run(call, result, Unannounced::Assistant);
+        } else if let Some((input, output)) = span.messages() {
+            replay.model_call(input, output);
+            trace.usage = trace.usage.plus(span.usage());
+            let cost = ["gen_ai.usage.cost", "llm.cost.total"]
+                .iter()
+                .find_map(|it| money(span.attributes.get(*it)?));
+            trace.cost = match (trace.cost, cost) {
+                (Some(a), Some(b)) => Some(a.plus(b)),
+                (a, b) => a.or(b),
+            };
+        }
+    }
+    let mut roots = spans.iter().filter(|it| it.is_root);
+    if let (Some(root), None) = (roots.next(), roots.next()) {
+        trace.status = root.failed.map(|it| if it { "error" } else { "ok" }.to_owned());
+    }
+    trace.steps = replay.steps;
+    trace
+}
+
+fn collect(value: &Value, spans: &mut Vec<Span>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|it| collect(it, spans)),
+        Value::Object(map) => {
+            if map.contains_key("spanId") || map.contains_key("span_id") {
+                spans.push(span(value));
+            }
+            for key in ["resourceSpans", "scopeSpans", "instrumentationLibrarySpans", "spans", "child_spans"]
+            {
+                collect(&value[key], spans);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn span(value: &Value) -> Span {
+    let status = &value["status"];
+    let code =
+        shown(status.get("code").or_else(|| value.get("status_code")).unwrap_or(&Value::Null)).to_uppercase();
+    let parent = text_of(value, &["parentSpanId", "parent_span_id"]).unwrap_or_default();
+    let start = ["startTimeUnixNano", "timestamp", "start_time"].iter().find_map(|it| value.get(*it));
+    let events = value["events"].as_array().into_iter().flatten();
+    Span {
+        id: text_of(value, &["spanId", "span_id"]).unwrap_or_default().to_owned(),
+        is_root: parent.is_empty(),
+        name: text_of(value, &["name", "span_name"]).unwrap_or_default().to_owned(),
+        start: start.map(shown).unwrap_or_default(),
+        attributes: attributes(
+            value.get("attributes").or_else(|| value.get("span_attributes")).unwrap_or(&Value::Null),
+        ),
+        events: events
+            .map(|it| (text_of(it, &["name", "Name"]).unwrap_or_default().to_owned(), event(it)))
+            .collect(),
+        failed: match code.as_str() {
+            "2" | "ERROR" | "STATUS_CODE_ERROR" => Some(true),
+            "1" | "OK" | "STATUS_CODE_OK" => Some(false),
+            _ => None,
+        },
+        message: text_of(status, &["message"])
+            .or(text_of(value, &["status_message"]))
+            .unwrap_or_default()
+            .to_owned(),
+    }
+}
+
+fn event(value: &Value) -> Map<String, Value> {
+    let mut all = attributes(value.get("attributes").unwrap_or(&Value::Null));
+    if let Some(Value::Object(body)) = value.get("body").map(plain) {
+        all.extend(body);
+    }
+    all
+}
+
+/// Log records carry what newer conventions took off the spans.
+fn attach_logs(value: &Value, spans: &mut [Span]) {
+    let exports = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
+    let records = exports
+        .iter()
+        .flat_map(|it| it["resourceLogs"].as_array().into_iter().flatten())
+        .flat_map(|it| it["scopeLogs"].as_array().into_iter().flatten())
+        .flat_map(|it| it["logRecords"].as_array().into_iter().flatten());
+    for record in records {
+        let name = text_of(record, &["eventName"]).map(str::to_owned);
+        let all = event(record);
+        let name = name.or_else(|| all.get("event.name").map(shown)).unwrap_or_default();
+        if let Some(span) = spans.iter_mut().find(|it| Some(it.id.as_str()) == record["spanId"].as_str()) {
+            span.events.push((name, all));
+        }
+    }
+}
+
+/// A list of `{key, value: {stringValue}}`, or a plain mapping.
+fn attributes(value: &Value) -> Map<String, Value> {
+    match value {
+        Value::Array(items) => items
+            .iter()
+            .filter_map(|it| Some((it["key"].as_str()?.to_owned(), plain(&it["value"]))))
+            .collect(),
+        Value::Object(map) => map.clone(),
+        _ => Map::new(),
+    }
+}
+
+fn plain(value: &Value) -> Value {
+    let Some(map) = value.as_object() else { return value.clone() };
+    match map.iter().next() {
+        Some((key, inner)) if map.len() == 1 => match key.as_str() {
+            "stringValue" | "boolValue" | "doubleValue" | "bytesValue" => inner.clone(),
+            "intValue" => inner
+                .as_str()
+                .and_then(|it| it.parse::<i64>().ok())
+                .map_or_else(|| inner.clone(), Value::from),
+            "arrayValue" => inner["values"].as_array().into_iter().flatten().map(plain).collect(),
+            "kvlistValue" => Value::Object(attributes(&inner["values"])),
+            _ => value.clone(),
+        },
+        _ => value.clone(),
+    }
+}
+
+/// JSON that stands in a text.
+fn parsed(value: &Value) -> Value {
+    match value {
+        Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
+        other => other.clone(),
+    }
+}
+
+impl Span {
+    fn get(&self, keys: &[&str]) -> Option<&Value> {
+        keys.iter().find_map(|it| self.attributes.get(*it)).filter(|it| !it.is_null())
+    }
+
+    fn is(&self, key: &str, word: &str) -> bool {
+        self.attributes.get(key).and_then(Value::as_str).is_some_and(|it| it.eq_ignore_ascii_case(word))
+    }
+
+    fn is_tool(&self) -> bool {
+        self.is("gen_ai.operation.name", "execute_tool")
+            || self.is("openinference.span.kind", "TOOL")
+            || self.is("traceloop.span.kind", "tool")
+            || self.attributes.contains_key("ai.toolCall.name")
+    }
+
+    fn tool(&self) -> (ToolCall, ToolResult) {
+        let name = self.get(&["gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"]);
+        let name = name.map_or_else(|| self.name.clone(), shown);
+        let id = self.get(&["gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id"]).map(shown);
+        let inputs = [
+            "gen_ai.tool.call.arguments",
+            "ai.toolCall.args",
+            "ai.toolCall.input",
+            "input.value",
+            "traceloop.entity.input",
+        ];
+        let call = ToolCall::new(id, &name, self.get(&inputs).unwrap_or(&Value::Null));
+        let outputs = [
+            "gen_ai.tool.call.result",
+            "ai.toolCall.result",
+            "ai.toolCall.output",
+            "output.value",
+            "traceloop.entity.output",
+        ];
+        // A text may be written as JSON, in quotes.
+        let text = self.get(&outputs).map(|it| parsed(it).as_str().map_or_else(|| shown(it), str::to_owned));
+        let failed = self.failed == Some(true);
+        let text = text.unwrap_or_else(|| if failed { self.message.clone() } else { String::new() });
+        (call, ToolResult { call: None, name: Some(name), text, error: failed })
+    }
+
+    fn usage(&self) -> Usage {
+        let events = self.events.iter().map(|it| &it.1);
+        let all: Vec<&Map<String, Value>> = std::iter::once(&self.attributes).chain(events).collect();
+        let count = |keys: &[&str]| {
+            let found = keys.iter().find_map(|key| all.iter().find_map(|it| it.get(*key)));
+            found
+                .and_then(|it| {
+                    it.as_u64()
+                        .or_else(|| it.as_f64().map(|it| it as u64))
+                        .or_else(|| it.as_str()?.parse().ok())
+                })
+                .unwrap_or(0)
+        };
+        Usage {
+            input: count(&[
+                "gen_ai.usage.input_tokens",
+                "gen_ai.usage.prompt_tokens",
+                "llm.token_count.prompt",
+                "ai.usage.inputTokens",
+                "ai.usage.promptTokens",
+            ]),
+            output: count(&[
+                "gen_ai.usage.output_tokens",
+                "gen_ai.usage.completion_tokens",
+                "llm.token_count.completion",
+                "ai.usage.outputTokens",
+                "ai.usage.completionTokens",
+            ]),
+            cached: count(&[
+                "gen_ai.usage.cache_read.input_tokens",
+                "gen_ai.usage.cache_read_input_tokens",
+                "llm.token_count.prompt_details.cache_read",
+                "ai.usage.cachedInputTokens",
+            ]),
+        }
+    }
+
+    /// What a model saw and said; `None` for spans that only repeat those below them.
+    fn messages(&self) -> Option<(Vec<Step>, Vec<Step>)> {
+        let repeats = ["invoke_agent", "create_agent", "invoke_workflow"]
+            .iter()
+            .any(|it| self.is("gen_ai.operation.name", it));
+        let is_other =
+            self.get(&["openinference.span.kind"]).is_some() && !self.is("openinference.span.kind", "LLM");
+        if repeats || is_other {
+            return None;
+        }
+        let read = [
+            self.current(),
+            self.indexed("llm.input_messages.", "llm.output_messages."),
+            self.indexed("gen_ai.prompt.", "gen_ai.completion."),
+            self.vercel(),
+            self.told(),
+        ];
+        read.into_iter().flatten().find(|it| !it.0.is_empty() || !it.1.is_empty())
+    }
+
+    fn current(&self) -> Option<(Vec<Step>, Vec<Step>)> {
+        let details = self.events.iter().map(|it| &it.1);
+        let holder = std::iter::once(&self.attributes).chain(details).find(|it| {
+            it.contains_key("gen_ai.input.messages") || it.contains_key("gen_ai.output.messages")
+        })?;
+        let list =
+            |key: &str| holder.get(key).map(parsed).and_then(|it| it.as_array().cloned()).unwrap_or_default();
+        let system = list("gen_ai.system_instructions");
+        let text: Vec<String> = system.iter().map(|it| joined(it, "\n")).collect();
+        let system = (!text.is_empty()).then(|| Step::new(Role::System, text.join("\n")));
+        let input = system.into_iter().chain(list("gen_ai.input.messages").iter().flat_map(parts)).collect();
+        Some((input, list("gen_ai.output.messages").iter().flat_map(parts).collect()))
+    }
+
+    /// `prefix.N.message.role`, `prefix.N.tool_calls.M.name`: numbers are places in lists.
+    fn indexed(&self, input: &str, output: &str) -> Option<(Vec<Step>, Vec<Step>)> {
+        let read = |prefix: &str| -> Vec<Step> {
+            let mut places: BTreeMap<usize, Map<String, Value>> = BTreeMap::new();
+            for (key, value) in &self.attributes {
+                let Some((place, rest)) = key.strip_prefix(prefix).and_then(|it| it.split_once('.')) else {
+                    continue;
+                };
+                let Ok(place) = place.parse() else { continue };
+                let rest = rest.strip_prefix("message.").unwrap_or(rest);
+                places.entry(place).or_default().insert(rest.to_owned(), value.clone());
+            }
+            places.values().flat_map(numbered).collect()
+        };
+        let (input, output) = (read(input), read(output));
+        (!input.is_empty() || !output.is_empty()).then_some((input, output))
+    }
+
+    fn vercel(&self) -> Option<(Vec<Step>, Vec<Step>)> {
+        let prompt = parsed(self.get(&["ai.prompt.messages"])?);
+        let input = prompt.as_array().into_iter().flatten().flat_map(parts).collect();
+        let mut said =
+            Step::new(Role::Assistant, self.get(&["ai.response.text"]).map(shown).unwrap_or_default());
+        said.reasoning = self.get(&["ai.response.reasoning"]).map(shown).unwrap_or_default();
+        let calls = self.get(&["ai.response.toolCalls"]).map(parsed);
+        said.tool_calls =
+            calls.as_ref().and_then(Value::as_array).into_iter().flatten().filter_map(tool_call).collect();
+        Some((input, vec![said]))
+    }
+
+    /// Older events: one per message.
+    fn told(&self) -> Option<(Vec<Step>, Vec<Step>)> {
+        let (mut input, mut output) = (Vec::new(), Vec::new());
+        for (name, all) in &self.events {
+            let content = all.get("gen_ai.event.content").map(parsed);
+            let body = content.unwrap_or_else(|| {
+                Value::Object(all.iter().map(|(key, it)| (key.clone(), parsed_if_list(key, it))).collect())
+            });
+            match name.as_str() {
+                "gen_ai.choice" => {
+                    let message = body.get("message").map(parsed).unwrap_or(body);
+                    output.extend(super::message::steps(&with_role(&message, "assistant")));
+                }
+                "gen_ai.system.message"
+                | "gen_ai.user.message"
+                | "gen_ai.assistant.message"
+                | "gen_ai.tool.message" => {
+                    let role = name.trim_start_matches("gen_ai.").trim_end_matches(".message");
+                    let mut message = with_role(&body, role);
+                    if role == "tool" {
+                        message["tool_call_id"] = body.get("id").cloned().unwrap_or(Value::Null);
+                        message["content"] = Value::from(shown(&body["content"]));
+                    }
+                    input.extend(super::message::steps(&message));
+                }
+                _ => {}
+            }
+        }
+        Some((input, output))
+    }
+}
+
+fn parsed_if_list(key: &str, value: &Value) -> Value {
+    if key == "tool_calls" || key == "message" { parsed(value) } else { value.clone() }
+}
+
+fn with_role(message: &Value, role: &str) -> Value {
+    let mut message = message.clone();
+    if let Value::Object(map) = &mut message {
+        map.entry("role").or_insert_with(|| role.into());
+    }
+    message
+}
+
+fn tool_call(value: &Value) -> Option<ToolCall> {
+    let name = text_of(value, &["name", "toolName"])?;
+    let arguments =
+        ["arguments", "input", "args"].iter().find_map(|it| value.get(*it)).unwrap_or(&Value::Null);
+    Some(ToolCall::new(text_of(value, &["id", "toolCallId"]).map(str::to_owned), name, arguments))
+}
+
+/// A message of parts: OpenTelemetry's and Vercel's.
+fn parts(message: &Value) -> Vec<Step> {
+    let role = role_of(message["role"].as_str().unwrap_or_default());
+    let mut step = Step { role, ..Step::default() };
+    let list = message.get("parts").or_else(|| message.get("content")).unwrap_or(&Value::Null);
+    let Some(list) = list.as_array() else {
+        step.text = shown(list);
+        return vec![step];
+    };
+    for part in list {
+        match part["type"].as_str().unwrap_or_default() {
+            "tool_call" | "tool-call" => step.tool_calls.extend(tool_call(part)),
+            "tool_call_response" | "tool-result" => {
+                let output = ["response", "result", "output"]
+                    .iter()
+                    .find_map(|it| part.get(*it))
+                    .unwrap_or(&Value::Null);
+                let kind = output["type"].as_str().unwrap_or_default();
+                let inner = output.get("value").filter(|_| !kind.is_empty()).unwrap_or(output);
+                step.results.push(ToolResult {
+                    call: text_of(part, &["id", "toolCallId"]).map(str::to_owned),
+                    name: text_of(part, &["name", "toolName"]).map(str::to_owned),
+                    text: shown(inner),
+                    error: kind.starts_with("error"),
+                });
+            }
+            "reasoning" => push(&mut step.reasoning, &joined(part, "\n"), "\n"),
+            _ => push(&mut step.text, &joined(part, "\n"), if role == Role::Assistant { "" } else { "\n" }),
+        }
+    }
+    vec![step]
+}
+
+/// A message whose parts are numbered attributes.
+fn numbered(fields: &Map<String, Value>) -> Vec<Step> {
+    let text = |key: &str| fields.get(key).map(shown).unwrap_or_default();
+    let written = text("role");
+    let role = match written.as_str() {
+        "tool-call" => Role::Assistant,
+        "tool-response" => Role::Tool,
+        other => role_of(other),
+    };
+    let mut step = Step::new(role, text("content"));
+    for at in 0.. {
+        let prefix = format!("contents.{at}.message_content.");
+        let kind = text(&format!("{prefix}type"));
+        let content = text(&format!("{prefix}text"));
+        if kind.is_empty() && content.is_empty() {
+            break;
+        }
+        push(if kind == "reasoning" { &mut step.reasoning } else { &mut step.text }, &content, "\n");
+    }
+    for at in 0.. {
+        let get = |key: &str| {
+            let names = [format!("tool_calls.{at}.tool_call.{key}"), format!("tool_calls.{at}.{key}")];
+            names.iter().find_map(|it| fields.get(it))
+        };
+        let Some(name) = get("function.name").or_else(|| get("name")) else { break };
+        let arguments = get("function.arguments").or_else(|| get("arguments")).unwrap_or(&Value::Null);
+        step.tool_calls.push(ToolCall::new(get("id").map(shown), shown(name), arguments));
+    }
+    match written.as_str() {
+        "tool-call" => smolagents_call(&mut step),
+        "tool-response" => smolagents_result(&mut step),
+        _ if role == Role::Tool => {
+            let call = fields.get("tool_call_id").map(shown);
+            let result = ToolResult {
+                call,
+                name: fields.get("name").map(shown),
+                text: std::mem::take(&mut step.text),
+                error: false,
+            };
+            step.results.push(result);
+        }
+        _ => {}
+    }
+    vec![step]
+}
+
+/// `Calling tools:` and the calls as Python prints them.
+fn smolagents_call(step: &mut Step) {
+    let Some(Value::Array(calls)) =
+        step.text.strip_prefix("Calling tools:").and_then(|it| action::literal(it.trim()))
+    else {
+        return;
+    };
+    step.tool_calls.extend(calls.iter().filter_map(super::message::call));
+    step.text.clear();
+}
+
+/// `Call id: x`, then `Observation:` or `Error:` and the text.
+fn smolagents_result(step: &mut Step) {
+    let text = std::mem::take(&mut step.text);
+    let (head, rest) = text.split_once('\n').unwrap_or(("", &text));
+    let call = head.strip_prefix("Call id:").map(|it| it.trim().to_owned());
+    let body = if call.is_some() { rest } else { &text };
+    let failed = body.starts_with("Error:");
+    let body = body.trim_start_matches("Observation:").trim_start_matches("Error:").trim_start_matches('\n');
+    let body = body.split("\nNow let's retry:").next().unwrap_or(body).trim_end();
+    step.results.push(ToolResult { call, name: None, text: body.to_owned(), error: failed });
+}

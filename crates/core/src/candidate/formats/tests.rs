@@ -1,0 +1,232 @@
+//! Files in, reading out: drop a trace into `tests/traces/<format>/` with its `.expected.json`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::*;
+
+fn fixtures() -> Vec<(String, PathBuf)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces");
+    let mut all = Vec::new();
+    for folder in fs::read_dir(root).unwrap().map(|it| it.unwrap().path()).filter(|it| it.is_dir()) {
+        let format = folder.file_name().unwrap().to_string_lossy().into_owned();
+        let files = fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path());
+        all.extend(
+            files
+                .filter(|it| !it.to_string_lossy().ends_with(".expected.json"))
+                .map(|it| (format.clone(), it)),
+        );
+    }
+    all.sort();
+    assert!(40 < all.len());
+    all
+}
+
+/// A trace in the terms of the expectations: what a format does not say is not there.
+fn told(format: Format, trace: &Trace) -> Value {
+    let steps: Vec<Value> = trace
+        .steps
+        .iter()
+        .map(|step| {
+            let mut out = json!({ "role": step.role });
+            for (key, text) in [("text", &step.text), ("reasoning", &step.reasoning)] {
+                if !text.is_empty() {
+                    out[key] = json!(text);
+                }
+            }
+            if !step.tool_calls.is_empty() {
+                out["tool_calls"] = json!(step.tool_calls);
+            }
+            if !step.results.is_empty() {
+                out["results"] = json!(step.results);
+            }
+            let files: Vec<Value> = step
+                .files
+                .iter()
+                .map(|it| json!({ "path": it.path, "added": it.added, "removed": it.removed }))
+                .collect();
+            if !files.is_empty() {
+                out["files"] = json!(files);
+            }
+            if let Some(screenshot) = &step.screenshot {
+                out["screenshot"] = json!(screenshot);
+            }
+            out
+        })
+        .collect();
+    let mut out = json!({ "format": format.name(), "steps": steps });
+    if let Some(answer) = trace.answer() {
+        out["final"] = json!(answer);
+    }
+    if !trace.usage.is_nothing() {
+        out["usage"] =
+            json!({ "input": trace.usage.input, "output": trace.usage.output, "cached": trace.usage.cached });
+    }
+    if let Some(cost) = trace.cost {
+        out["cost"] = json!(cost);
+    }
+    if let Some(status) = &trace.status {
+        out["status"] = json!(status);
+    }
+    out
+}
+
+/// Expectations leave out what is empty.
+fn normalised(mut expected: Value) -> Value {
+    for step in expected["steps"].as_array_mut().unwrap() {
+        for result in step["results"].as_array_mut().into_iter().flatten() {
+            result.as_object_mut().unwrap().entry("text").or_insert_with(|| json!(""));
+        }
+        if let Some(map) = step.as_object_mut() {
+            map.retain(|key, it| {
+                !matches!(key.as_str(), "results" | "tool_calls" | "files")
+                    || it.as_array().is_some_and(|it| !it.is_empty())
+            });
+        }
+    }
+    if let Some(usage) = expected.get_mut("usage").and_then(Value::as_object_mut) {
+        usage.entry("cached").or_insert(json!(0));
+        if usage.values().all(|it| it == 0) {
+            expected.as_object_mut().unwrap().remove("usage");
+        }
+    }
+    if let Some(cost) = expected.get("cost").and_then(Value::as_f64) {
+        expected["cost"] = json!((cost * 1e9).round() / 1e9);
+    }
+    expected
+}
+
+#[test]
+fn every_fixture_is_recognised_and_read_as_expected() {
+    let mut wrong = Vec::new();
+    for (format, path) in fixtures() {
+        let text = fs::read_to_string(&path).unwrap();
+        let expected = fs::read_to_string(path.with_extension("expected.json")).unwrap();
+        let expected = normalised(serde_json::from_str(&expected).unwrap());
+        let name = format!("{format}/{}", path.file_name().unwrap().to_string_lossy());
+        match read_trace(&text, None) {
+            Err(error) => wrong.push(format!("{name}: {error}")),
+            Ok((found, trace)) => {
+                let told = told(found, &trace);
+                if told != expected {
+                    wrong.push(format!("{name}: {}", difference(&told, &expected)));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn difference(told: &Value, expected: &Value) -> String {
+    for key in ["format", "final", "usage", "cost", "status"] {
+        if told.get(key) != expected.get(key) && key != "final" {
+            return format!("{key}: {:?} instead of {:?}", told.get(key), expected.get(key));
+        }
+    }
+    let (a, b) = (told["steps"].as_array().unwrap(), expected["steps"].as_array().unwrap());
+    let at = a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(a.len().min(b.len()));
+    format!(
+        "step {at} of {} (expected {}): {} instead of {}",
+        a.len(),
+        b.len(),
+        a.get(at).unwrap_or(&Value::Null),
+        b.get(at).unwrap_or(&Value::Null)
+    )
+}
+
+#[test]
+fn jurists_own_form_reads_back_the_same() {
+    for (_, path) in fixtures() {
+        let (_, trace) = read_trace(&fs::read_to_string(&path).unwrap(), None).unwrap();
+        let written = serde_json::to_string(&trace).unwrap();
+        let (format, again) = read_trace(&written, None)
+            .unwrap_or_else(|error| panic!("{}: {error}\n{written}", path.display()));
+        assert_eq!((format, again), (Format::Jurist, trace), "{}", path.display());
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error_that_lists_what_can() {
+    for text in
+        [r#"{"foo": 1}"#, "[1, 2]", r#"[{"foo": 1}]"#, r#"{"messages": [{"who": "me"}]}"#, r#"[{"role": 5}]"#]
+    {
+        let error = read_trace(text, None).unwrap_err().to_string();
+        assert!(error.contains("openai-chat") && error.contains("claude-code"), "{text}: {error}");
+    }
+    assert!(matches!(
+        read_trace(r#"[{"role": "user", "content": "x"}]"#, Some(Format::Mcp)),
+        Err(TraceError::NothingRead(Format::Mcp))
+    ));
+    assert_eq!(read_trace("  ", None).unwrap().1, Trace::default());
+}
+
+#[test]
+fn shapes_that_others_take_for_no_tool_calls_are_read() {
+    let names = |text: &str| {
+        read_trace(text, None).unwrap().1.tool_calls().map(|it| it.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        names(r#"[{"role": "assistant", "content": [{"type": "tool_use", "name": "rm", "input": {}}]}]"#),
+        ["rm"]
+    );
+    assert_eq!(names(r#"[{"role": "assistant", "tool_calls": [{"name": "ls", "args": {"p": 1}}]}]"#), ["ls"]);
+    assert_eq!(
+        names(r#"[{"type": "function_call", "call_id": "1", "name": "ls", "arguments": "{}"}]"#),
+        ["ls"]
+    );
+    assert_eq!(
+        names(
+            r#"{"steps": [{"role": "assistant", "tool_calls": [{"function": {"name": "ls", "arguments": ""}}]}]}"#
+        ),
+        ["ls"]
+    );
+}
+
+mod anything {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn json() -> impl Strategy<Value = Value> {
+        let key = prop_oneof![
+            "(role|content|type|text|tool_calls|function|name|arguments|steps|trajectory|messages|speaker|action|observation|history)",
+            "(resourceSpans|scopeSpans|spans|spanId|attributes|key|value|stringValue|events|choices|message|kwargs|lc|id|data|jsonrpc|method|params)",
+        ];
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            "(assistant|user|tool|tool_use|tool_result|function_call|ai|2.0|tools/call|f\\(\\{|\\[|x)"
+                .prop_map(Value::from),
+        ];
+        leaf.prop_recursive(5, 40, 5, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec((key.clone(), inner), 0..5).prop_map(|it| it.into_iter().collect()),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_value_makes_a_format_panic(value in json()) {
+            for format in Format::ALL.iter().copied().map(Some).chain([None]) {
+                let _ = read_value(&value, format);
+            }
+        }
+
+        #[test]
+        fn no_damaged_trace_makes_a_format_panic(which in any::<prop::sample::Index>(), cut in any::<prop::sample::Index>(), with in "\\PC{0,12}") {
+            let all = fixtures();
+            let text: Vec<char> = fs::read_to_string(&which.get(&all).1).unwrap().chars().collect();
+            let at = cut.index(text.len());
+            let damaged = text[..at].iter().collect::<String>() + &with + &text[(at + with.len()).min(text.len())..].iter().collect::<String>();
+            let _ = read_trace(&damaged, None);
+            for format in Format::ALL {
+                let _ = read_trace(&damaged, Some(*format));
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! A trace as text: for a judge, within a budget, and for a person.
+
+use std::fmt::Write as _;
+
+use super::trace::{Role, Step, Trace};
+
+/// About how many characters a token has; judges' providers count exactly, afterwards.
+const CHARS_PER_TOKEN: usize = 4;
+
+/// The trace for a judge: whole if it fits, otherwise with its middle left out and that said.
+pub fn for_judge(trace: &Trace, max_tokens: usize) -> String {
+    let blocks: Vec<String> = trace.steps.iter().enumerate().map(|(at, step)| block(at + 1, step)).collect();
+    let budget = max_tokens.saturating_mul(CHARS_PER_TOKEN);
+    let total: usize = blocks.iter().map(|it| it.chars().count() + 1).sum();
+    if total <= budget {
+        return blocks.join("\n");
+    }
+    // The task stands at the beginning and the outcome at the end; both matter more than the way.
+    let (mut head, mut tail, mut left) = (0, 0, budget);
+    while head + tail < blocks.len() {
+        let from_head = head <= tail;
+        let next = if from_head { &blocks[head] } else { &blocks[blocks.len() - 1 - tail] };
+        let cost = next.chars().count() + 1;
+        if left < cost {
+            break;
+        }
+        left -= cost;
+        if from_head { head += 1 } else { tail += 1 }
+    }
+    let omitted = blocks.len() - head - tail;
+    let note = format!("[{omitted} of {} steps left out here to fit]\n", blocks.len());
+    let first = if head == 0 { shorten(&blocks[0], left) } else { blocks[..head].join("\n") };
+    format!("{first}\n{note}{}", blocks[blocks.len() - tail..].join("\n"))
+}
+
+fn shorten(text: &str, n_chars: usize) -> String {
+    text.chars().take(n_chars).collect::<String>() + " […]"
+}
+
+fn block(number: usize, step: &Step) -> String {
+    let mut out = format!("[{number}] {}\n", title(step));
+    body(step, &mut out, usize::MAX);
+    out
+}
+
+fn title(step: &Step) -> String {
+    let role = match step.role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+        Role::Other => "other",
+    };
+    match &step.agent {
+        Some(agent) => format!("{role} ({agent})"),
+        None if 0 < step.depth => format!("{role} (sub-agent)"),
+        None => role.to_owned(),
+    }
+}
+
+fn body(step: &Step, out: &mut String, n_lines: usize) {
+    if !step.reasoning.is_empty() {
+        let _ = writeln!(out, "(thinks) {}", clipped(&step.reasoning, n_lines));
+    }
+    if !step.text.is_empty() {
+        let _ = writeln!(out, "{}", clipped(&step.text, n_lines));
+    }
+    for call in &step.tool_calls {
+        let arguments = serde_json::Value::Object(call.arguments.clone());
+        let _ = writeln!(out, "→ {} {}", call.name, clipped(&arguments.to_string(), n_lines));
+    }
+    for result in &step.results {
+        let mark = if result.error { "✗" } else { "←" };
+        let name = result.name.as_deref().map(|it| format!("{it}: ")).unwrap_or_default();
+        let _ = writeln!(out, "{mark} {name}{}", clipped(&result.text, n_lines));
+    }
+    for file in &step.files {
+        let _ = writeln!(out, "± {} +{} −{}", file.path, file.added, file.removed);
+    }
+    if let Some(screenshot) = &step.screenshot {
+        let _ = writeln!(out, "▣ {screenshot}");
+    }
+}
+
+fn clipped(text: &str, n_lines: usize) -> String {
+    let mut lines = text.trim_end().lines();
+    let shown: Vec<&str> = lines.by_ref().take(n_lines).collect();
+    let hidden = lines.count();
+    let more = match hidden {
+        0 => String::new(),
+        1 => "\n… 1 more line".to_owned(),
+        _ => format!("\n… {hidden} more lines"),
+    };
+    shown.join("\n") + &more
+}
+
+/// The trace for a person: numbered steps, long texts cut to `n_lines`, sub-agents indented.
+///
+/// What an agent wrote cannot steer the terminal it is shown on.
+pub fn for_person(trace: &Trace, n_lines: usize) -> String {
+    let mut out = String::new();
+    for (at, step) in trace.steps.iter().enumerate() {
+        let indent = "  ".repeat(step.depth as usize);
+        let _ = writeln!(out, "{indent}{:>3}  {}", at + 1, title(step));
+        let mut text = String::new();
+        body(step, &mut text, n_lines);
+        for line in text.lines() {
+            let line = line.replace(|it: char| it.is_control() && it != '\t', "\u{fffd}");
+            let _ = writeln!(out, "{indent}     {line}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_trace_loses_its_middle_and_says_so() {
+        let steps =
+            (0..100).map(|it| Step::new(Role::Assistant, format!("step {it} {}", "x".repeat(100)))).collect();
+        let trace = Trace { steps, ..Trace::default() };
+        let text = for_judge(&trace, 300);
+        assert!(text.chars().count() <= 300 * CHARS_PER_TOKEN + 60, "{}", text.len());
+        assert!(text.contains("step 0 ") && text.contains("step 99 ") && !text.contains("step 50 "));
+        assert!(text.contains("of 100 steps left out"), "{text}");
+        assert!(for_judge(&trace, 100_000).contains("step 50 "));
+    }
+}

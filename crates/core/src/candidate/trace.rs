@@ -1,0 +1,192 @@
+//! What an agent did, the same whatever framework wrote it down.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::diff::FileChange;
+use crate::quantity::{Time, Usd};
+
+/// A run of an agent, step by step.
+///
+/// ```
+/// use jurist_core::candidate::{Format, read_trace};
+///
+/// let text = r#"[{"role": "assistant", "content": null,
+///     "tool_calls": [{"id": "c1", "function": {"name": "search", "arguments": "{\"q\": \"cat\"}"}}]}]"#;
+/// let (format, trace) = read_trace(text, None).unwrap();
+/// assert_eq!(format, Format::OpenaiChat);
+/// assert_eq!(trace.tool_calls().next().unwrap().arguments["q"], "cat");
+/// ```
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Trace {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What the agent was asked, where the format says so apart from its messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    pub steps: Vec<Step>,
+    /// Names of graph nodes in the order they ran.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<String>,
+    #[serde(skip_serializing_if = "Usage::is_nothing")]
+    pub usage: Usage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Usd>,
+    /// How the run ended, in the words of its framework.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// What the run changed, where it is told for the run as a whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileChange>,
+}
+
+/// One message, turn or action.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Step {
+    pub role: Role,
+    /// Which agent, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// How many agents deep; a sub-agent's steps follow the step that started it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub depth: u32,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// What the agent thought and did not say.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reasoning: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<ToolResult>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileChange>,
+    /// Path or address of a picture.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub screenshot: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<Time>,
+    #[serde(skip_serializing_if = "Usage::is_nothing")]
+    pub usage: Usage,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    System,
+    User,
+    #[default]
+    Assistant,
+    /// A tool, or the environment the agent acts in.
+    Tool,
+    Other,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolCall {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    pub name: String,
+    pub arguments: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ToolResult {
+    /// The id of the call it answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    pub text: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub error: bool,
+}
+
+/// Tokens, each counted once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Usage {
+    pub input: u64,
+    pub output: u64,
+    /// Part of `input` that the provider had cached.
+    pub cached: u64,
+}
+
+impl Usage {
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_add(other.input),
+            output: self.output.saturating_add(other.output),
+            cached: self.cached.saturating_add(other.cached),
+        }
+    }
+}
+
+impl Step {
+    pub fn new(role: Role, text: impl Into<String>) -> Self {
+        Self { role, text: text.into(), ..Self::default() }
+    }
+
+    /// Whether it says or does anything.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+            && self.reasoning.is_empty()
+            && self.tool_calls.is_empty()
+            && self.results.is_empty()
+            && self.files.is_empty()
+            && self.screenshot.is_none()
+    }
+}
+
+impl ToolCall {
+    /// Arguments as frameworks write them: an object, JSON text of one, or something else under `input`.
+    pub fn new(id: Option<String>, name: impl Into<String>, arguments: &Value) -> Self {
+        Self { id, name: name.into(), arguments: as_arguments(arguments) }
+    }
+}
+
+fn as_arguments(value: &Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map.clone(),
+        Value::Null => Map::new(),
+        Value::String(text) if text.trim().is_empty() => Map::new(),
+        Value::String(text) => match serde_json::from_str(text) {
+            Ok(Value::Object(map)) => map,
+            Ok(Value::Null) => Map::new(),
+            Ok(_) | Err(_) => [("input".to_owned(), value.clone())].into_iter().collect(),
+        },
+        other => [("input".to_owned(), other.clone())].into_iter().collect(),
+    }
+}
+
+impl Trace {
+    /// Every tool call in order.
+    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.steps.iter().flat_map(|it| &it.tool_calls)
+    }
+
+    /// The last thing the agent said.
+    pub fn answer(&self) -> Option<&str> {
+        let said = self.steps.iter().rev().filter(|it| it.role == Role::Assistant && it.depth == 0);
+        said.map(|it| it.text.as_str()).find(|it| !it.is_empty())
+    }
+
+    /// Every file change, of the run and of its steps.
+    pub fn file_changes(&self) -> impl Iterator<Item = &FileChange> {
+        self.files.iter().chain(self.steps.iter().flat_map(|it| &it.files))
+    }
+}
