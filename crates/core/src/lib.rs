@@ -9,6 +9,7 @@ pub mod syntax;
 pub mod quantity;
 pub mod catalogue;
 pub mod candidate;
+pub mod check;
 pub mod rubric;
 pub mod suite;
 pub mod dialect;

@@ -1,9 +1,11 @@
 //! What a user can type.
 
 mod check;
+mod checks;
 mod completions;
 mod convert;
 mod diff;
+mod grade;
 mod init;
 mod presets;
 mod schema;
@@ -60,9 +62,11 @@ pub struct Cli {
 enum Command {
     Check(check::Args),
     Convert(convert::Args),
+    Grade(grade::Args),
     Score(score::Args),
     Diff(diff::Args),
     Trace(trace::Args),
+    Checks(checks::Args),
     Presets(presets::Args),
     Schema(schema::Args),
     Init(init::Args),
@@ -74,9 +78,11 @@ impl Cli {
         match self.command {
             Command::Check(args) => check::run(&args),
             Command::Convert(args) => convert::run(&args),
+            Command::Grade(args) => grade::run(&args),
             Command::Score(args) => score::run(&args),
             Command::Diff(args) => diff::run(&args),
             Command::Trace(args) => trace::run(&args),
+            Command::Checks(args) => checks::run(&args),
             Command::Presets(args) => presets::run(&args),
             Command::Schema(args) => schema::run(&args),
             Command::Init(args) => init::run(&args),

@@ -27,7 +27,8 @@ pub(super) fn fits_openai(value: &Value) -> bool {
     };
     let is_list = |it: &Value| {
         let messages = items(it, &HOLDERS);
-        !messages.is_empty() && messages.iter().all(|it| it["role"].is_string())
+        let speaks = |it: &Value| it["role"].is_string() || it["speaker"].is_string();
+        messages.iter().any(|it| it["role"].is_string()) && messages.iter().all(speaks)
     };
     is_completion(value) || is_list(value) || is_completion(&value["response"]) || is_list(&value["request"])
 }
@@ -79,8 +80,11 @@ pub(super) fn money(value: &Value) -> Option<Usd> {
     (dollars.is_finite() && dollars.abs() < 9e6).then(|| Usd::from_nanos((dollars * 1e9).round() as i64))
 }
 
-/// One message. What a tool answered inside it is a step of the tool, and splits the message.
+/// One message, or one of Potato's turns among messages. What a tool answered inside it is a step of the tool, and splits the message.
 pub(super) fn steps(message: &Value) -> Vec<Step> {
+    if message.get("role").is_none() && message.get("speaker").is_some() {
+        return vec![super::potato::turn(message)];
+    }
     let role = role_of(message["role"].as_str().unwrap_or_default());
     let mut all = Vec::new();
     let mut step = Step { role, ..Step::default() };

@@ -171,7 +171,9 @@ pub fn read_value(value: &Value, format: Option<Format>) -> Result<(Format, Trac
     };
     let mut trace = found.read(value);
     trace.steps.retain(|it| !it.is_empty());
-    if trace.steps.is_empty() && trace.nodes.is_empty() && trace.files.is_empty() {
+    let is_empty = trace.steps.is_empty() && trace.nodes.is_empty() && trace.files.is_empty();
+    // Messages that say nothing are a trace in which nothing was said.
+    if is_empty && !(found.fits(value) && is_hollow(value)) {
         return Err(TraceError::NothingRead(found));
     }
     if trace.usage.is_nothing() {
@@ -185,8 +187,19 @@ fn is_nothing(value: &Value) -> bool {
         Value::Null => true,
         Value::String(it) => it.trim().is_empty(),
         Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty(),
+        Value::Object(map) => map.values().all(is_nothing),
         Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Whether nothing stands in it but names of who speaks.
+fn is_hollow(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().all(is_hollow),
+        Value::Object(map) => map
+            .iter()
+            .all(|(key, it)| matches!(key.as_str(), "role" | "speaker" | "id" | "name") || is_hollow(it)),
+        other => is_nothing(other),
     }
 }
 

@@ -55,7 +55,7 @@ fn role(turn: &Value) -> Kind {
     }
 }
 
-fn turn(turn: &Value) -> Step {
+pub(super) fn turn(turn: &Value) -> Step {
     let text = shown(&turn["text"]);
     let mut step = match role(turn) {
         Kind::Thought => Step { reasoning: text, ..Step::default() },

@@ -1,0 +1,43 @@
+use std::io::Write;
+
+use jurist_core::catalogue::{CHECKS, Entry, RECIPES};
+
+use super::Ended;
+
+/// List the checks and recipes, with their parameters
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist checks                 everything there is
+  jurist checks trajectory      those whose name contains a word
+
+Checks are decided by code; recipes are ways in which a judge grades.
+Parameters in [brackets] may be left out.")]
+pub struct Args {
+    #[arg(value_name = "WORD")]
+    word: Option<String>,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    let word = args.word.as_deref().unwrap_or_default();
+    let mut out = std::io::stdout().lock();
+    for (title, entries) in [("checks", CHECKS), ("recipes", RECIPES)] {
+        let found: Vec<&Entry> = entries.iter().filter(|it| it.name.contains(word)).collect();
+        if found.is_empty() {
+            continue;
+        }
+        writeln!(out, "{title}")?;
+        for entry in found {
+            let params: Vec<String> = entry
+                .params
+                .iter()
+                .map(|it| if it.required { it.name.to_owned() } else { format!("[{}]", it.name) })
+                .collect();
+            writeln!(out, "  {:<28}{}", entry.name, entry.help)?;
+            if !params.is_empty() {
+                writeln!(out, "  {:<28}{}", "", params.join(" "))?;
+            }
+        }
+    }
+    Ok(Ended::Passed)
+}

@@ -1,0 +1,145 @@
+//! Fields of a JSON output against those of the expected one.
+
+use serde_json::Value;
+
+use super::matching::same;
+use super::{BadCheck, Finding, Params, Subject};
+
+#[derive(Debug)]
+pub(super) struct FieldAccuracy {
+    fields: Vec<Field>,
+    all_or_nothing: bool,
+}
+
+#[derive(Debug)]
+struct Field {
+    path: String,
+    compare: Compare,
+    required: bool,
+    weight: f64,
+}
+
+#[derive(Debug)]
+enum Compare {
+    Exact,
+    /// Absolute, or as a share of the expected number.
+    Tolerance {
+        tolerance: f64,
+        relative: bool,
+    },
+    /// The same day, however it is written.
+    Date,
+}
+
+pub(super) fn compile(params: &Params<'_>) -> Result<FieldAccuracy, BadCheck> {
+    let list = params.get("fields").and_then(Value::as_array).cloned().unwrap_or_default();
+    let field = |it: &Value| -> Result<Field, BadCheck> {
+        let compare = match it["match"].as_str() {
+            Some("exact") => Compare::Exact,
+            Some("numeric_tolerance") => Compare::Tolerance {
+                tolerance: it["tolerance"].as_f64().unwrap_or(0.0),
+                relative: it["relative"] == true,
+            },
+            Some("date") => Compare::Date,
+            _ => return Err(params.bad("fields", "`match` is one of exact, numeric_tolerance, date")),
+        };
+        let path = it["path"].as_str().ok_or_else(|| params.bad("fields", "each field needs a `path`"))?;
+        Ok(Field {
+            path: path.to_owned(),
+            compare,
+            required: it["required"] != false,
+            weight: it["weight"].as_f64().unwrap_or(1.0),
+        })
+    };
+    Ok(FieldAccuracy {
+        fields: list.iter().map(field).collect::<Result<_, _>>()?,
+        all_or_nothing: params.text("aggregation")?.as_deref() == Some("all_or_nothing"),
+    })
+}
+
+impl FieldAccuracy {
+    pub(super) fn run(&self, subject: &Subject<'_>) -> Finding {
+        let parsed = |value: &Value| match value {
+            Value::String(text) => serde_json::from_str(text).ok(),
+            other => Some(other.clone()),
+        };
+        let Some(reference) = subject.reference.filter(|it| !it.is_null()).and_then(parsed) else {
+            return Finding::nothing("there is no expected JSON to compare with");
+        };
+        let Some(output) = parsed(subject.output) else {
+            return Finding::passed(false, "the output is not JSON");
+        };
+        let (mut points, mut total, mut wrong) = (0.0, 0.0, Vec::new());
+        for field in &self.fields {
+            let Some(expected) = at(&reference, &field.path) else { continue };
+            let found = at(&output, &field.path);
+            if found.is_none() && !field.required {
+                continue;
+            }
+            total += field.weight;
+            if found.is_some_and(|it| field.compare.fits(it, expected)) {
+                points += field.weight;
+            } else {
+                wrong.push(field.path.as_str());
+            }
+        }
+        if total == 0.0 {
+            return Finding::nothing("none of the fields is expected");
+        }
+        let share = points / total;
+        let score = if self.all_or_nothing { f64::from(u8::from(wrong.is_empty())) } else { share };
+        let comment = if wrong.is_empty() {
+            "all fields agree".to_owned()
+        } else {
+            format!("wrong: {}", wrong.join(", "))
+        };
+        Finding { value: Value::Bool(wrong.is_empty()), ..Finding::scored(score, Value::Null, comment) }
+    }
+}
+
+/// `a.b[0].c` or `a.b.0.c`.
+fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+    let steps = path.split(['.', '[']).map(|it| it.trim_end_matches(']')).filter(|it| !it.is_empty());
+    steps
+        .into_iter()
+        .try_fold(value, |value, step| value.get(step).or_else(|| value.get(step.parse::<usize>().ok()?)))
+}
+
+impl Compare {
+    fn fits(&self, found: &Value, expected: &Value) -> bool {
+        let number = |it: &Value| it.as_f64().or_else(|| it.as_str()?.trim().parse().ok());
+        match self {
+            Self::Exact => same(found, expected),
+            Self::Tolerance { tolerance, relative } => match (number(found), number(expected)) {
+                (Some(a), Some(b)) => {
+                    (a - b).abs() <= if *relative { tolerance * b.abs() } else { *tolerance } + 1e-12
+                }
+                _ => false,
+            },
+            Self::Date => match (found.as_str().and_then(day), expected.as_str().and_then(day)) {
+                (Some(a), Some(b)) => a == b,
+                _ => false,
+            },
+        }
+    }
+}
+
+/// Year, month and day of the usual spellings.
+fn day(text: &str) -> Option<(u32, u32, u32)> {
+    const MONTHS: [&str; 12] =
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let date = text.trim().split(['T', ' ']).next()?;
+    let parts: Vec<&str> = date.split(['-', '/']).collect();
+    let [a, b, c] = parts.as_slice() else { return None };
+    let month =
+        |it: &str| MONTHS.iter().position(|name| it.to_lowercase().starts_with(name)).map(|it| it as u32 + 1);
+    let number = |it: &str| it.parse::<u32>().ok();
+    let (year, month, day) = match (a.len(), month(b)) {
+        (4, _) => (number(a)?, number(b)?, number(c)?),
+        (_, Some(month)) => (number(c)?, month, number(a)?),
+        // 03/04/2031: months come first with slashes, unless that cannot be.
+        _ if date.contains('/') && number(a)? <= 12 => (number(c)?, number(a)?, number(b)?),
+        _ => (number(c)?, number(b)?, number(a)?),
+    };
+    ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some((year, month, day))
+}

@@ -1,0 +1,92 @@
+//! Checks on JSON.
+
+use serde_json::Value;
+
+use super::{BadCheck, Finding, Params, Subject, text_of};
+
+#[derive(Debug)]
+pub(super) struct JsonCheck {
+    schema: Option<Box<jsonschema::Validator>>,
+    /// Anywhere in the text, instead of all of it.
+    anywhere: bool,
+}
+
+pub(super) fn compile(params: &Params<'_>) -> Result<Option<JsonCheck>, BadCheck> {
+    let (key, anywhere) = match params.name() {
+        "is-json" => ("value", false),
+        "contains-json" => ("value", true),
+        "json_valid" => ("", false),
+        "json_schema_match" => ("schema", false),
+        _ => return Ok(None),
+    };
+    // A schema may stand in a file as text.
+    let schema = params.get(key).map(|it| match it {
+        Value::String(text) => serde_json::from_str(text).map_err(|error| params.bad(key, error.to_string())),
+        other => Ok(other.clone()),
+    });
+    let schema = match schema.transpose()? {
+        // Patterns run in linear time, and nothing is fetched from anywhere.
+        Some(schema) => {
+            let options = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
+            Some(Box::new(options.build(&schema).map_err(|error| params.bad(key, error.to_string()))?))
+        }
+        None => None,
+    };
+    Ok(Some(JsonCheck { schema, anywhere }))
+}
+
+impl JsonCheck {
+    pub(super) fn run(&self, subject: &Subject<'_>) -> Finding {
+        if self.anywhere {
+            let text = text_of(subject.output);
+            let passed = values_in(&text).any(|it| self.fits(&it).is_ok());
+            return Finding::passed(
+                passed,
+                if passed { "a JSON value that fits is there" } else { "no JSON value that fits is there" },
+            );
+        }
+        let value = match subject.output {
+            // Without a schema only the grammar counts: a number may be beyond any type.
+            Value::String(text) if self.schema.is_none() => {
+                return match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+                    Ok(_) => Finding::passed(true, "valid"),
+                    Err(error) => Finding::passed(false, format!("not JSON: {error}")),
+                };
+            }
+            Value::String(text) => match serde_json::from_str(text) {
+                Ok(value) => value,
+                Err(error) => return Finding::passed(false, format!("not JSON: {error}")),
+            },
+            Value::Null => return Finding::passed(false, "there is nothing"),
+            Value::Object(map)
+                if map.get("text").or_else(|| map.get("output")).is_some_and(Value::is_string) =>
+            {
+                match serde_json::from_str(&text_of(subject.output)) {
+                    Ok(value) => value,
+                    Err(error) => return Finding::passed(false, format!("not JSON: {error}")),
+                }
+            }
+            other => other.clone(),
+        };
+        match self.fits(&value) {
+            Ok(()) => Finding::passed(true, "valid"),
+            Err(why) => Finding::passed(false, why),
+        }
+    }
+
+    fn fits(&self, value: &Value) -> Result<(), String> {
+        let Some(schema) = &self.schema else { return Ok(()) };
+        match schema.iter_errors(value).next() {
+            None => Ok(()),
+            Some(error) => Err(format!("{}: {error}", error.instance_path())),
+        }
+    }
+}
+
+/// JSON objects and lists that stand in a text, from left to right.
+fn values_in(text: &str) -> impl Iterator<Item = Value> {
+    text.match_indices(['{', '[']).take(1000).filter_map(|(at, _)| {
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+        values.next()?.ok()
+    })
+}

@@ -1,0 +1,57 @@
+//! When two values are the same, and how many of two lists can be paired.
+
+use serde_json::Value;
+
+/// JSON by value: 1 is 1.0, and text stays text.
+pub(super) fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+        }
+        _ => a == b,
+    }
+}
+
+/// The most pairs that fit, each element in one pair at most; the order of the lists does not matter.
+pub(super) fn most_pairs(n_left: usize, n_right: usize, fits: impl Fn(usize, usize) -> bool) -> usize {
+    let edges: Vec<Vec<usize>> =
+        (0..n_left).map(|left| (0..n_right).filter(|&right| fits(left, right)).collect()).collect();
+    let mut partner: Vec<Option<usize>> = vec![None; n_right];
+    let mut n_pairs = 0;
+    for start in 0..n_left {
+        n_pairs += usize::from(augment(start, &edges, &mut partner));
+    }
+    n_pairs
+}
+
+/// Finds a free place on the right for `start`, moving others if need be; without recursion, for any length.
+fn augment(start: usize, edges: &[Vec<usize>], partner: &mut [Option<usize>]) -> bool {
+    let mut from: Vec<Option<usize>> = vec![None; partner.len()];
+    let mut queue = std::collections::VecDeque::from([start]);
+    while let Some(left) = queue.pop_front() {
+        for &right in &edges[left] {
+            if from[right].is_some() {
+                continue;
+            }
+            from[right] = Some(left);
+            match partner[right] {
+                Some(next) => queue.push_back(next),
+                None => {
+                    let mut place = right;
+                    loop {
+                        let left = from[place].unwrap_or(start);
+                        let before = partner.iter().position(|it| *it == Some(left));
+                        partner[place] = Some(left);
+                        match before.filter(|_| left != start) {
+                            Some(before) => place = before,
+                            None => return true,
+                        }
+                    }
+                }
+            }
+        }
+    }
+    false
+}

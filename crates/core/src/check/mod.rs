@@ -1,0 +1,239 @@
+//! Deterministic checks: decided by code, the same every time.
+//!
+//! A check is compiled once, which finds every fault of its parameters, and then run on any number of subjects.
+//! Checks that need a program, a network or a model are described in the catalogue and run elsewhere.
+
+mod bounds;
+mod calls;
+mod fields;
+mod json;
+mod matching;
+mod text;
+
+use serde_json::Value;
+
+use crate::candidate::{Trace, read_value};
+use crate::catalogue::{CHECKS, Entry, Method, find};
+
+/// What is checked.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// A text, a JSON value, or a trace in any format.
+    pub output: &'a Value,
+    /// `None`: there is none. A reference that is null is one that says nothing.
+    pub reference: Option<&'a Value>,
+}
+
+/// What a check says. Without a score, the comment tells why there is none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// On 0..=1.
+    pub score: Option<f64>,
+    /// The raw answer: true or false, a count, a distance.
+    pub value: Value,
+    pub comment: String,
+}
+
+impl Finding {
+    fn passed(passed: bool, comment: impl Into<String>) -> Self {
+        Self { score: Some(f64::from(u8::from(passed))), value: Value::Bool(passed), comment: comment.into() }
+    }
+
+    fn scored(score: f64, value: impl Into<Value>, comment: impl Into<String>) -> Self {
+        Self { score: Some(score), value: value.into(), comment: comment.into() }
+    }
+
+    /// Nothing to check against is not a failure.
+    fn nothing(why: impl Into<String>) -> Self {
+        Self { score: None, value: Value::Null, comment: why.into() }
+    }
+}
+
+/// Why a check cannot be made.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum BadCheck {
+    #[error("there is no check `{0}`")]
+    Unknown(String),
+    #[error("`{check}` has no parameter `{name}`; it has {known}")]
+    UnknownParameter { check: &'static str, name: String, known: String },
+    #[error("`{check}` needs `{name}`")]
+    Missing { check: &'static str, name: &'static str },
+    #[error("`{name}` of `{check}`: {problem}")]
+    Parameter { check: &'static str, name: String, problem: String },
+    #[error("`{0}` needs more than the subject itself: a program, a network or a model")]
+    NeedsTheWorld(&'static str),
+}
+
+/// A check that is ready to run.
+#[derive(Debug)]
+pub struct Check {
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Text(text::TextCheck),
+    Json(json::JsonCheck),
+    Calls(calls::CallCheck),
+    Bounds(bounds::Bounds),
+    Fields(fields::FieldAccuracy),
+}
+
+impl Check {
+    /// From a name and parameters as data; every parameter is checked.
+    ///
+    /// ```
+    /// use jurist_core::check::{Check, Subject};
+    /// use serde_json::json;
+    ///
+    /// let check = Check::new("contains", &json!({ "value": "Paris" })).unwrap();
+    /// let output = json!("Paris is the capital.");
+    /// assert_eq!(check.run(&Subject { output: &output, reference: None }).score, Some(1.0));
+    /// assert!(Check::new("contains", &json!({ "vaule": "Paris" })).is_err());
+    /// ```
+    pub fn new(name: &str, params: &Value) -> Result<Self, BadCheck> {
+        let entry = find(CHECKS, name).ok_or_else(|| BadCheck::Unknown(name.to_owned()))?;
+        let empty = serde_json::Map::new();
+        let params = params.as_object().unwrap_or(&empty);
+        let known = |key: &str| entry.params.iter().find(|it| it.name == key || it.alias == Some(key));
+        let mut read = serde_json::Map::new();
+        for (key, value) in params {
+            let Some(param) = known(key) else {
+                let names: Vec<&str> = entry.params.iter().map(|it| it.name).collect();
+                let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                return Err(BadCheck::UnknownParameter { check: entry.name, name: key.clone(), known });
+            };
+            if !value.is_null() {
+                read.insert(param.name.to_owned(), value.clone());
+            }
+        }
+        if let Some(missing) = entry.params.iter().find(|it| it.required && !read.contains_key(it.name)) {
+            return Err(BadCheck::Missing { check: entry.name, name: missing.name });
+        }
+        Self::compile(&Method { entry, params: read })
+    }
+
+    /// From a method whose parameters have the right types already, or do not: then it says so.
+    pub fn compile(method: &Method) -> Result<Self, BadCheck> {
+        let params = Params { entry: method.entry, map: &method.params };
+        let kind = if let Some(check) = text::compile(&params)? {
+            Kind::Text(check)
+        } else if let Some(check) = json::compile(&params)? {
+            Kind::Json(check)
+        } else if let Some(check) = calls::compile(&params)? {
+            Kind::Calls(check)
+        } else if let Some(check) = bounds::compile(&params)? {
+            Kind::Bounds(check)
+        } else if method.entry.name == "field-accuracy" {
+            Kind::Fields(fields::compile(&params)?)
+        } else {
+            return Err(BadCheck::NeedsTheWorld(method.entry.name));
+        };
+        Ok(Self { kind })
+    }
+
+    pub fn run(&self, subject: &Subject<'_>) -> Finding {
+        match &self.kind {
+            Kind::Text(check) => check.run(subject),
+            Kind::Json(check) => check.run(subject),
+            Kind::Calls(check) => check.run(subject),
+            Kind::Bounds(check) => check.run(subject),
+            Kind::Fields(check) => check.run(subject),
+        }
+    }
+}
+
+/// Parameters by name, each read as what it must be.
+struct Params<'a> {
+    entry: &'static Entry,
+    map: &'a serde_json::Map<String, Value>,
+}
+
+impl Params<'_> {
+    fn name(&self) -> &'static str {
+        self.entry.name
+    }
+
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.map.get(name)
+    }
+
+    fn bad(&self, name: &str, problem: impl Into<String>) -> BadCheck {
+        BadCheck::Parameter { check: self.entry.name, name: name.to_owned(), problem: problem.into() }
+    }
+
+    fn text(&self, name: &str) -> Result<Option<String>, BadCheck> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(other) => Err(self.bad(name, format!("must be text, not {other}"))),
+        }
+    }
+
+    fn texts(&self, name: &str) -> Result<Vec<String>, BadCheck> {
+        match self.get(name) {
+            None => Ok(Vec::new()),
+            // Commas separate texts where a file has only one field for them.
+            Some(Value::String(text)) => Ok(text.split(',').map(|it| it.trim().to_owned()).collect()),
+            Some(Value::Array(items)) => Ok(items.iter().map(shown).collect()),
+            Some(other) => Err(self.bad(name, format!("must be a text or a list of texts, not {other}"))),
+        }
+    }
+
+    fn bool(&self, name: &str, default: bool) -> Result<bool, BadCheck> {
+        match self.get(name) {
+            None => Ok(default),
+            Some(Value::Bool(it)) => Ok(*it),
+            Some(other) => Err(self.bad(name, format!("must be true or false, not {other}"))),
+        }
+    }
+
+    fn number(&self, name: &str) -> Result<Option<f64>, BadCheck> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(value) => value
+                .as_f64()
+                .map(Some)
+                .ok_or_else(|| self.bad(name, format!("must be a number, not {value}"))),
+        }
+    }
+
+    fn word<T: Copy>(&self, name: &str, words: &[(&str, T)], default: T) -> Result<T, BadCheck> {
+        let Some(text) = self.text(name)? else { return Ok(default) };
+        let known = || words.iter().map(|it| it.0).collect::<Vec<_>>().join(", ");
+        words
+            .iter()
+            .find(|it| it.0 == text)
+            .map(|it| it.1)
+            .ok_or_else(|| self.bad(name, format!("`{text}` is not one of {}", known())))
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The text of an output: itself, or the field that holds it.
+fn text_of(value: &Value) -> String {
+    let field = |map: &serde_json::Map<String, Value>| {
+        ["output", "text", "content", "answer", "final_answer"]
+            .iter()
+            .find_map(|it| map.get(*it)?.as_str().map(str::to_owned))
+    };
+    match value {
+        Value::Object(map) => field(map).unwrap_or_else(|| value.to_string()),
+        other => shown(other),
+    }
+}
+
+/// The trace of an output; nothing at all is an empty trace, something unreadable is an error.
+fn trace_of(value: &Value) -> Result<Trace, String> {
+    read_value(value, None).map(|it| it.1).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests;

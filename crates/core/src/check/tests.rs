@@ -1,0 +1,189 @@
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn finding(name: &str, params: &Value, output: &Value, reference: &Value) -> Finding {
+    let check = Check::new(name, params).unwrap();
+    check.run(&Subject { output, reference: Some(reference) })
+}
+
+#[test]
+fn no_reference_is_no_score() {
+    for name in ["exact_match", "edit_distance", "trajectory_match", "tool_call_accuracy", "contains"] {
+        let check = Check::new(name, &json!({})).unwrap();
+        assert_eq!(check.run(&Subject { output: &json!("x"), reference: None }).score, None, "{name}");
+    }
+}
+
+#[test]
+fn an_unreadable_trace_is_no_score_and_says_why() {
+    let finding =
+        finding("tool_use", &json!({ "expected_tool": "ls" }), &json!([{ "foo": 1 }]), &Value::Null);
+    assert_eq!(finding.score, None);
+    assert!(finding.comment.contains("openai-chat"), "{}", finding.comment);
+}
+
+#[test]
+fn bad_parameters_fail_before_anything_is_read() {
+    for (name, params, word) in [
+        ("no_such_check", json!({}), "no check"),
+        ("exact_match", json!({ "bogus": 1 }), "no parameter `bogus`"),
+        ("tool_use", json!({}), "needs `expected_tool`"),
+        ("regex_match", json!({ "pattern": "(" }), "unclosed"),
+        ("regex_match", json!({ "pattern": "(?=x)" }), "look-around"),
+        ("trajectory_match", json!({ "mode": "sideways" }), "not one of"),
+        ("trajectory_match", json!({ "tool_args_match_overrides": { "a": "x" } }), "not one of"),
+        ("contains", json!({ "substring": 5 }), "must be text"),
+        ("json_schema_match", json!({ "schema": { "type": "bogus" } }), "bogus"),
+        ("json_schema_match", json!({ "schema": { "$ref": "http://example.org/s" } }), "schema"),
+        ("script", json!({ "command": "x" }), "more than the subject"),
+    ] {
+        let error = Check::new(name, &params).unwrap_err().to_string();
+        assert!(error.contains(word), "{name}: {error}");
+    }
+}
+
+#[test]
+fn the_string_family_is_what_it_says() {
+    let run = |name: &str, value: Value, output: &str| {
+        finding(name, &json!({ "value": value }), &json!(output), &Value::Null).score
+    };
+    assert_eq!(run("equals", json!({ "a": 1 }), r#"{"a": 1.0}"#), Some(1.0));
+    assert_eq!(run("icontains", json!("PARIS"), "paris"), Some(1.0));
+    assert_eq!(run("contains-all", json!(["a", "b"]), "a"), Some(0.0));
+    assert_eq!(run("contains-any", json!("a, b"), "b"), Some(1.0));
+    assert_eq!(run("starts-with", json!("Yes"), "  Yes, sure"), Some(1.0));
+    assert_eq!(run("ends-with", json!("."), "No.\n"), Some(1.0));
+    assert_eq!(run("contains-json", json!({ "required": ["a"] }), r#"see {"b": 1} and {"a": 2}"#), Some(1.0));
+    assert_eq!(run("word-count", json!({ "min": 2, "max": 3 }), "one two three four"), Some(0.0));
+    assert_eq!(run("levenshtein", json!("kitten"), "sitting"), Some(1.0));
+}
+
+fn calls(names: &[(&str, Value)]) -> Value {
+    let calls: Vec<Value> = names.iter().map(|(name, args)| json!({ "name": name, "args": args })).collect();
+    json!([{ "role": "assistant", "tool_calls": calls }])
+}
+
+#[test]
+fn matching_is_not_greedy() {
+    // The first call fits both; only if it takes the second one, the other finds a place.
+    let agent = calls(&[("f", json!({ "a": 1, "b": 2 })), ("f", json!({ "a": 1 }))]);
+    let gold = calls(&[("f", json!({ "a": 1 })), ("f", json!({ "b": 2 }))]);
+    let params = json!({ "mode": "unordered", "tool_args_match_mode": "superset" });
+    assert_eq!(finding("trajectory_match", &params, &agent, &gold).score, Some(1.0));
+}
+
+#[test]
+fn graphs_compare_by_the_nodes_that_ran() {
+    let run = |nodes: &[&str]| json!({ "inputs": [], "results": [{}], "steps": [nodes] });
+    let check = |mode: &str, a: &[&str], b: &[&str]| {
+        finding("graph_trajectory", &json!({ "mode": mode }), &run(a), &run(b)).score
+    };
+    assert_eq!(check("strict", &["a", "b"], &["a", "b"]), Some(1.0));
+    assert_eq!(check("strict", &["b", "a"], &["a", "b"]), Some(0.0));
+    assert_eq!(check("unordered", &["b", "a"], &["a", "b"]), Some(1.0));
+    assert_eq!(check("unordered", &["b", "b"], &["a", "b"]), Some(0.0));
+}
+
+/// Cases made by running the reference implementation; skipped where they are absent.
+#[test]
+fn the_reference_implementation_agrees() {
+    let path =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance/checks.jsonl");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        println!("SKIPPED: {} is absent", path.display());
+        return;
+    };
+    // Python's own business: truth values are numbers, objects print as Python writes them, NaN is JSON,
+    // and patterns may look around.
+    let theirs =
+        ["python_semantics", "non_string_output", "lenient_json", "needs_backtracking", "not_understood"];
+    let (mut n_checked, mut wrong) = (0, Vec::new());
+    for line in text.lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let is_theirs =
+            case["tags"].as_array().into_iter().flatten().any(|it| theirs.iter().any(|tag| it == tag));
+        let expect = case.get("contract").unwrap_or(&case["expect"]);
+        let found = Check::new(case["evaluator"].as_str().unwrap(), &params_of(&case));
+        let agrees = match &found {
+            Err(_) => expect.get("error").is_some(),
+            Ok(check) => {
+                let subject = Subject { output: &case["outputs"], reference: case.get("reference_outputs") };
+                let finding = check.run(&subject);
+                let close = match (finding.score, expect["score"].as_f64()) {
+                    (Some(a), Some(b)) => (a - b).abs() < 1e-9,
+                    (a, b) => a == b,
+                };
+                close && expect.get("error").is_none()
+            }
+        };
+        n_checked += usize::from(!is_theirs);
+        if !agrees && !is_theirs {
+            let said = found.map(|it| {
+                it.run(&Subject { output: &case["outputs"], reference: case.get("reference_outputs") })
+            });
+            wrong.push(format!("{} {} {:?} {expect} {}", case["id"], case["tags"], said, case["note"]));
+        }
+    }
+    println!("{n_checked} cases");
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Potato looks for text whatever its case, unless told otherwise.
+fn params_of(case: &Value) -> Value {
+    let mut params = case["params"].clone();
+    if case["evaluator"] == "contains" && params.get("case_sensitive").is_none() {
+        params["case_sensitive"] = json!(false);
+    }
+    params
+}
+
+fn call_list() -> impl Strategy<Value = Value> {
+    let call = (0..3_u8, prop::collection::btree_map("[ab]", 0..2_u8, 0..3));
+    prop::collection::vec(call, 0..6).prop_map(|list| {
+        let list: Vec<Value> = list
+            .into_iter()
+            .map(|(name, args)| json!({ "name": format!("t{name}"), "args": args }))
+            .collect();
+        json!([{ "role": "assistant", "content": "", "tool_calls": list }])
+    })
+}
+
+fn matches(mode: &str, args: &str, a: &Value, b: &Value) -> bool {
+    let params = json!({ "mode": mode, "tool_args_match_mode": args });
+    Check::new("trajectory_match", &params).unwrap().run(&Subject { output: a, reference: Some(b) }).score
+        == Some(1.0)
+}
+
+fn reversed(trace: &Value) -> Value {
+    let mut trace = trace.clone();
+    trace[0]["tool_calls"].as_array_mut().unwrap().reverse();
+    trace
+}
+
+proptest! {
+    #[test]
+    fn order_does_not_matter_where_it_does_not_count(a in call_list(), b in call_list()) {
+        for mode in ["unordered", "subset", "superset"] {
+            for args in ["exact", "ignore", "subset", "superset"] {
+                prop_assert_eq!(matches(mode, args, &a, &b), matches(mode, args, &reversed(&a), &b));
+                prop_assert_eq!(matches(mode, args, &a, &b), matches(mode, args, &a, &reversed(&b)));
+            }
+        }
+    }
+
+    #[test]
+    fn subset_one_way_is_superset_the_other(a in call_list(), b in call_list()) {
+        for (args, other) in [("exact", "exact"), ("ignore", "ignore"), ("subset", "superset"), ("superset", "subset")] {
+            prop_assert_eq!(matches("subset", args, &a, &b), matches("superset", other, &b, &a));
+        }
+    }
+
+    #[test]
+    fn strict_implies_unordered(a in call_list(), b in call_list()) {
+        for args in ["exact", "ignore", "subset", "superset"] {
+            prop_assert!(!matches("strict", args, &a, &b) || matches("unordered", args, &a, &b));
+        }
+    }
+}

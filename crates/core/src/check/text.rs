@@ -1,0 +1,232 @@
+//! Checks on the text of an output.
+
+use regex::{Regex, RegexBuilder};
+use serde_json::Value;
+
+use super::{BadCheck, Finding, Params, Subject, shown, text_of};
+
+#[derive(Debug)]
+pub(super) enum TextCheck {
+    /// Against a given value, or the reference.
+    Exact {
+        value: Option<Value>,
+        case_sensitive: bool,
+        strip: bool,
+    },
+    Contains {
+        needle: Option<String>,
+        case_sensitive: bool,
+    },
+    Many {
+        needles: Vec<String>,
+        all: bool,
+        case_sensitive: bool,
+    },
+    Edge {
+        text: String,
+        at_end: bool,
+    },
+    Pattern(Regex),
+    Distance {
+        to: String,
+        most: f64,
+    },
+    /// 1 − distance / longer length.
+    Closeness,
+    Words {
+        least: u64,
+        most: u64,
+    },
+}
+
+pub(super) fn compile(params: &Params<'_>) -> Result<Option<TextCheck>, BadCheck> {
+    let needles = |all, case_sensitive| {
+        params.texts("value").map(|needles| TextCheck::Many { needles, all, case_sensitive })
+    };
+    let edge = |at_end| {
+        Ok::<_, BadCheck>(TextCheck::Edge {
+            text: params.get("value").map(shown).unwrap_or_default(),
+            at_end,
+        })
+    };
+    Ok(Some(match params.name() {
+        "equals" => {
+            TextCheck::Exact { value: params.get("value").cloned(), case_sensitive: true, strip: true }
+        }
+        "exact_match" => TextCheck::Exact {
+            value: None,
+            case_sensitive: params.bool("case_sensitive", true)?,
+            strip: params.bool("strip", true)?,
+        },
+        "contains" => TextCheck::Contains {
+            needle: params.text("value")?,
+            case_sensitive: params.bool("case_sensitive", true)?,
+        },
+        "icontains" => TextCheck::Contains { needle: params.text("value")?, case_sensitive: false },
+        "contains-any" => needles(false, true)?,
+        "contains-all" => needles(true, true)?,
+        "icontains-any" => needles(false, false)?,
+        "icontains-all" => needles(true, false)?,
+        "starts-with" => edge(false)?,
+        "ends-with" => edge(true)?,
+        "regex" => TextCheck::Pattern(pattern(params, "value", &params.text("flags")?.unwrap_or_default())?),
+        "regex_match" => TextCheck::Pattern(pattern(params, "pattern", &python_flags(params)?)?),
+        "levenshtein" => TextCheck::Distance {
+            to: params.get("value").map(shown).unwrap_or_default(),
+            most: params.number("threshold")?.unwrap_or(5.0),
+        },
+        "edit_distance" => TextCheck::Closeness,
+        "word-count" => words(params)?,
+        _ => return Ok(None),
+    }))
+}
+
+fn words(params: &Params<'_>) -> Result<TextCheck, BadCheck> {
+    let bad = || params.bad("value", "must be a number of words, or {min, max}");
+    let value = params.get("value").ok_or_else(bad)?;
+    let count = value.as_u64().or_else(|| value.as_str()?.parse().ok());
+    if let Some(count) = count {
+        return Ok(TextCheck::Words { least: count, most: count });
+    }
+    let map = value.as_object().ok_or_else(bad)?;
+    let bound = |key: &str, default: u64| map.get(key).map_or(Some(default), Value::as_u64).ok_or_else(bad);
+    Ok(TextCheck::Words { least: bound("min", 0)?, most: bound("max", u64::MAX)? })
+}
+
+/// Python's bits as letters: IGNORECASE 2, MULTILINE 8, DOTALL 16, VERBOSE 64.
+fn python_flags(params: &Params<'_>) -> Result<String, BadCheck> {
+    let bits = params.number("flags")?.unwrap_or(0.0) as u64;
+    Ok([(2, 'i'), (8, 'm'), (16, 's'), (64, 'x')]
+        .iter()
+        .filter(|it| bits & it.0 != 0)
+        .map(|it| it.1)
+        .collect())
+}
+
+fn pattern(params: &Params<'_>, name: &str, flags: &str) -> Result<Regex, BadCheck> {
+    let text = params.text(name)?.unwrap_or_default();
+    let has = |flag: char| flags.contains(flag);
+    RegexBuilder::new(&text)
+        .case_insensitive(has('i'))
+        .multi_line(has('m'))
+        .dot_matches_new_line(has('s'))
+        .ignore_whitespace(has('x'))
+        .size_limit(1 << 20)
+        .build()
+        .map_err(|error| {
+            let reason = error.to_string();
+            params.bad(name, reason.lines().last().unwrap_or_default().trim_start_matches("error: "))
+        })
+}
+
+fn folded(text: &str, case_sensitive: bool) -> String {
+    if case_sensitive { text.to_owned() } else { text.to_lowercase() }
+}
+
+impl TextCheck {
+    pub(super) fn run(&self, subject: &Subject<'_>) -> Finding {
+        let reference = subject.reference;
+        match self {
+            Self::Exact { value, case_sensitive, strip } => match value.as_ref().or(reference) {
+                Some(expected) => exact(subject.output, expected, *case_sensitive, *strip),
+                None => Finding::nothing("there is no reference to compare with"),
+            },
+            Self::Contains { needle, case_sensitive } => {
+                match needle.clone().or_else(|| reference.filter(|it| !it.is_null()).map(text_of)) {
+                    Some(needle) => {
+                        let found = !needle.is_empty()
+                            && folded(&text_of(subject.output), *case_sensitive)
+                                .contains(&folded(&needle, *case_sensitive));
+                        Finding::passed(
+                            found,
+                            format!("`{needle}` {}", if found { "occurs" } else { "does not occur" }),
+                        )
+                    }
+                    None => Finding::nothing("there is no text to look for"),
+                }
+            }
+            Self::Many { needles, all, case_sensitive } => {
+                let text = folded(&text_of(subject.output), *case_sensitive);
+                let missing: Vec<&str> = needles
+                    .iter()
+                    .filter(|it| !text.contains(&folded(it, *case_sensitive)))
+                    .map(String::as_str)
+                    .collect();
+                let passed = if *all { missing.is_empty() } else { missing.len() < needles.len() };
+                Finding::passed(
+                    passed,
+                    if missing.is_empty() {
+                        "all occur".to_owned()
+                    } else {
+                        format!("missing: {}", missing.join(", "))
+                    },
+                )
+            }
+            Self::Edge { text, at_end } => {
+                let output = text_of(subject.output);
+                let passed = if *at_end {
+                    output.trim_end().ends_with(text.trim_end())
+                } else {
+                    output.trim_start().starts_with(text.trim_start())
+                };
+                Finding::passed(
+                    passed,
+                    format!("{} `{text}`", if *at_end { "the end against" } else { "the beginning against" }),
+                )
+            }
+            Self::Pattern(regex) => {
+                let text = text_of(subject.output);
+                // In other engines `$` also matches before a last line break.
+                let passed =
+                    regex.is_match(&text) || text.strip_suffix('\n').is_some_and(|it| regex.is_match(it));
+                Finding::passed(
+                    passed,
+                    format!("/{regex}/ {}", if passed { "matches" } else { "does not match" }),
+                )
+            }
+            Self::Distance { to, most } => {
+                let distance = distance(&text_of(subject.output), to);
+                Finding {
+                    value: distance.into(),
+                    ..Finding::passed(distance as f64 <= *most, format!("{distance} edits, {most} allowed"))
+                }
+            }
+            Self::Closeness => match reference {
+                None => Finding::nothing("there is no reference to compare with"),
+                Some(reference) => {
+                    let (a, b) = (text_of(subject.output), text_of(reference));
+                    let distance = distance(&a, &b);
+                    let longest = a.chars().count().max(b.chars().count());
+                    let score = if longest == 0 { 1.0 } else { 1.0 - distance as f64 / longest as f64 };
+                    Finding::scored(score, distance, format!("{distance} edits over {longest} characters"))
+                }
+            },
+            Self::Words { least, most } => {
+                let count = text_of(subject.output).split_whitespace().count() as u64;
+                Finding {
+                    value: count.into(),
+                    ..Finding::passed((*least..=*most).contains(&count), format!("{count} words"))
+                }
+            }
+        }
+    }
+}
+
+/// Texts compare as texts; where a value is expected that is not text, JSON compares by value.
+fn exact(output: &Value, expected: &Value, case_sensitive: bool, strip: bool) -> Finding {
+    if let (Value::Object(_) | Value::Array(_), Value::String(text)) = (expected, output) {
+        let parsed = serde_json::from_str::<Value>(text).ok();
+        let passed = parsed.is_some_and(|it| super::matching::same(&it, expected));
+        return Finding::passed(passed, "compared as JSON");
+    }
+    let prepare = |value: &Value| {
+        let text = folded(&text_of(value), case_sensitive);
+        if strip { text.trim().to_owned() } else { text }
+    };
+    let passed = prepare(output) == prepare(expected);
+    Finding::passed(passed, if passed { "equal" } else { "not equal" })
+}
+
+fn distance(a: &str, b: &str) -> u64 {
+    rapidfuzz::distance::levenshtein::distance(a.chars(), b.chars()) as u64
+}
