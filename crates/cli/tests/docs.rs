@@ -1,0 +1,62 @@
+//! What the documentation shows is what the program takes.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn pages() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let docs = fs::read_dir(root.join("docs")).unwrap().map(|it| it.unwrap().path());
+    docs.filter(|it| it.extension().is_some_and(|it| it == "md")).chain([root.join("README.md")]).collect()
+}
+
+/// Blocks of a language, with the line they begin at.
+fn blocks<'t>(text: &'t str, language: &str) -> Vec<(usize, &'t str)> {
+    let fence = format!("```{language}\n");
+    let found = text.match_indices(&fence).filter_map(|(at, _)| {
+        let start = at + fence.len();
+        let end = text[start..].find("```")? + start;
+        Some((text[..at].lines().count() + 1, &text[start..end]))
+    });
+    found.collect()
+}
+
+#[test]
+fn every_yaml_block_of_the_documentation_is_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut n_blocks = 0;
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for (line, block) in blocks(&text, "yaml") {
+            // A block that shows what goes wrong says so in its first line.
+            if block.lines().next().is_some_and(|it| it.contains("broken") || it.contains("warns")) {
+                continue;
+            }
+            n_blocks += 1;
+            // Settings are known by where they stand.
+            let is_settings = block
+                .lines()
+                .all(|it| ["judge:", "refs:", " ", "#", ""].iter().any(|start| it.starts_with(start)))
+                && block.contains("refs:");
+            let file = folder.path().join(if is_settings { ".jurist/config.yaml" } else { "suite.yaml" });
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, block).unwrap();
+            let output = Command::new(env!("CARGO_BIN_EXE_jurist"))
+                .args(["check", "--format", "json"])
+                .arg(&file)
+                .output()
+                .unwrap();
+            fs::remove_file(&file).unwrap();
+            // Files that a page only speaks of need not be there.
+            let shown = String::from_utf8(output.stdout).unwrap();
+            let faults: Vec<&str> = shown
+                .lines()
+                .filter(|it| it.contains("\"severity\":\"error\"") && !it.contains("\"code\":\"unreadable\""))
+                .collect();
+            assert!(faults.is_empty(), "{}:{line}: {faults:#?}\n{block}", page.display());
+        }
+    }
+    assert!(10 < n_blocks, "{n_blocks}");
+}
