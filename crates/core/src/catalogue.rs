@@ -342,6 +342,35 @@ pub const CHECKS: &[Entry] = &[
         &[need("pattern", Kind::Pattern), may("flags", Kind::Count)],
     ),
     entry("edit_distance", "1 minus the edit distance to the reference over the longer length", &[]),
+    entry(
+        "rouge-n",
+        "share of the reference's n-grams that the response has (recall; n = 1)",
+        &[may("value", Kind::Text), may("n", Kind::Count), may("threshold", Kind::Fraction)],
+    ),
+    entry(
+        "bleu",
+        "n-gram precision against the reference, up to four words, short answers penalised",
+        &[may("value", Kind::TextOrTexts), may("threshold", Kind::Fraction)],
+    ),
+    entry(
+        "numeric-range",
+        "the response is a number within bounds",
+        &[may("min", Kind::Number), may("max", Kind::Number)],
+    ),
+    entry(
+        "length",
+        "the response is between min and max long, in characters, words or tokens",
+        &[
+            may("min", Kind::Count),
+            may("max", Kind::Count),
+            may("unit", Kind::OneOf(&["characters", "words", "tokens"])),
+        ],
+    ),
+    entry(
+        "required-fields",
+        "the response is a JSON object with these fields, none of them null",
+        &[need("fields", Kind::TextOrTexts)],
+    ),
     entry("json_valid", "the response is JSON", &[]),
     entry("json_schema_match", "the response is JSON that fits the schema", &[need("schema", Kind::Any)]),
     entry("embedding_similarity", "cosine similarity with the reference", &[may("model_name", Kind::Text)]),

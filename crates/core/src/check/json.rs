@@ -9,13 +9,14 @@ pub(super) struct JsonCheck {
     schema: Option<Box<jsonschema::Validator>>,
     /// Anywhere in the text, instead of all of it.
     anywhere: bool,
+    fields: Vec<String>,
 }
 
 pub(super) fn compile(params: &Params<'_>) -> Result<Option<JsonCheck>, BadCheck> {
     let (key, anywhere) = match params.name() {
         "is-json" => ("value", false),
         "contains-json" => ("value", true),
-        "json_valid" => ("", false),
+        "json_valid" | "required-fields" => ("", false),
         "json_schema_match" => ("schema", false),
         _ => return Ok(None),
     };
@@ -32,7 +33,7 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<JsonCheck>, BadCheck
         }
         None => None,
     };
-    Ok(Some(JsonCheck { schema, anywhere }))
+    Ok(Some(JsonCheck { schema, anywhere, fields: params.texts("fields")? }))
 }
 
 impl JsonCheck {
@@ -47,7 +48,7 @@ impl JsonCheck {
         }
         let value = match subject.output {
             // Without a schema only the grammar counts: a number may be beyond any type.
-            Value::String(text) if self.schema.is_none() => {
+            Value::String(text) if self.schema.is_none() && self.fields.is_empty() => {
                 return match serde_json::from_str::<serde::de::IgnoredAny>(text) {
                     Ok(_) => Finding::passed(true, "valid"),
                     Err(error) => Finding::passed(false, format!("not JSON: {error}")),
@@ -75,6 +76,10 @@ impl JsonCheck {
     }
 
     fn fits(&self, value: &Value) -> Result<(), String> {
+        let lacks = |it: &&String| value.get(it.as_str()).is_none_or(Value::is_null);
+        if let Some(missing) = self.fields.iter().find(lacks) {
+            return Err(format!("`{missing}` is missing"));
+        }
         let Some(schema) = &self.schema else { return Ok(()) };
         match schema.iter_errors(value).next() {
             None => Ok(()),

@@ -8,6 +8,7 @@ mod calls;
 mod fields;
 mod json;
 mod matching;
+mod overlap;
 mod text;
 
 use serde_json::Value;
@@ -77,6 +78,7 @@ enum Kind {
     Calls(calls::CallCheck),
     Bounds(bounds::Bounds),
     Fields(fields::FieldAccuracy),
+    Overlap(overlap::Overlap),
 }
 
 impl Check {
@@ -126,6 +128,8 @@ impl Check {
             Kind::Bounds(check)
         } else if method.entry.name == "field-accuracy" {
             Kind::Fields(fields::compile(&params)?)
+        } else if let Some(check) = overlap::compile(&params)? {
+            Kind::Overlap(check)
         } else {
             return Err(BadCheck::NeedsTheWorld(method.entry.name));
         };
@@ -139,6 +143,7 @@ impl Check {
             Kind::Calls(check) => check.run(subject),
             Kind::Bounds(check) => check.run(subject),
             Kind::Fields(check) => check.run(subject),
+            Kind::Overlap(check) => check.run(subject),
         }
     }
 }

@@ -86,6 +86,27 @@ fn graphs_compare_by_the_nodes_that_ran() {
     assert_eq!(check("unordered", &["b", "b"], &["a", "b"]), Some(0.0));
 }
 
+#[test]
+fn overlap_and_bounds_are_what_they_say() {
+    let run = |name: &str, params: Value, output: &str| {
+        finding(name, &params, &json!(output), &json!("the cat sat on the mat"))
+    };
+    assert_eq!(run("rouge-n", json!({}), "the cat").score, Some(2.0 / 6.0));
+    assert_eq!(run("rouge-n", json!({ "n": 2 }), "on the mat").score, Some(2.0 / 5.0));
+    assert_eq!(run("bleu", json!({}), "the cat sat on the mat").score, Some(1.0));
+    // By hand: of 5, 4, 3 and 2 runs of words 5, 3, 2 and 1 are shared; 5 words against 6 cost exp(1 - 6/5).
+    let by_hand =
+        (1.0 - 6.0 / 5.0_f64).exp() * (1.0 * (3.0 / 4.0) * (2.0 / 3.0) * (1.0 / 2.0_f64)).powf(0.25);
+    assert!((run("bleu", json!({}), "the cat sat on mat").score.unwrap() - by_hand).abs() < 1e-12);
+    assert_eq!(run("numeric-range", json!({ "min": 1, "max": 2 }), "1.5").score, Some(1.0));
+    assert_eq!(run("numeric-range", json!({ "max": 2 }), "two").score, Some(0.0));
+    assert_eq!(run("length", json!({ "max": 3 }), "äöü").score, Some(1.0));
+    assert_eq!(
+        run("required-fields", json!({ "fields": ["a", "b"] }), r#"{"a": 1, "b": null}"#).score,
+        Some(0.0)
+    );
+}
+
 /// Cases made by running the reference implementation; skipped where they are absent.
 #[test]
 fn the_reference_implementation_agrees() {

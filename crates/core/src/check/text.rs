@@ -33,10 +33,24 @@ pub(super) enum TextCheck {
     },
     /// 1 − distance / longer length.
     Closeness,
-    Words {
+    Length {
+        unit: Unit,
         least: u64,
         most: u64,
     },
+    Number {
+        least: f64,
+        most: f64,
+    },
+}
+
+/// What a length is counted in.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Unit {
+    Characters,
+    Words,
+    /// About four characters; providers count exactly.
+    Tokens,
 }
 
 pub(super) fn compile(params: &Params<'_>) -> Result<Option<TextCheck>, BadCheck> {
@@ -77,6 +91,17 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<TextCheck>, BadCheck
         },
         "edit_distance" => TextCheck::Closeness,
         "word-count" => words(params)?,
+        "length" => {
+            let units = [("characters", Unit::Characters), ("words", Unit::Words), ("tokens", Unit::Tokens)];
+            let bound =
+                |name: &str, default: u64| params.number(name).map(|it| it.map_or(default, |it| it as u64));
+            let unit = params.word("unit", &units, Unit::Characters)?;
+            TextCheck::Length { unit, least: bound("min", 0)?, most: bound("max", u64::MAX)? }
+        }
+        "numeric-range" => TextCheck::Number {
+            least: params.number("min")?.unwrap_or(f64::NEG_INFINITY),
+            most: params.number("max")?.unwrap_or(f64::INFINITY),
+        },
         _ => return Ok(None),
     }))
 }
@@ -86,11 +111,11 @@ fn words(params: &Params<'_>) -> Result<TextCheck, BadCheck> {
     let value = params.get("value").ok_or_else(bad)?;
     let count = value.as_u64().or_else(|| value.as_str()?.parse().ok());
     if let Some(count) = count {
-        return Ok(TextCheck::Words { least: count, most: count });
+        return Ok(TextCheck::Length { unit: Unit::Words, least: count, most: count });
     }
     let map = value.as_object().ok_or_else(bad)?;
     let bound = |key: &str, default: u64| map.get(key).map_or(Some(default), Value::as_u64).ok_or_else(bad);
-    Ok(TextCheck::Words { least: bound("min", 0)?, most: bound("max", u64::MAX)? })
+    Ok(TextCheck::Length { unit: Unit::Words, least: bound("min", 0)?, most: bound("max", u64::MAX)? })
 }
 
 /// Python's bits as letters: IGNORECASE 2, MULTILINE 8, DOTALL 16, VERBOSE 64.
@@ -201,11 +226,27 @@ impl TextCheck {
                     Finding::scored(score, distance, format!("{distance} edits over {longest} characters"))
                 }
             },
-            Self::Words { least, most } => {
-                let count = text_of(subject.output).split_whitespace().count() as u64;
+            Self::Length { unit, least, most } => {
+                let text = text_of(subject.output);
+                let (count, name) = match unit {
+                    Unit::Characters => (text.chars().count(), "characters"),
+                    Unit::Words => (text.split_whitespace().count(), "words"),
+                    Unit::Tokens => (text.chars().count().div_ceil(4), "tokens or so"),
+                };
+                let count = count as u64;
                 Finding {
                     value: count.into(),
-                    ..Finding::passed((*least..=*most).contains(&count), format!("{count} words"))
+                    ..Finding::passed((*least..=*most).contains(&count), format!("{count} {name}"))
+                }
+            }
+            Self::Number { least, most } => {
+                let number = subject.output.as_f64().or_else(|| text_of(subject.output).trim().parse().ok());
+                match number {
+                    Some(number) => Finding {
+                        value: number.into(),
+                        ..Finding::passed((*least..=*most).contains(&number), format!("{number}"))
+                    },
+                    None => Finding::passed(false, "not a number"),
                 }
             }
         }

@@ -1,0 +1,120 @@
+//! How much of one text is in another, word by word: ROUGE-N and BLEU.
+
+use std::collections::HashMap;
+
+use super::{BadCheck, Finding, Params, Subject, text_of};
+
+#[derive(Debug)]
+pub(super) enum Overlap {
+    Rouge { to: Option<String>, n: usize, least: Option<f64> },
+    Bleu { to: Vec<String>, least: Option<f64> },
+}
+
+/// BLEU looks at runs of up to so many words.
+const LONGEST: usize = 4;
+
+pub(super) fn compile(params: &Params<'_>) -> Result<Option<Overlap>, BadCheck> {
+    let least = params.number("threshold")?;
+    Ok(Some(match params.name() {
+        "rouge-n" => {
+            let n = params.number("n")?.unwrap_or(1.0);
+            if n < 1.0 {
+                return Err(params.bad("n", "must be 1 or more"));
+            }
+            Overlap::Rouge { to: params.text("value")?, n: n as usize, least }
+        }
+        "bleu" => {
+            let to = match params.get("value") {
+                Some(serde_json::Value::String(text)) => vec![text.clone()],
+                _ => params.texts("value")?,
+            };
+            Overlap::Bleu { to, least }
+        }
+        _ => return Ok(None),
+    }))
+}
+
+fn words(text: &str) -> Vec<String> {
+    let is_word = |it: char| it.is_alphanumeric() || it == '\'';
+    text.to_lowercase()
+        .split(|it: char| !is_word(it))
+        .filter(|it| !it.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// How often each run of `n` words occurs.
+fn grams(words: &[String], n: usize) -> HashMap<&[String], u32> {
+    let mut counts = HashMap::new();
+    for gram in words.windows(n) {
+        *counts.entry(gram).or_default() += 1;
+    }
+    counts
+}
+
+impl Overlap {
+    pub(super) fn run(&self, subject: &Subject<'_>) -> Finding {
+        let candidate = words(&text_of(subject.output));
+        let reference = || subject.reference.filter(|it| !it.is_null()).map(text_of);
+        let (score, least, comment) = match self {
+            Self::Rouge { to, n, least } => {
+                let Some(reference) = to.clone().or_else(reference) else {
+                    return Finding::nothing("there is no reference to compare with");
+                };
+                let reference = words(&reference);
+                let (found, wanted) = (grams(&candidate, *n), grams(&reference, *n));
+                let total: u32 = wanted.values().sum();
+                if total == 0 {
+                    return Finding::nothing(format!("the reference has fewer than {n} words"));
+                }
+                let shared: u32 = wanted
+                    .iter()
+                    .map(|(gram, count)| (*count).min(found.get(gram).copied().unwrap_or(0)))
+                    .sum();
+                (f64::from(shared) / f64::from(total), least, format!("{shared} of {total} {n}-grams"))
+            }
+            Self::Bleu { to, least } => {
+                let texts: Vec<String> =
+                    if to.is_empty() { reference().into_iter().collect() } else { to.clone() };
+                if texts.is_empty() {
+                    return Finding::nothing("there is no reference to compare with");
+                }
+                let references: Vec<Vec<String>> = texts.iter().map(|it| words(it)).collect();
+                let score = bleu(&candidate, &references);
+                (score, least, format!("BLEU {score:.4}"))
+            }
+        };
+        let value =
+            least.map_or_else(|| score.into(), |least| serde_json::Value::Bool(least <= score + 1e-9));
+        Finding::scored(score, value, comment)
+    }
+}
+
+/// Geometric mean of clipped precisions times the brevity penalty; without any match of some length it is 0.
+fn bleu(candidate: &[String], references: &[Vec<String>]) -> f64 {
+    if candidate.is_empty() {
+        return 0.0;
+    }
+    let longest = LONGEST.min(candidate.len());
+    let mut sum = 0.0;
+    for n in 1..=longest {
+        let found = grams(candidate, n);
+        let allowed: Vec<HashMap<&[String], u32>> = references.iter().map(|it| grams(it, n)).collect();
+        let most =
+            |gram: &&[String]| allowed.iter().filter_map(|it| it.get(*gram)).copied().max().unwrap_or(0);
+        let shared: u32 = found.iter().map(|(gram, count)| (*count).min(most(gram))).sum();
+        let total: u32 = found.values().sum();
+        if shared == 0 {
+            return 0.0;
+        }
+        sum += (f64::from(shared) / f64::from(total)).ln();
+    }
+    let length = candidate.len() as f64;
+    let closest = references
+        .iter()
+        .map(|it| it.len() as f64)
+        .min_by(|a, b| (a - length).abs().total_cmp(&(b - length).abs()));
+    let closest = closest.unwrap_or(length);
+    let brevity = if length < closest { (1.0 - closest / length).exp() } else { 1.0 };
+    brevity * (sum / longest as f64).exp()
+}
