@@ -314,6 +314,8 @@ pub const CHECKS: &[Entry] = &[
             may("mode", Kind::OneOf(&["strict", "unordered", "subset", "superset"])),
             may("tool_args_match_mode", MATCH),
             may("tool_args_match_overrides", Kind::Map),
+            may("ignore_case", Kind::Bool),
+            may("number_tolerance", Kind::Amount),
         ],
     ),
     entry(
@@ -324,12 +326,22 @@ pub const CHECKS: &[Entry] = &[
     entry(
         "tool_use",
         "the agent called the tool, perhaps with these arguments",
-        &[need("expected_tool", Kind::Text), may("expected_args", Kind::Map), may("args_match_mode", MATCH)],
+        &[
+            need("expected_tool", Kind::Text),
+            may("expected_args", Kind::Map),
+            may("args_match_mode", MATCH),
+            may("ignore_case", Kind::Bool),
+            may("number_tolerance", Kind::Amount),
+        ],
     ),
     entry(
         "tool_call_accuracy",
         "the share of the reference's tool calls that the agent made",
-        &[may("args_match_mode", MATCH)],
+        &[
+            may("args_match_mode", MATCH),
+            may("ignore_case", Kind::Bool),
+            may("number_tolerance", Kind::Amount),
+        ],
     ),
     entry(
         "exact_match",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::matching::{most_pairs, same};
+use super::matching::{Closeness, close, most_pairs};
 use super::{BadCheck, Finding, Params, Subject, shown, trace_of};
 use crate::candidate::{Role, ToolCall, Trace};
 
@@ -23,6 +23,7 @@ pub(super) enum CallCheck {
         tool: String,
         arguments: Option<Map<String, Value>>,
         mode: Arguments,
+        how: Closeness,
     },
     /// Nodes of a graph instead of tools.
     Nodes {
@@ -96,6 +97,7 @@ const ARGUMENTS: [(&str, Arguments); 4] = [
 pub(super) struct Rules {
     default: Arguments,
     by_tool: BTreeMap<String, Arguments>,
+    how: Closeness,
 }
 
 /// A tool or skill by name or glob, and how often.
@@ -143,6 +145,7 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<CallCheck>, BadCheck
                 Arguments::Subset => Arguments::Superset,
                 other => other,
             },
+            how: closeness(params)?,
         },
         "tool-call-f1" => {
             CallCheck::F1 { names: params.texts("value")?, least: params.number("threshold")?.unwrap_or(1.0) }
@@ -194,7 +197,15 @@ fn rules(params: &Params<'_>, name: &str) -> Result<Rules, BadCheck> {
         })?;
         by_tool.insert(tool.clone(), found.1);
     }
-    Ok(Rules { default, by_tool })
+    Ok(Rules { default, by_tool, how: closeness(params)? })
+}
+
+fn closeness(params: &Params<'_>) -> Result<Closeness, BadCheck> {
+    let tolerance = params.number("number_tolerance")?.unwrap_or(0.0);
+    if tolerance < 0.0 {
+        return Err(params.bad("number_tolerance", "must be 0 or more"));
+    }
+    Ok(Closeness { ignore_case: params.bool("ignore_case", false)?, tolerance })
 }
 
 fn wanted_list(params: &Params<'_>) -> Result<Vec<Wanted>, BadCheck> {
@@ -249,9 +260,9 @@ fn expected(params: &Params<'_>) -> Result<CallCheck, BadCheck> {
 }
 
 impl Arguments {
-    fn fit(self, agent: &Map<String, Value>, expected: &Map<String, Value>) -> bool {
+    fn fit(self, agent: &Map<String, Value>, expected: &Map<String, Value>, how: Closeness) -> bool {
         let within = |a: &Map<String, Value>, b: &Map<String, Value>| {
-            a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+            a.iter().all(|(key, a)| b.get(key).is_some_and(|b| close(a, b, how)))
         };
         match self {
             Self::Ignore => true,
@@ -265,7 +276,7 @@ impl Arguments {
 impl Rules {
     fn fit(&self, agent: &ToolCall, expected: &ToolCall) -> bool {
         let rule = self.by_tool.get(&agent.name).copied().unwrap_or(self.default);
-        agent.name == expected.name && rule.fit(&agent.arguments, &expected.arguments)
+        agent.name == expected.name && rule.fit(&agent.arguments, &expected.arguments, self.how)
     }
 }
 
@@ -302,10 +313,10 @@ impl CallCheck {
                 Some(Err(why)) => Finding::nothing(format!("the reference cannot be read: {why}")),
                 Some(Ok(reference)) => nodes(&trace, &reference, *strict),
             },
-            Self::Use { tool, arguments, mode } => {
+            Self::Use { tool, arguments, mode, how } => {
                 let fits = |it: &&&ToolCall| {
                     it.name == *tool
-                        && arguments.as_ref().is_none_or(|wanted| mode.fit(&it.arguments, wanted))
+                        && arguments.as_ref().is_none_or(|wanted| mode.fit(&it.arguments, wanted, *how))
                 };
                 let passed = calls.iter().any(|it| fits(&it));
                 Finding::passed(passed, format!("`{tool}` was {}called so", if passed { "" } else { "not " }))
@@ -324,8 +335,9 @@ impl CallCheck {
             }
             Self::Given { wanted, arguments, exact } => {
                 let mode = if *exact { Arguments::Exact } else { Arguments::Superset };
-                let passed =
-                    calls.iter().any(|it| wanted.fits(&it.name) && mode.fit(&it.arguments, arguments));
+                let passed = calls.iter().any(|it| {
+                    wanted.fits(&it.name) && mode.fit(&it.arguments, arguments, Closeness::default())
+                });
                 Finding::passed(passed, called(&calls))
             }
             Self::Steps { roles, wanted } => {
@@ -421,7 +433,8 @@ fn ordered(
     calls: &[&ToolCall],
 ) -> Finding {
     let fits = |call: &ToolCall, (tool, arguments): &(String, Option<Map<String, Value>>)| {
-        call.name == *tool && arguments.as_ref().is_none_or(|wanted| mode.fit(&call.arguments, wanted))
+        call.name == *tool
+            && arguments.as_ref().is_none_or(|wanted| mode.fit(&call.arguments, wanted, Closeness::default()))
     };
     let pairs = || most_pairs(calls.len(), expected.len(), |a, b| fits(calls[a], &expected[b]));
     let passed = match order {

@@ -2,13 +2,33 @@
 
 use serde_json::Value;
 
+/// How closely values must agree.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Closeness {
+    pub(super) ignore_case: bool,
+    /// Numbers may differ by so much.
+    pub(super) tolerance: f64,
+}
+
 /// JSON by value: 1 is 1.0, and text stays text.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
+    close(a, b, Closeness::default())
+}
+
+pub(super) fn close(a: &Value, b: &Value, how: Closeness) -> bool {
     match (a, b) {
-        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+        (Value::Number(x), Value::Number(y)) => match (x.as_f64(), y.as_f64()) {
+            // Whole numbers beyond what a double holds still differ.
+            _ if how.tolerance == 0.0 && x.is_i64() && y.is_i64() => x == y,
+            (Some(x), Some(y)) => (x - y).abs() <= how.tolerance,
+            _ => x == y,
+        },
+        (Value::String(x), Value::String(y)) if how.ignore_case => x.to_lowercase() == y.to_lowercase(),
+        (Value::Array(x), Value::Array(y)) => {
+            x.len() == y.len() && x.iter().zip(y).all(|(x, y)| close(x, y, how))
+        }
+        (Value::Object(x), Value::Object(y)) => {
+            x.len() == y.len() && x.iter().all(|(key, x)| y.get(key).is_some_and(|y| close(x, y, how)))
         }
         _ => a == b,
     }
