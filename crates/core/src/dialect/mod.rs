@@ -84,7 +84,7 @@ pub struct Loaded {
 pub fn load(path: &Path, dialect: Option<Dialect>, world: &World<'_>) -> Loaded {
     let cx = Context::new(world);
     let (suite, dialect) = read_file(&cx, path, dialect);
-    let (sources, diagnostics, _) = cx.finish();
+    let (sources, diagnostics) = cx.finish();
     let suite = suite.filter(|_| !diagnostics.has_errors());
     Loaded { suite, dialect, sources, diagnostics }
 }

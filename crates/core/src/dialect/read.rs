@@ -1,7 +1,6 @@
 //! What every dialect reads with: the surroundings of a file, and mappings key by key.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,10 +58,12 @@ pub(super) struct Context<'a> {
     found: RefCell<Diagnostics>,
     n_errors: Cell<usize>,
     /// Every key that was asked for, by the kind of mapping; a test holds the schema against it.
-    asked: RefCell<BTreeMap<&'static str, BTreeSet<&'static str>>>,
+    #[cfg(test)]
+    asked: RefCell<Asked>,
 }
 
-pub(super) type Asked = BTreeMap<&'static str, BTreeSet<&'static str>>;
+#[cfg(test)]
+pub(super) type Asked = std::collections::BTreeMap<&'static str, std::collections::BTreeSet<&'static str>>;
 
 impl<'a> Context<'a> {
     pub(super) fn new(world: &'a World<'a>) -> Self {
@@ -71,12 +72,18 @@ impl<'a> Context<'a> {
             sources: RefCell::default(),
             found: RefCell::default(),
             n_errors: Cell::new(0),
+            #[cfg(test)]
             asked: RefCell::default(),
         }
     }
 
-    pub(super) fn finish(self) -> (Sources, Diagnostics, Asked) {
-        (self.sources.into_inner(), self.found.into_inner(), self.asked.into_inner())
+    pub(super) fn finish(self) -> (Sources, Diagnostics) {
+        (self.sources.into_inner(), self.found.into_inner())
+    }
+
+    #[cfg(test)]
+    pub(super) fn asked(self) -> Asked {
+        self.asked.into_inner()
     }
 
     pub(super) fn report(&self, mut diagnostic: Diagnostic) {
@@ -764,6 +771,7 @@ impl<'a> Fields<'a> {
         }
         let misspelt = |keys: &[&str]| unknown.iter().any(|it| probably(&it.key, keys).is_some());
         self.missing.borrow_mut().retain(|(keys, _)| !misspelt(keys));
+        #[cfg(test)]
         self.cx.asked.borrow_mut().entry(self.what).or_default().extend(known);
     }
 }

@@ -41,7 +41,7 @@ fn asked() -> Asked {
         let asked = with_world(&path, |world| {
             let cx = Context::new(world);
             read_file(&cx, &path, Some(dialect));
-            cx.finish().2
+            cx.asked()
         });
         for (what, keys) in asked {
             all.entry(what).or_default().extend(keys);
