@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::read::Context;
+use super::context::Context;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Draft, Fault, GraphFault, Problem, Rubric, lint};
 use crate::source::Span;

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::read::{Context, Fields};
+use super::context::Context;
+use super::fields::Fields;
 use crate::catalogue::{Entry, Kind, Method, Param};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{Node, Shape, json_number};

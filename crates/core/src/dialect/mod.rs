@@ -4,12 +4,14 @@
 //! Reading never stops at the first fault; everything found comes back at once.
 
 mod agentv;
+mod context;
+mod fields;
 mod lower;
 mod method;
 mod monitor;
 mod native;
 mod potato;
-mod read;
+
 mod rows;
 mod rubric;
 mod settings;
@@ -17,8 +19,8 @@ mod write;
 
 use std::path::Path;
 
-use read::Context;
-pub use read::{ReadError, Variables, World};
+use context::Context;
+pub use context::{ReadError, Variables, World};
 pub use settings::Settings;
 pub use write::native as to_native;
 

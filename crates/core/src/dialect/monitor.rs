@@ -5,8 +5,9 @@ use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
+use super::context::Context;
+use super::fields::Fields;
 use super::lower::{Spot, accept};
-use super::read::{Context, Fields};
 use super::rubric::{Extra, Named, rubric};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Ask, Criterion, Display, Draft, Rubric, Scale};

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::read::{Context, Fields};
+use super::context::Context;
+use super::fields::Fields;
 use super::rubric::{Extra, Named, body, check, rubric};
 use super::{lower, monitor, potato, rows};
 use crate::candidate::{Candidate, TraceSource};

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use super::context::{Context, tidy};
+use super::fields::Fields;
 use super::lower::{Spot, accept};
 use super::method::{Ids, method};
-use super::read::{Context, Fields, tidy};
 use super::rows;
 use super::rubric::{Named, UNREADABLE, leaf, preset};
 use crate::catalogue::{self, CHECKS, RECIPES};

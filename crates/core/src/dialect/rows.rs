@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::read::{Context, tidy, unreadable};
+use super::context::{Context, tidy, unreadable};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, Node, Span};
 use crate::suite::Row;

@@ -6,9 +6,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::context::Context;
+use super::fields::Fields;
 use super::lower::{Nodes, Spot, accept};
 use super::method::{Ids, method, pattern};
-use super::read::{Context, Fields};
 use crate::catalogue::{self, CHECKS, Entry, Method, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::context::Context;
+use super::fields::Fields;
 use super::native::judge_fields;
-use super::read::{Context, Fields};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, Node, Span};
 use crate::suite::Judge;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value as Json;
 
-use super::read::Asked;
+use super::context::Asked;
 use super::*;
 use crate::source::Node;
 
@@ -119,17 +119,7 @@ fn native_files_fit_the_suite_schema() {
 fn every_preset_is_a_valid_rubric() {
     for preset in crate::rubric::presets::ALL {
         let suite = format!("rubrics:\n  it: {{preset: {}}}\n", preset.name);
-        let read = |path: &Path| {
-            if path == Path::new("/s.yaml") { Ok(suite.as_str().into()) } else { Err(ReadError::Missing) }
-        };
-        let world = World {
-            root: "/".into(),
-            read: &read,
-            glob: &|_| Ok(Vec::new()),
-            variable: &|_| None,
-            variables: Variables::Filled,
-        };
-        let loaded = load(Path::new("/s.yaml"), None, &world);
+        let loaded = load_text(&suite);
         assert!(loaded.suite.is_some(), "{}: {:#?}", preset.name, loaded.diagnostics);
         assert!(!preset.description().is_empty(), "{} says what it is for", preset.name);
     }
@@ -165,15 +155,7 @@ fn anchors_inside_anchors_are_bounded() {
     let text = (0..depth).map(|it| format!("&a{it} [")).collect::<String>()
         + &"x, ".repeat(20_000)
         + &"]".repeat(depth);
-    let read = |_: &Path| Ok(text.as_str().into());
-    let world = World {
-        root: "/".into(),
-        read: &read,
-        glob: &|_| Ok(Vec::new()),
-        variable: &|_| None,
-        variables: Variables::Filled,
-    };
-    let loaded = load(Path::new("/s.yaml"), None, &world);
+    let loaded = load_text(&text);
     let codes: Vec<Code> = loaded.diagnostics.iter().map(|it| it.code).collect();
     assert!(codes == [Code::TooLarge] || codes == [Code::TooDeep], "{codes:?}");
 }
@@ -225,6 +207,7 @@ fn faults_in_other_files_are_shown_there() {
     check("settings/suite.yaml", &settings);
 }
 
+/// Loads a text that stands alone in its project.
 fn load_text(text: &str) -> Loaded {
     let read =
         |path: &Path| if path == Path::new("/s.yaml") { Ok(text.into()) } else { Err(ReadError::Missing) };

@@ -12,8 +12,9 @@ use serde_json::{Map, Value as Json};
 use assertion::{Asserted, assertions};
 use prompt::{Prompt, candidate, interpolated, messages, prompts, with_vars};
 
+use super::context::{Context, pretty};
+use super::fields::Fields;
 use super::lower::{Spot, accept};
-use super::read::{Context, Fields, pretty};
 use super::{rows, settings};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Draft, Rubric};

@@ -8,8 +8,9 @@ use serde_json::Value as Json;
 use super::{Defaults, Options};
 use crate::candidate::Candidate;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::context::{Context, pretty};
+use crate::dialect::fields::Fields;
 use crate::dialect::native;
-use crate::dialect::read::{Context, Fields, pretty};
 use crate::source::{Entry, Node, Scalar, Shape};
 use crate::suite::{self, Matrix};
 

@@ -1,0 +1,378 @@
+//! Mappings, key by key: what nobody asks for is unknown, and what is asked for is what is suggested.
+
+use std::cell::RefCell;
+
+use super::context::Context;
+use crate::diagnostic::{Code, Diagnostic, closest};
+use crate::source::{Entry, Node, Span};
+
+/// A mapping, read key by key. What nobody asked for is unknown.
+pub(super) struct Fields<'a> {
+    pub(super) cx: &'a Context<'a>,
+    pub(super) node: &'a Node,
+    /// What kind of thing this is, for messages.
+    pub(super) what: &'static str,
+    entries: &'a [Entry],
+    known: RefCell<Vec<&'static str>>,
+    /// Keys that nobody knew and somebody took all the same.
+    taken: RefCell<Vec<String>>,
+    /// Keys whose value is a name, for which `null` is as good as any.
+    names: RefCell<Vec<&'static str>>,
+    /// What is missing under these keys, unless one of them turns out to be there, misspelt.
+    missing: RefCell<Vec<(Vec<&'static str>, Diagnostic)>>,
+}
+
+/// What is missing is said at the end, when it is known which keys are nobody's.
+impl Drop for Fields<'_> {
+    fn drop(&mut self) {
+        for (_, diagnostic) in self.missing.take() {
+            self.cx.report(diagnostic);
+        }
+    }
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(cx: &'a Context<'a>, node: &'a Node, what: &'static str) -> Option<Self> {
+        let Some(entries) = node.map() else {
+            cx.report(
+                Diagnostic::error(
+                    Code::WrongType,
+                    cx.head(node),
+                    format!("{} must be a mapping of keys to values", a(what)),
+                )
+                .label(format!("this is {}", node.describe())),
+            );
+            return None;
+        };
+        Some(Self {
+            cx,
+            node,
+            what,
+            entries,
+            known: RefCell::default(),
+            taken: RefCell::default(),
+            missing: RefCell::default(),
+            names: RefCell::default(),
+        })
+    }
+
+    /// The value of a key, if it is there and not null.
+    pub(super) fn get(&self, key: &'static str) -> Option<&'a Node> {
+        self.raw(key).filter(|it| !it.is_null())
+    }
+
+    /// The value of a key, null or not.
+    pub(super) fn raw(&self, key: &'static str) -> Option<&'a Node> {
+        self.known.borrow_mut().push(key);
+        self.entries.iter().find(|it| it.key == key).map(|it| &it.value)
+    }
+
+    /// The value of a key that has several spellings; two of them at once are an error.
+    pub(super) fn any(&self, keys: &[&'static str]) -> Option<&'a Node> {
+        let mut hits = keys.iter().filter_map(|it| self.get(it).map(|node| (it, node)));
+        let (first, node) = hits.next()?;
+        for (key, _) in hits {
+            self.cx.report(
+                Diagnostic::error(
+                    Code::Conflict,
+                    self.key_span(key),
+                    format!("`{first}` and `{key}` are two names for one thing"),
+                )
+                .also(self.key_span(first), "first given here")
+                .help("keep one of them"),
+            );
+        }
+        Some(node)
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|it| it.key == key)
+    }
+
+    pub(super) fn key_span(&self, key: &str) -> Span {
+        let entry = self.entries.iter().find(|it| it.key == key);
+        entry.map_or_else(|| self.start(), |it| it.key_span)
+    }
+
+    /// The span of a key's value, or of the key, or of the start of the mapping.
+    pub(super) fn span(&self, key: &str) -> Span {
+        match self.entries.iter().find(|it| it.key == key) {
+            Some(entry) if entry.value.scalar().is_some() && !entry.value.is_null() => {
+                self.cx.head(&entry.value)
+            }
+            Some(entry) => entry.key_span,
+            None => self.start(),
+        }
+    }
+
+    /// Where the mapping begins: its first key.
+    pub(super) fn start(&self) -> Span {
+        self.entries.first().map_or(self.node.span, |it| it.key_span)
+    }
+
+    /// The value of a key that must be there.
+    pub(super) fn need(&self, key: &'static str) -> Option<&'a Node> {
+        let node = self.get(key);
+        if node.is_none() {
+            self.missing(key);
+        }
+        node
+    }
+
+    pub(super) fn missing(&self, key: &'static str) {
+        let value = self.entries.iter().find(|it| it.key == key).map(|it| &it.value);
+        let is_empty = |it: &Node| it.is_null() || it.text() == Some("");
+        let (span, message) = match value {
+            None => (self.start(), format!("{} needs `{key}`", a(self.what))),
+            Some(value) if is_empty(value) => {
+                (self.key_span(key), format!("`{key}` is there, but has no value"))
+            }
+            // A value that could not be read has been reported as such.
+            Some(_) => return,
+        };
+        self.lacks(&[key], Diagnostic::error(Code::MissingKey, span, message));
+    }
+
+    /// Reports that all of `keys` are missing, unless one of them is there in a misspelling.
+    pub(super) fn lacks(&self, keys: &[&'static str], diagnostic: Diagnostic) {
+        self.missing.borrow_mut().push((keys.to_vec(), diagnostic));
+    }
+
+    pub(super) fn text(&self, key: &'static str) -> Option<String> {
+        self.get(key).and_then(|it| self.cx.plain_text(it, key))
+    }
+
+    /// Like [`Self::text`], and `file://…` stands for what the file holds.
+    pub(super) fn text_or_file(&self, key: &'static str) -> Option<String> {
+        self.get(key).and_then(|it| self.cx.text(it, key))
+    }
+
+    /// A name stays the text it was written as, even `null` and `1.10`.
+    pub(super) fn name(&self, key: &'static str) -> Option<String> {
+        self.names.borrow_mut().push(key);
+        let node = self.raw(key)?;
+        match node.scalar() {
+            Some(it) if it.text.is_empty() || it.text == "~" && it.plain => None,
+            Some(it) => Some(self.cx.expand(&it.text, node.span)),
+            None => {
+                self.cx.wrong_type(node, key, "text");
+                None
+            }
+        }
+    }
+
+    pub(super) fn number(&self, key: &'static str) -> Option<f64> {
+        self.get(key).and_then(|it| self.cx.number(it, key))
+    }
+
+    pub(super) fn number_in(&self, key: &'static str, range: std::ops::RangeInclusive<f64>) -> Option<f64> {
+        self.get(key).and_then(|it| self.cx.number_in(it, key, range))
+    }
+
+    pub(super) fn integer(&self, key: &'static str, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
+        self.get(key).and_then(|it| self.cx.integer(it, key, range))
+    }
+
+    pub(super) fn bool(&self, key: &'static str) -> Option<bool> {
+        self.get(key).and_then(|it| self.cx.bool(it, key))
+    }
+
+    pub(super) fn list(&self, key: &'static str) -> Option<&'a [Node]> {
+        self.get(key).and_then(|it| self.cx.list(it, key))
+    }
+
+    /// Whether a key is there with a list of nothing.
+    pub(super) fn list_is_empty(&self, key: &'static str) -> bool {
+        self.get(key).and_then(Node::list).is_some_and(<[Node]>::is_empty)
+    }
+
+    pub(super) fn map(&self, key: &'static str) -> Option<&'a [Entry]> {
+        self.get(key).and_then(|it| self.cx.entries(it, key))
+    }
+
+    pub(super) fn texts(&self, key: &'static str) -> Vec<String> {
+        self.get(key).map(|it| self.cx.texts(it, key)).unwrap_or_default()
+    }
+
+    /// What the files hold that a key lists.
+    pub(super) fn texts_of(&self, key: &'static str) -> Vec<String> {
+        let files = self.list(key).unwrap_or_default().iter().filter_map(|it| {
+            let path = self.cx.path(it, key)?;
+            self.cx.find(&path, it.span)
+        });
+        files.map(|it| self.cx.text_of(it).to_string()).collect()
+    }
+
+    pub(super) fn word<T: Copy>(&self, key: &'static str, allowed: &[(&'static str, T)]) -> Option<T> {
+        self.get(key).and_then(|it| self.cx.word(it, key, allowed))
+    }
+
+    pub(super) fn json_map(&self, key: &'static str) -> serde_json::Map<String, serde_json::Value> {
+        let Some(node) = self.get(key) else { return serde_json::Map::new() };
+        match self.cx.json(node) {
+            serde_json::Value::Object(map) => map,
+            _ => {
+                self.cx.wrong_type(node, key, "a mapping");
+                serde_json::Map::new()
+            }
+        }
+    }
+
+    /// A mapping in which nothing is filled in yet: it may hold secrets.
+    pub(super) fn raw_json_map(&self, key: &'static str) -> serde_json::Map<String, serde_json::Value> {
+        match self.get(key).map(Node::to_json) {
+            Some(serde_json::Value::Object(map)) => map,
+            Some(_) => {
+                self.map(key);
+                serde_json::Map::new()
+            }
+            None => serde_json::Map::new(),
+        }
+    }
+
+    pub(super) fn fields(&self, key: &'static str, what: &'static str) -> Option<Fields<'a>> {
+        self.get(key).and_then(|it| Fields::new(self.cx, it, what))
+    }
+
+    /// Two keys that exclude each other.
+    pub(super) fn exclusive(&self, first: &'static str, second: &'static str, why: &str) {
+        if self.has(first) && self.has(second) {
+            self.knows(&[first, second]);
+            self.cx.report(
+                Diagnostic::error(
+                    Code::Conflict,
+                    self.key_span(second),
+                    format!("`{first}` and `{second}` exclude each other"),
+                )
+                .label(why)
+                .also(self.key_span(first), "given here")
+                .help("keep one of them"),
+            );
+        }
+    }
+
+    /// Keys that exist elsewhere and change what is graded: leaving them out would change the verdict.
+    pub(super) fn refuses(&self, keys: &[&str]) {
+        for key in keys.iter().filter(|it| self.takes(it)) {
+            self.cx.report(
+                Diagnostic::error(Code::Unsupported, self.key_span(key), format!("`{key}` is not supported"))
+                    .note("it changes what is graded, so leaving it out would change the verdict"),
+            );
+        }
+    }
+
+    /// Keys that only steer another tool.
+    pub(super) fn ignores(&self, keys: &[&str]) {
+        for key in keys.iter().filter(|it| self.takes(it)) {
+            let message = format!("`{key}` has no effect here");
+            self.cx.report(Diagnostic::warning(Code::NoEffect, self.key_span(key), message));
+        }
+    }
+
+    /// Whether a key is there that is understood and not offered; it counts as read.
+    fn takes(&self, key: &str) -> bool {
+        let there = self.has(key);
+        if there {
+            self.taken.borrow_mut().push(key.to_owned());
+        }
+        there
+    }
+
+    /// Keys that begin so are the author's own business.
+    pub(super) fn takes_prefix(&self, prefix: &str) {
+        let own = self.entries.iter().filter(|it| it.key.starts_with(prefix)).map(|it| it.key.clone());
+        self.taken.borrow_mut().extend(own);
+    }
+
+    /// The entries under keys that are not in `known`; they count as read.
+    pub(super) fn others(&self, known: &[&str]) -> Vec<&'a Entry> {
+        let others: Vec<&Entry> =
+            self.entries.iter().filter(|it| !known.contains(&it.key.as_str())).collect();
+        self.taken.borrow_mut().extend(others.iter().map(|it| it.key.clone()));
+        others
+    }
+
+    /// Says that a key is accepted without reading it here.
+    pub(super) fn knows(&self, keys: &[&'static str]) {
+        self.known.borrow_mut().extend(keys);
+    }
+
+    /// Everything that nobody asked for is an error.
+    pub(super) fn finish(self) {
+        let (known, taken) = (self.known.take(), self.taken.take());
+        let unread = |it: &&Entry| !known.contains(&it.key.as_str()) && !taken.contains(&it.key);
+        let unknown: Vec<&Entry> = self.entries.iter().filter(unread).collect();
+        for entry in &unknown {
+            self.cx.report(
+                Diagnostic::error(Code::UnknownKey, entry.key_span, format!("unknown key `{}`", entry.key))
+                    .label(format!("not a key of {}", a(self.what)))
+                    .suggest(
+                        probably(&entry.key, &known).unwrap_or(&entry.key),
+                        unique(&known),
+                        "known keys",
+                    ),
+            );
+        }
+        // Nothing behind a colon is a slip, not a way to say "the default".
+        let names = self.names.take();
+        let is_idle = |it: &&Entry| {
+            let is_name =
+                names.contains(&it.key.as_str()) && it.value.text_or_null().is_some_and(|it| 1 < it.len());
+            it.value.is_null() && !is_name && known.contains(&it.key.as_str())
+        };
+        for entry in self.entries.iter().filter(is_idle) {
+            let message = format!("`{}` is there, but has no value", entry.key);
+            self.cx.report(
+                Diagnostic::error(Code::MissingKey, entry.key_span, message)
+                    .help("give it a value, or remove it"),
+            );
+        }
+        let misspelt = |keys: &[&str]| unknown.iter().any(|it| probably(&it.key, keys).is_some());
+        self.missing.borrow_mut().retain(|(keys, _)| !misspelt(keys));
+        #[cfg(test)]
+        self.cx.asked.borrow_mut().entry(self.what).or_default().extend(known);
+    }
+}
+
+/// Words that other tools use for a key.
+const SYNONYMS: [(&str, &str); 16] = [
+    ("id", "name"),
+    ("title", "name"),
+    ("question", "ask"),
+    ("text", "description"),
+    ("outcome", "description"),
+    ("requirement", "description"),
+    ("anchors", "examples"),
+    ("scale_descriptions", "levels"),
+    ("score_ranges", "scale"),
+    ("pass_threshold", "threshold"),
+    ("pass_mark", "threshold"),
+    ("output", "response"),
+    ("answer", "response"),
+    ("question", "prompt"),
+    ("assert", "checks"),
+    ("aggregate", "aggregation"),
+];
+
+/// The known key that an unknown one stands for: a slip of the keyboard, or another tool's word.
+fn probably<'k>(written: &str, known: &[&'k str]) -> Option<&'k str> {
+    let synonym =
+        SYNONYMS.iter().filter(|it| it.0 == written).find_map(|it| known.iter().find(|key| **key == it.1));
+    synonym.copied().or_else(|| closest(written, known))
+}
+
+/// “a rubric”, “an eval”.
+fn a(what: &str) -> String {
+    let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {what}")
+}
+
+fn unique<'k>(keys: &[&'k str]) -> Vec<&'k str> {
+    let mut seen = Vec::with_capacity(keys.len());
+    for key in keys {
+        if !seen.contains(key) {
+            seen.push(*key);
+        }
+    }
+    seen
+}
