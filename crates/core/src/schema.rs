@@ -13,7 +13,7 @@ pub const SCHEMAS: [&str; 6] = ["suite", "grade", "verdict", "run", "trace", "co
 pub fn schema(name: &str) -> Option<String> {
     let generated = |title: &str, schema: schemars::Schema| {
         let mut schema = schema.to_value();
-        schema["$id"] = format!("https://jurist.dev/schemas/{name}.schema.json").into();
+        schema["$id"] = format!("urn:jurist:schema:{name}").into();
         schema["title"] = title.into();
         serde_json::to_string_pretty(&schema).expect("a schema serialises") + "\n"
     };
