@@ -208,19 +208,32 @@ pub fn closest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, it)| it)
 }
 
+/// More than anybody reads are counted, not kept: a broken file of megabytes must not fill the memory.
+const MAX_KEPT: usize = 50_000;
+
 /// Everything found while reading, in the order it was found.
 #[derive(Debug, Clone, Default)]
 pub struct Diagnostics {
+    n_left_out: usize,
     all: Vec<Diagnostic>,
     seen: HashSet<(Span, Code, String)>,
 }
 
 impl Diagnostics {
     pub fn push(&mut self, diagnostic: Diagnostic) {
+        if MAX_KEPT <= self.all.len() {
+            self.n_left_out += 1;
+            return;
+        }
         // A value reached through an alias, or a shared file, has its faults once.
         if self.seen.insert((diagnostic.span, diagnostic.code, diagnostic.message.clone())) {
             self.all.push(diagnostic);
         }
+    }
+
+    /// Found and not kept, because there were too many.
+    pub fn n_left_out(&self) -> usize {
+        self.n_left_out
     }
 
     pub fn has_errors(&self) -> bool {

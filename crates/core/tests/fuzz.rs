@@ -225,6 +225,12 @@ fn ten_thousand_criteria_are_one_rubric() {
 }
 
 #[test]
+fn faults_without_end_are_counted_and_not_kept() {
+    let loaded = load(&("evals:\n".to_owned() + &"- a\n".repeat(60_000)), "suite.yaml", None);
+    assert_eq!((loaded.diagnostics.n_errors(), loaded.diagnostics.n_left_out()), (50_000, 10_000));
+}
+
+#[test]
 fn trees_and_groups_nest_a_hundred_deep() {
     let mut tree = String::from("tree:\n");
     for depth in 0..150 {

@@ -46,11 +46,15 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let files: Vec<&PathBuf> = args.files.iter().chain(&args.config).collect();
     for path in &files {
         let loaded = load(path, args.loading.options());
+        let n_left_out = loaded.diagnostics.n_left_out();
         let mut diagnostics = loaded.diagnostics.into_sorted();
         diagnostics.retain(|it| args.lint || it.severity != Severity::Advice);
         n_errors += diagnostics.iter().filter(|it| it.severity == Severity::Error).count();
         n_warnings += diagnostics.iter().filter(|it| it.severity == Severity::Warning).count();
         print(args.format, &diagnostics, &loaded.sources)?;
+        if 0 < n_left_out {
+            render::trouble(&format!("`{}` has {n_left_out} more faults, too many to list", path.display()));
+        }
     }
     render::summary(&summary(files.len(), n_errors, n_warnings));
     Ok(if n_errors == 0 { Ended::Passed } else { Ended::BadInput })
