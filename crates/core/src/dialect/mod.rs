@@ -11,10 +11,10 @@ mod method;
 mod monitor;
 mod native;
 mod potato;
-
 mod rows;
 mod rubric;
 mod settings;
+mod tree;
 mod write;
 
 use std::path::Path;

@@ -11,7 +11,8 @@ use super::fields::Fields;
 use super::lower::{Spot, accept};
 use super::method::{Ids, method};
 use super::rows;
-use super::rubric::{Named, UNREADABLE, leaf, preset};
+use super::rubric::{Named, UNREADABLE, preset};
+use super::tree::{choices, leaf};
 use crate::catalogue::{self, CHECKS, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{
@@ -759,7 +760,7 @@ fn dag(params: &Fields<'_>, spot: &mut Spot) -> Option<Ask> {
 fn dag_node(cx: &Context<'_>, node: &Node, id: &str, spot: &mut Spot) -> Option<TreeNode> {
     let fields = Fields::new(cx, node, "dag node")?;
     let ask = fields.need("question").and_then(|it| cx.text(it, "question"));
-    let answers = super::rubric::choices(&fields, |_, node| match node.scalar() {
+    let answers = choices(&fields, |_, node| match node.scalar() {
         Some(it) => {
             spot.nodes.targets.insert((id.to_owned(), it.text.clone()), node.span);
             Some(Target::Node(it.text.clone()))

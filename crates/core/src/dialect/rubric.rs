@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use super::context::Context;
 use super::fields::Fields;
-use super::lower::{Nodes, Spot, accept};
+use super::lower::{Spot, accept};
 use super::method::{Ids, method, pattern};
+use super::tree::graph_of;
 use crate::catalogue::{self, CHECKS, Entry, Method, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{
-    Aggregation, Anchor, Answers, Ask, CannotAssess, Choice, Criterion, Display, Draft, GraderKind, Graph,
-    Group, Leaf, LengthPenalty, LengthUnit, Node as TreeNode, OnError, Operator, Polarity, RANGES_TOP, ROOT,
-    Range, Rubric, Scale, Target, Unmet, Value, WHOLE, When, child_id, presets,
+    Aggregation, Anchor, Ask, CannotAssess, Choice, Criterion, Display, Draft, GraderKind, Group,
+    LengthPenalty, LengthUnit, OnError, Operator, Polarity, RANGES_TOP, Range, Rubric, Scale, Unmet, Value,
+    WHOLE, When, presets,
 };
 use crate::source::{Node, Shape, Span};
 
@@ -674,128 +675,4 @@ fn point(scale: &Scale, key: &str) -> Value {
             key.parse().map_or_else(|_| Value::Text(key.to_owned()), Value::Number)
         }
     }
-}
-
-fn graph_of(fields: &Fields<'_>) -> Option<(Graph, Nodes)> {
-    let before = fields.cx.n_errors();
-    let mut nodes = (Vec::new(), Nodes::default());
-    let root = if let Some(node) = fields.get("tree") {
-        branch(fields.cx, node, ROOT.to_owned(), &mut nodes);
-        Some(ROOT.to_owned())
-    } else {
-        fields.fields("graph", "graph").and_then(|it| named_nodes(it, &mut nodes))
-    };
-    (fields.cx.n_errors() == before).then_some(())?;
-    Some((Graph { root: root?, nodes: nodes.0 }, nodes.1))
-}
-
-fn named_nodes(fields: Fields<'_>, nodes: &mut (Vec<TreeNode>, Nodes)) -> Option<String> {
-    if fields.raw("root").is_none() {
-        fields.missing("root");
-    }
-    let root = fields.name("root");
-    nodes.1.root = Some(fields.span("root"));
-    if let Some(entries) = fields.need("nodes").and_then(|it| fields.cx.entries(it, "nodes")) {
-        if entries.is_empty() {
-            fields.cx.error(Code::Empty, fields.key_span("nodes"), "a graph needs at least one node");
-        }
-        for entry in entries {
-            nodes.1.by_id.insert(entry.key.clone(), entry.key_span);
-            tree_node(fields.cx, &entry.value, &entry.key, nodes, false);
-        }
-    }
-    fields.finish();
-    root
-}
-
-/// A nested block: a leaf, or a node that is given the id `id`.
-fn branch(cx: &Context<'_>, node: &Node, id: String, nodes: &mut (Vec<TreeNode>, Nodes)) -> Option<Target> {
-    let has = |key: &str| node.get(key).is_some();
-    if !has("ask") && (has("score") || has("reason")) {
-        return leaf(cx, node).map(Target::Leaf);
-    }
-    tree_node(cx, node, &id, nodes, true);
-    Some(Target::Node(id))
-}
-
-fn tree_node(
-    cx: &Context<'_>,
-    node: &Node,
-    id: &str,
-    nodes: &mut (Vec<TreeNode>, Nodes),
-    nested: bool,
-) -> Option<()> {
-    let fields = Fields::new(cx, node, if nested { "tree node" } else { "graph node" })?;
-    nodes.1.by_id.entry(id.to_owned()).or_insert_with(|| fields.start());
-    // The node is listed before those below it, so that the path reads from the root down.
-    let place = nodes.0.len();
-    nodes.0.push(TreeNode { id: id.to_owned(), ask: String::new(), answers: Answers::Choices(Vec::new()) });
-    let ask = fields.need("ask").and_then(|it| cx.text(it, "ask"));
-    for (first, second) in [("yes", "branches"), ("no", "branches"), ("yes", "choices"), ("no", "choices")] {
-        fields.exclusive(first, second, "a node has yes and no, or choices of its own");
-    }
-    let mut target = |answer: &str, node: &Node| match node.scalar() {
-        Some(it) if !nested => {
-            nodes.1.targets.insert((id.to_owned(), it.text.clone()), node.span);
-            Some(Target::Node(it.text.clone()))
-        }
-        _ if nested => branch(cx, node, child_id(id, answer), nodes),
-        _ => leaf(cx, node).map(Target::Leaf),
-    };
-    let answers = if fields.has("choices") || fields.has("branches") {
-        choices(&fields, target)
-    } else {
-        let yes = fields.need("yes").and_then(|it| target("yes", it));
-        let no = fields.need("no").and_then(|it| target("no", it));
-        yes.zip(no).map(|(yes, no)| Answers::YesNo { yes, no })
-    };
-    fields.knows(&["yes", "no", "choices", "branches"]);
-    fields.finish();
-    nodes.0[place].ask = ask?;
-    nodes.0[place].answers = answers?;
-    Some(())
-}
-
-/// Choices with a branch each: neither may be missing.
-pub(super) fn choices(
-    fields: &Fields<'_>,
-    mut target: impl FnMut(&str, &Node) -> Option<Target>,
-) -> Option<Answers> {
-    let cx = fields.cx;
-    let branches = fields.need("branches").and_then(|it| cx.entries(it, "branches"))?;
-    let listed = fields.list("choices");
-    let labels: Vec<String> = match listed {
-        Some(items) => items.iter().filter_map(|it| cx.scalar_text(it, "choices")).collect(),
-        None => branches.iter().map(|it| it.key.clone()).collect(),
-    };
-    for entry in branches.iter().filter(|it| !labels.contains(&it.key)) {
-        cx.report(
-            Diagnostic::error(
-                Code::UnknownName,
-                entry.key_span,
-                format!("`{}` is not one of the choices", entry.key),
-            )
-            .suggest(&entry.key, labels.iter().map(String::as_str), "choices"),
-        );
-    }
-    let mut answers = Vec::new();
-    for (at, label) in labels.iter().enumerate() {
-        match branches.iter().find(|it| it.key == *label) {
-            Some(entry) => answers.extend(target(label, &entry.value).map(|it| (label.clone(), it))),
-            None => {
-                let span = listed.and_then(|it| it.get(at)).map_or_else(|| fields.start(), |it| it.span);
-                cx.error(Code::MissingKey, span, format!("the choice `{label}` has no branch"));
-            }
-        }
-    }
-    Some(Answers::Choices(answers))
-}
-
-/// A leaf in native spelling; `label` is what Potato calls the reason.
-pub(super) fn leaf(cx: &Context<'_>, node: &Node) -> Option<Leaf> {
-    let fields = Fields::new(cx, node, "leaf")?;
-    let score = fields.need("score").and_then(|it| cx.number_in(it, "score", 0.0..=1.0));
-    let reason = fields.any(&["reason", "label"]).and_then(|it| cx.plain_text(it, "reason"));
-    fields.finish();
-    Some(Leaf { score: score?, reason })
 }
