@@ -30,7 +30,7 @@ pub enum Kind {
     Text,
     /// One text, or a list of them.
     TextOrTexts,
-    /// A pattern that the linear-time regex engine takes.
+    /// A pattern that the regex engine named beside it takes: the linear-time one unless `engine` says otherwise.
     Pattern,
     Bool,
     Number,
@@ -108,6 +108,9 @@ const USED: &[Param] = &[
     may("max", Kind::Count),
 ];
 
+/// Patterns run in linear time, or with look-around and back references within a number of steps.
+const ENGINE: Kind = Kind::OneOf(&["linear", "backtracking"]);
+
 const MATCH: Kind = Kind::OneOf(&["exact", "ignore", "subset", "superset"]);
 
 /// Checks: decided by code, the same every time.
@@ -136,7 +139,7 @@ pub const CHECKS: &[Entry] = &[
     entry(
         "regex",
         "the pattern matches somewhere",
-        &[need("value", Kind::Pattern), may("flags", Kind::Flags)],
+        &[may("engine", ENGINE), need("value", Kind::Pattern), may("flags", Kind::Flags)],
     ),
     entry("is-json", "the response is JSON, and fits the schema if one is given", &[may("value", Kind::Any)]),
     entry(
@@ -351,7 +354,7 @@ pub const CHECKS: &[Entry] = &[
     entry(
         "regex_match",
         "the pattern matches somewhere; flags are Python's bits",
-        &[need("pattern", Kind::Pattern), may("flags", Kind::Count)],
+        &[may("engine", ENGINE), need("pattern", Kind::Pattern), may("flags", Kind::Count)],
     ),
     entry("edit_distance", "1 minus the edit distance to the reference over the longer length", &[]),
     entry(

@@ -188,6 +188,11 @@ impl JsonSchema for Time {
     }
 }
 
+/// A count with its noun: `1 step`, `2 steps`.
+pub fn plural(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -214,12 +214,20 @@ fn grade(line: &str, grading: &Grading) -> Result<Graded, String> {
 }
 
 fn told(id: &Json, check: Option<&str>, finding: &Finding) -> Graded {
-    let mut line =
-        json!({ "id": id, "score": finding.score, "value": finding.value, "comment": finding.comment });
+    let mut line = said(finding);
+    line["id"] = id.clone();
     if let Some(check) = check {
         line["check"] = json!(check);
     }
     Graded { line: line.to_string(), failed: false }
+}
+
+fn said(finding: &Finding) -> Json {
+    let mut said = json!({ "score": finding.score, "value": finding.value, "comment": finding.comment });
+    if !finding.metadata.is_empty() {
+        said["metadata"] = Json::Object(finding.metadata.clone());
+    }
+    said
 }
 
 fn judged(id: &Json, rubric: &Rubric, checks: &[Check], subject: &Subject<'_>) -> Graded {
@@ -235,7 +243,11 @@ fn judged(id: &Json, rubric: &Rubric, checks: &[Check], subject: &Subject<'_>) -
     let grades: Vec<Json> = rubric
         .questions()
         .zip(&findings)
-        .map(|(question, it)| json!({ "criterion": question.id(), "score": it.score, "value": it.value, "comment": it.comment }))
+        .map(|(question, it)| {
+            let mut grade = said(it);
+            grade["criterion"] = json!(question.id());
+            grade
+        })
         .collect();
     let line = json!({ "id": id, "status": verdict.status, "score": verdict.score, "failed_gates": verdict.failed_gates, "grades": grades });
     Graded { line: line.to_string(), failed: verdict.status == Status::Fail }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use jurist_core::candidate::{Format, Role, Trace, for_person, read_traces};
+use jurist_core::quantity::plural;
 
 use super::Ended;
 
@@ -12,6 +13,7 @@ use super::Ended;
 #[command(after_help = "\
 Examples:
   jurist trace show session.jsonl          what happened, step by step
+  jurist trace show run.json --depth 0     the main agent alone, sub-agents folded
   jurist trace stats runs.jsonl            tools, errors, tokens and cost
   jurist trace convert run.json            the same in Jurist's own form, one JSON line per trace
   jurist trace formats                     what is understood
@@ -31,6 +33,9 @@ enum What {
         /// Lines of each text to show
         #[arg(long, default_value_t = 12)]
         lines: usize,
+        /// Fold the steps of agents deeper than this; 0 shows the main agent alone
+        #[arg(long, default_value_t = u32::MAX, hide_default_value = true)]
+        depth: u32,
     },
     /// Print a trace in Jurist's own form
     Convert(Input),
@@ -57,13 +62,13 @@ fn format(name: &str) -> Result<Format, String> {
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let mut out = anstream::stdout();
     match &args.what {
-        What::Show { input, lines } => {
+        What::Show { input, lines, depth } => {
             for (at, (format, trace)) in read(input)?.iter().enumerate() {
                 if 0 < at {
                     writeln!(out)?;
                 }
                 writeln!(out, "\x1b[1m{}\x1b[0m", headline(*format, trace))?;
-                write!(out, "{}", coloured(&for_person(trace, *lines)))?;
+                write!(out, "{}", coloured(&for_person(trace, *lines, *depth)))?;
             }
         }
         What::Convert(input) => {
@@ -92,7 +97,6 @@ fn read(input: &Input) -> anyhow::Result<Vec<(Format, Trace)>> {
 fn headline(format: Format, trace: &Trace) -> String {
     let n_calls = trace.tool_calls().count();
     let n_errors = trace.steps.iter().flat_map(|it| &it.results).filter(|it| it.error).count();
-    let plural = |n: usize, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
     let mut parts =
         vec![format.name().to_owned(), plural(trace.steps.len(), "step"), plural(n_calls, "tool call")];
     if 0 < n_errors {

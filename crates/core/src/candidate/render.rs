@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::trace::{Role, Step, Trace};
+use crate::quantity::plural;
 
 /// About how many characters a token has; judges' providers count exactly, afterwards.
 const CHARS_PER_TOKEN: usize = 4;
@@ -96,11 +97,30 @@ fn clipped(text: &str, n_lines: usize) -> String {
 
 /// The trace for a person: numbered steps, long texts cut to `n_lines`, sub-agents indented.
 ///
+/// Steps of agents deeper than `depth` are folded into a line that counts them.
 /// What an agent wrote cannot steer the terminal it is shown on.
-pub fn for_person(trace: &Trace, n_lines: usize) -> String {
+pub fn for_person(trace: &Trace, n_lines: usize, depth: u32) -> String {
     let mut out = String::new();
-    for (at, step) in trace.steps.iter().enumerate() {
+    let mut steps = trace.steps.iter().enumerate().peekable();
+    while let Some((at, step)) = steps.next() {
         let indent = "  ".repeat(step.depth as usize);
+        if depth < step.depth {
+            let mut folded = vec![step];
+            while let Some((_, next)) = steps.next_if(|it| depth < it.1.depth) {
+                folded.push(next);
+            }
+            let n_calls: usize = folded.iter().map(|it| it.tool_calls.len()).sum();
+            let n_steps = folded.len();
+            let title = title(step);
+            let _ = writeln!(
+                out,
+                "{indent}{:>3}  ▸ {title}: {} and {} folded",
+                at + 1,
+                plural(n_steps, "step"),
+                plural(n_calls, "tool call")
+            );
+            continue;
+        }
         let _ = writeln!(out, "{indent}{:>3}  {}", at + 1, title(step));
         let mut text = String::new();
         body(step, &mut text, n_lines);
@@ -126,5 +146,17 @@ mod tests {
         assert!(text.contains("step 0 ") && text.contains("step 99 ") && !text.contains("step 50 "));
         assert!(text.contains("of 100 steps left out"), "{text}");
         assert!(for_judge(&trace, 100_000).contains("step 50 "));
+    }
+
+    #[test]
+    fn what_sub_agents_did_can_be_folded() {
+        let step = |depth| Step { depth, ..Step::new(Role::Assistant, format!("at depth {depth}")) };
+        let trace = Trace { steps: [0, 1, 2, 1, 0].map(step).to_vec(), ..Trace::default() };
+        let whole = for_person(&trace, 9, u32::MAX);
+        assert_eq!(whole.matches("at depth").count(), 5, "{whole}");
+        let folded = for_person(&trace, 9, 0);
+        assert_eq!(folded.matches("at depth").count(), 2, "{folded}");
+        assert!(folded.contains("▸ assistant (sub-agent): 3 steps and 0 tool calls folded"), "{folded}");
+        assert!(for_person(&trace, 9, 1).contains("▸ assistant (sub-agent): 1 step and"), "{folded}");
     }
 }

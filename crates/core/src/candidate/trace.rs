@@ -96,6 +96,9 @@ pub struct ToolCall {
     pub id: Option<String>,
     pub name: String,
     pub arguments: Map<String, Value>,
+    /// How long it took, where the format says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -155,7 +158,7 @@ impl Step {
 impl ToolCall {
     /// Arguments as frameworks write them: an object, JSON text of one, or something else under `input`.
     pub fn new(id: Option<String>, name: impl Into<String>, arguments: &Value) -> Self {
-        Self { id, name: name.into(), arguments: as_arguments(arguments) }
+        Self { id, name: name.into(), arguments: as_arguments(arguments), duration_ms: None }
     }
 }
 

@@ -5,11 +5,22 @@ use serde_json::Value;
 use super::{BadCheck, Finding, Params, Subject, trace_of};
 use crate::candidate::{Role, Trace};
 
-/// Upper bounds by what they bound; all must hold.
+/// Bounds by what they bound; each that holds is a share of the score.
 #[derive(Debug)]
 pub(super) struct Bounds {
     most: Vec<(Quantity, f64)>,
+    exploration: Option<Exploration>,
 }
+
+/// How much of a run should only look around: the share of its tool calls that read.
+#[derive(Debug)]
+struct Exploration {
+    target: f64,
+    tolerance: f64,
+}
+
+/// Tools that read and change nothing, as AgentV has them; case does not matter.
+const EXPLORING: [&str; 7] = ["read", "grep", "glob", "search", "list", "websearch", "webfetch"];
 
 #[derive(Debug, Clone, Copy)]
 enum Quantity {
@@ -56,7 +67,7 @@ impl Quantity {
 }
 
 pub(super) fn compile(params: &Params<'_>) -> Result<Option<Bounds>, BadCheck> {
-    let known: &[(&str, Quantity)] = match params.name() {
+    let known: &[(&'static str, Quantity)] = match params.name() {
         "latency" => &[("threshold", Quantity::Milliseconds)],
         "cost" => &[("budget", Quantity::Dollars)],
         "token-usage" => &[
@@ -64,8 +75,7 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<Bounds>, BadCheck> {
             ("max_input", Quantity::TokensIn),
             ("max_output", Quantity::TokensOut),
         ],
-        // What counts as exploring is a matter of an agent's tools; that bound is not decided here.
-        "execution-metrics" if params.get("target_exploration_ratio").is_none() => &[
+        "execution-metrics" => &[
             ("max_tool_calls", Quantity::ToolCalls),
             ("max_llm_calls", Quantity::ModelCalls),
             ("max_tokens", Quantity::Tokens),
@@ -78,7 +88,23 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<Bounds>, BadCheck> {
     for (name, quantity) in known {
         most.extend(params.number(name)?.map(|it| (*quantity, it)));
     }
-    Ok(Some(Bounds { most }))
+    let exploration = exploration(params)?;
+    if most.is_empty() && exploration.is_none() {
+        return Err(BadCheck::Missing { check: params.name(), name: known[0].0 });
+    }
+    Ok(Some(Bounds { most, exploration }))
+}
+
+fn exploration(params: &Params<'_>) -> Result<Option<Exploration>, BadCheck> {
+    let Some(target) = params.number("target_exploration_ratio")? else { return Ok(None) };
+    Ok(Some(Exploration { target, tolerance: params.number("exploration_tolerance")?.unwrap_or(0.2) }))
+}
+
+fn exploration_ratio(trace: &Trace) -> Option<f64> {
+    let n_calls = trace.tool_calls().count();
+    let explores = |name: &str| EXPLORING.contains(&name.to_lowercase().as_str());
+    let n_exploring = trace.tool_calls().filter(|it| explores(&it.name)).count();
+    (0 < n_calls).then(|| n_exploring as f64 / n_calls as f64)
 }
 
 impl Bounds {
@@ -95,10 +121,13 @@ impl Bounds {
             n_held += usize::from(found <= *most);
             comments.push(format!("{found} {} of {most}", quantity.name()));
         }
-        let score = n_held as f64 / self.most.len().max(1) as f64;
-        Finding {
-            value: Value::Bool(n_held == self.most.len()),
-            ..Finding::scored(score, Value::Null, comments.join("; "))
+        if let Some(wanted) = &self.exploration {
+            let Some(ratio) = exploration_ratio(&trace) else {
+                return Finding::nothing("the run called no tool, so it has no exploration ratio");
+            };
+            n_held += usize::from((ratio - wanted.target).abs() <= wanted.tolerance + 1e-9);
+            comments.push(format!("exploration {ratio:.2}, wanted {} ± {}", wanted.target, wanted.tolerance));
         }
+        Finding::share(n_held as f64 / comments.len() as f64, comments.join("; "))
     }
 }

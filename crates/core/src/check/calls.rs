@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::matching::{Closeness, close, most_pairs};
+use super::fields::at;
+use super::matching::{Closeness, close, most_pairs, same};
 use super::{BadCheck, Finding, Params, Subject, shown, trace_of};
 use crate::candidate::{Role, ToolCall, Trace};
 
@@ -41,11 +42,7 @@ pub(super) enum CallCheck {
         names: Vec<Wanted>,
         exact: bool,
     },
-    Given {
-        wanted: Wanted,
-        arguments: Map<String, Value>,
-        exact: bool,
-    },
+    Given(Given),
     Steps {
         roles: Vec<String>,
         wanted: Wanted,
@@ -53,9 +50,35 @@ pub(super) enum CallCheck {
     Expected {
         order: Order,
         minimums: Vec<(String, usize)>,
-        calls: Vec<(String, Option<Map<String, Value>>)>,
-        mode: Arguments,
+        calls: Vec<Expected>,
     },
+}
+
+/// A call with certain arguments; what is ignored or left at its default does not count.
+#[derive(Debug)]
+pub(super) struct Given {
+    wanted: Wanted,
+    arguments: Map<String, Value>,
+    exact: bool,
+    defaults: Map<String, Value>,
+    ignore: Vec<Wanted>,
+}
+
+/// One call of an expected trajectory.
+#[derive(Debug)]
+pub(super) struct Expected {
+    tool: String,
+    /// `None`: any.
+    arguments: Option<Map<String, Value>>,
+    compare: Compare,
+    max_duration_ms: Option<f64>,
+}
+
+#[derive(Debug, Clone)]
+enum Compare {
+    Whole(Arguments),
+    /// These fields only, by path.
+    Fields(Vec<String>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -135,11 +158,7 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<CallCheck>, BadCheck
         "tool_call_accuracy" => CallCheck::Accuracy { rules: rules(params, "args_match_mode")? },
         "tool_use" => CallCheck::Use {
             tool: params.text("expected_tool")?.unwrap_or_default(),
-            arguments: params
-                .get("expected_args")
-                .and_then(Value::as_object)
-                .filter(|it| !it.is_empty())
-                .cloned(),
+            arguments: params.map("expected_args")?.filter(|it| !it.is_empty()).cloned(),
             mode: match params.word("args_match_mode", &ARGUMENTS, Arguments::Superset)? {
                 // What is expected must be there; more may be.
                 Arguments::Subset => Arguments::Superset,
@@ -158,16 +177,7 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<CallCheck>, BadCheck
                 steps.as_array().into_iter().flatten().map(|it| wanted(params, it)).collect();
             CallCheck::Sequence { names: names?, exact: value["mode"] == "exact" }
         }
-        "trajectory:tool-args-match" => {
-            let value = params.get("value").cloned().unwrap_or_default();
-            let arguments =
-                value.get("args").or_else(|| value.get("arguments")).and_then(Value::as_object).cloned();
-            CallCheck::Given {
-                wanted: wanted(params, &value)?,
-                arguments: arguments.unwrap_or_default(),
-                exact: value["mode"] == "exact",
-            }
-        }
+        "trajectory:tool-args-match" => CallCheck::Given(given(params)?),
         "trajectory:step-count" => {
             let value = params.get("value").cloned().unwrap_or_default();
             let roles = match &value["type"] {
@@ -185,17 +195,10 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<CallCheck>, BadCheck
 
 fn rules(params: &Params<'_>, name: &str) -> Result<Rules, BadCheck> {
     let default = params.word(name, &ARGUMENTS, Arguments::Exact)?;
-    let overrides = params.get("tool_args_match_overrides").and_then(Value::as_object);
+    let name = "tool_args_match_overrides";
     let mut by_tool = BTreeMap::new();
-    for (tool, word) in overrides.into_iter().flatten() {
-        let found = ARGUMENTS.iter().find(|it| Some(it.0) == word.as_str());
-        let found = found.ok_or_else(|| {
-            params.bad(
-                "tool_args_match_overrides",
-                format!("{word} of `{tool}` is not one of exact, ignore, subset, superset"),
-            )
-        })?;
-        by_tool.insert(tool.clone(), found.1);
+    for (tool, word) in params.map(name)?.into_iter().flatten() {
+        by_tool.insert(tool.clone(), arguments_word(params, name, word)?);
     }
     Ok(Rules { default, by_tool, how: closeness(params)? })
 }
@@ -234,6 +237,34 @@ fn wanted(params: &Params<'_>, value: &Value) -> Result<Wanted, BadCheck> {
     Ok(Wanted { name, least, most: most.unwrap_or(u64::MAX) })
 }
 
+fn arguments_word(params: &Params<'_>, name: &str, word: &Value) -> Result<Arguments, BadCheck> {
+    let found = ARGUMENTS.iter().find(|it| Some(it.0) == word.as_str());
+    let problem = || format!("{word} is not one of exact, ignore, subset, superset");
+    found.map(|it| it.1).ok_or_else(|| params.bad(name, problem()))
+}
+
+fn given(params: &Params<'_>) -> Result<Given, BadCheck> {
+    let value = params.get("value").cloned().unwrap_or_default();
+    let map = |it: &Value, name: &str| match it {
+        Value::Null => Ok(Map::new()),
+        Value::Object(map) => Ok(map.clone()),
+        other => Err(params.bad("value", format!("`{name}` must be a mapping, not {other}"))),
+    };
+    let arguments = value.get("args").or_else(|| value.get("arguments")).unwrap_or(&Value::Null);
+    let ignore = match &value["ignore"] {
+        Value::Null => Vec::new(),
+        Value::Array(items) => items.iter().map(|it| wanted(params, it)).collect::<Result<_, _>>()?,
+        one => vec![wanted(params, one)?],
+    };
+    Ok(Given {
+        wanted: wanted(params, &value)?,
+        arguments: map(arguments, "args")?,
+        exact: value["mode"] == "exact",
+        defaults: map(&value["defaults"], "defaults")?,
+        ignore,
+    })
+}
+
 fn expected(params: &Params<'_>) -> Result<CallCheck, BadCheck> {
     let orders = [
         ("any_order", Order::Any),
@@ -242,21 +273,43 @@ fn expected(params: &Params<'_>) -> Result<CallCheck, BadCheck> {
         ("subset", Order::Subset),
         ("superset", Order::Superset),
     ];
-    let minimums = params.get("minimums").and_then(Value::as_object).into_iter().flatten();
-    let minimums = minimums
-        .filter_map(|(tool, count)| Some((tool.clone(), usize::try_from(count.as_u64()?).ok()?)))
-        .collect();
+    let mut minimums = Vec::new();
+    for (tool, count) in params.map("minimums")?.into_iter().flatten() {
+        let count = count.as_u64().and_then(|it| usize::try_from(it).ok());
+        let bad = || params.bad("minimums", format!("`{tool}` needs a whole number of 0 or more"));
+        minimums.push((tool.clone(), count.ok_or_else(bad)?));
+    }
+    let default = params.get("args_match").map(|it| compare(params, it)).transpose()?;
+    let default = default.unwrap_or(Compare::Whole(Arguments::Exact));
     let calls = params.get("expected").and_then(Value::as_array).into_iter().flatten();
-    let calls = calls.map(|it| (shown(&it["tool"]), it["args"].as_object().cloned())).collect();
-    Ok(CallCheck::Expected {
-        order: params.word("mode", &orders, Order::Kept)?,
-        minimums,
-        calls,
-        mode: match params.get("args_match") {
-            Some(Value::String(_)) => params.word("args_match", &ARGUMENTS, Arguments::Exact)?,
-            _ => Arguments::Exact,
-        },
+    let calls = calls.map(|it| expected_call(params, it, &default)).collect::<Result<_, _>>()?;
+    Ok(CallCheck::Expected { order: params.word("mode", &orders, Order::Kept)?, minimums, calls })
+}
+
+fn expected_call(params: &Params<'_>, value: &Value, default: &Compare) -> Result<Expected, BadCheck> {
+    let arguments = match &value["args"] {
+        Value::Null => None,
+        Value::String(word) if word == "any" => None,
+        Value::Object(map) => Some(map.clone()),
+        other => {
+            return Err(params.bad("expected", format!("`args` must be a mapping or `any`, not {other}")));
+        }
+    };
+    let own = ["args_match", "argsMatch"].iter().find_map(|it| value.get(*it));
+    let most = ["max_duration_ms", "maxDurationMs"].iter().find_map(|it| value.get(*it));
+    Ok(Expected {
+        tool: shown(&value["tool"]),
+        arguments,
+        compare: own.map_or_else(|| Ok(default.clone()), |it| compare(params, it))?,
+        max_duration_ms: most.and_then(Value::as_f64),
     })
+}
+
+fn compare(params: &Params<'_>, value: &Value) -> Result<Compare, BadCheck> {
+    match value {
+        Value::Array(paths) => Ok(Compare::Fields(paths.iter().map(shown).collect())),
+        word => arguments_word(params, "args_match", word).map(Compare::Whole),
+    }
 }
 
 impl Arguments {
@@ -277,6 +330,43 @@ impl Rules {
     fn fit(&self, agent: &ToolCall, expected: &ToolCall) -> bool {
         let rule = self.by_tool.get(&agent.name).copied().unwrap_or(self.default);
         agent.name == expected.name && rule.fit(&agent.arguments, &expected.arguments, self.how)
+    }
+}
+
+impl Given {
+    fn fits(&self, call: &ToolCall) -> bool {
+        let counts = |key: &String| !self.ignore.iter().any(|it| it.fits(key));
+        let only = |map: &Map<String, Value>, keep: &dyn Fn(&String, &Value) -> bool| -> Map<String, Value> {
+            map.iter().filter(|it| keep(it.0, it.1)).map(|it| (it.0.clone(), it.1.clone())).collect()
+        };
+        let expected = only(&self.arguments, &|key, _| counts(key));
+        let at_default = |key: &String, value: &Value| {
+            !expected.contains_key(key) && self.defaults.get(key).is_some_and(|it| same(it, value))
+        };
+        let agent = only(&call.arguments, &|key, value| counts(key) && !at_default(key, value));
+        let mode = if self.exact { Arguments::Exact } else { Arguments::Superset };
+        self.wanted.fits(&call.name) && mode.fit(&agent, &expected, Closeness::default())
+    }
+}
+
+impl Expected {
+    fn fits(&self, call: &ToolCall) -> bool {
+        let in_time = match (self.max_duration_ms, call.duration_ms) {
+            (Some(most), Some(took)) => took <= most,
+            _ => true,
+        };
+        let same_arguments = || match (&self.arguments, &self.compare) {
+            (None, _) => true,
+            (Some(wanted), Compare::Whole(mode)) => mode.fit(&call.arguments, wanted, Closeness::default()),
+            (Some(wanted), Compare::Fields(paths)) => {
+                let (wanted, found) = (Value::Object(wanted.clone()), Value::Object(call.arguments.clone()));
+                paths.iter().all(|path| match (at(&wanted, path), at(&found, path)) {
+                    (Some(wanted), Some(found)) => same(wanted, found),
+                    (wanted, _) => wanted.is_none(),
+                })
+            }
+        };
+        call.name == self.tool && in_time && same_arguments()
     }
 }
 
@@ -333,13 +423,7 @@ impl CallCheck {
                 let passed = in_order && (!exact || names.len() == calls.len());
                 Finding::passed(passed, called(&calls))
             }
-            Self::Given { wanted, arguments, exact } => {
-                let mode = if *exact { Arguments::Exact } else { Arguments::Superset };
-                let passed = calls.iter().any(|it| {
-                    wanted.fits(&it.name) && mode.fit(&it.arguments, arguments, Closeness::default())
-                });
-                Finding::passed(passed, called(&calls))
-            }
+            Self::Given(given) => Finding::passed(calls.iter().any(|it| given.fits(it)), called(&calls)),
             Self::Steps { roles, wanted } => {
                 let count = n_steps(&trace, roles, wanted);
                 Finding {
@@ -347,8 +431,8 @@ impl CallCheck {
                     ..Finding::passed((wanted.least..=wanted.most).contains(&count), format!("{count} steps"))
                 }
             }
-            Self::Expected { order, minimums, calls: expected, mode } => {
-                ordered(*order, minimums, expected, *mode, &calls)
+            Self::Expected { order, minimums, calls: expected } => {
+                ordered(*order, minimums, expected, &calls)
             }
         }
     }
@@ -374,12 +458,12 @@ impl CallCheck {
                 let n_pairs = pairs(rules);
                 let (n, all, mine) = (n_pairs as f64, expected.len() as f64, calls.len() as f64);
                 let precision = if calls.is_empty() { 0.0 } else { n / mine };
-                let comment = format!(
-                    "recall {:.3}, precision {precision:.3}, F1 {:.3}",
-                    n / all,
-                    2.0 * n / (all + mine)
-                );
-                Finding::scored(n / all, format!("{n_pairs}/{}", expected.len()), comment)
+                let (recall, f1) = (n / all, 2.0 * n / (all + mine));
+                let comment = format!("recall {recall:.3}, precision {precision:.3}, F1 {f1:.3}");
+                Finding::scored(recall, format!("{n_pairs}/{}", expected.len()), comment)
+                    .with("recall", recall)
+                    .with("precision", precision)
+                    .with("f1", f1)
             }
             _ => Finding::nothing("not a comparison"),
         }
@@ -428,29 +512,43 @@ fn n_steps(trace: &Trace, kinds: &[String], wanted: &Wanted) -> u64 {
 fn ordered(
     order: Order,
     minimums: &[(String, usize)],
-    expected: &[(String, Option<Map<String, Value>>)],
-    mode: Arguments,
+    expected: &[Expected],
     calls: &[&ToolCall],
 ) -> Finding {
-    let fits = |call: &ToolCall, (tool, arguments): &(String, Option<Map<String, Value>>)| {
-        call.name == *tool
-            && arguments.as_ref().is_none_or(|wanted| mode.fit(&call.arguments, wanted, Closeness::default()))
+    let untimed = |it: &&Expected| {
+        it.max_duration_ms.is_some()
+            && calls.iter().any(|call| call.name == it.tool && call.duration_ms.is_none())
     };
-    let pairs = || most_pairs(calls.len(), expected.len(), |a, b| fits(calls[a], &expected[b]));
-    let passed = match order {
-        Order::Any => {
-            minimums.iter().all(|(tool, least)| *least <= calls.iter().filter(|it| it.name == *tool).count())
-        }
-        Order::Kept => {
-            let mut rest = calls.iter();
-            expected.iter().all(|wanted| rest.any(|it| fits(it, wanted)))
-        }
+    if let Some(it) = expected.iter().find(untimed) {
+        return Finding::nothing(format!("the run does not tell how long `{}` took", it.tool));
+    }
+    let pairs = || most_pairs(calls.len(), expected.len(), |a, b| expected[b].fits(calls[a]));
+    let count = |tool: &str| calls.iter().filter(|it| it.name == tool).count();
+    let (n_met, n_all) = match order {
+        Order::Any => (minimums.iter().filter(|it| it.1 <= count(&it.0)).count(), minimums.len()),
+        Order::Kept => (longest_in_order(calls, expected), expected.len()),
         Order::Exact => {
-            calls.len() == expected.len()
-                && calls.iter().zip(expected).all(|(call, wanted)| fits(call, wanted))
+            let met = calls.iter().zip(expected).filter(|(call, wanted)| wanted.fits(call)).count();
+            (met, calls.len().max(expected.len()))
         }
-        Order::Subset => pairs() == calls.len(),
-        Order::Superset => pairs() == expected.len(),
+        Order::Subset => (pairs(), calls.len()),
+        Order::Superset => (pairs(), expected.len()),
     };
-    Finding::passed(passed, called(calls))
+    let share = if n_all == 0 { 1.0 } else { n_met as f64 / n_all as f64 };
+    Finding::share(share, format!("{n_met} of {n_all}; {}", called(calls)))
+}
+
+/// How many of the expected calls the agent made in their order, with others between.
+fn longest_in_order(calls: &[&ToolCall], expected: &[Expected]) -> usize {
+    let mut best = vec![0; calls.len() + 1];
+    for wanted in expected {
+        let mut before = 0;
+        for at in 0..calls.len() {
+            let here = best[at + 1];
+            let with = if wanted.fits(calls[at]) { before + 1 } else { 0 };
+            best[at + 1] = here.max(best[at]).max(with);
+            before = here;
+        }
+    }
+    best[calls.len()]
 }

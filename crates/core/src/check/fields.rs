@@ -27,8 +27,10 @@ enum Compare {
         tolerance: f64,
         relative: bool,
     },
-    /// The same day, however it is written.
-    Date,
+    /// The same day, however it is written; `03/04/2031` is a day in March unless days come first.
+    Date {
+        day_first: bool,
+    },
 }
 
 pub(super) fn compile(params: &Params<'_>) -> Result<FieldAccuracy, BadCheck> {
@@ -40,7 +42,7 @@ pub(super) fn compile(params: &Params<'_>) -> Result<FieldAccuracy, BadCheck> {
                 tolerance: it["tolerance"].as_f64().unwrap_or(0.0),
                 relative: it["relative"] == true,
             },
-            Some("date") => Compare::Date,
+            Some("date") => Compare::Date { day_first: day_first(&it["formats"]) },
             _ => return Err(params.bad("fields", "`match` is one of exact, numeric_tolerance, date")),
         };
         let path = it["path"].as_str().ok_or_else(|| params.bad("fields", "each field needs a `path`"))?;
@@ -93,12 +95,12 @@ impl FieldAccuracy {
         } else {
             format!("wrong: {}", wrong.join(", "))
         };
-        Finding { value: Value::Bool(wrong.is_empty()), ..Finding::scored(score, Value::Null, comment) }
+        Finding::share(score, comment).with("wrong", wrong)
     }
 }
 
 /// `a.b[0].c` or `a.b.0.c`.
-fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+pub(super) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     let steps = path.split(['.', '[']).map(|it| it.trim_end_matches(']')).filter(|it| !it.is_empty());
     steps
         .into_iter()
@@ -116,16 +118,23 @@ impl Compare {
                 }
                 _ => false,
             },
-            Self::Date => match (found.as_str().and_then(day), expected.as_str().and_then(day)) {
-                (Some(a), Some(b)) => a == b,
-                _ => false,
-            },
+            Self::Date { day_first } => {
+                let day = |it: &Value| day(it.as_str()?, *day_first);
+                day(found).is_some_and(|it| Some(it) == day(expected))
+            }
         }
     }
 }
 
+/// Whether the formats that are listed write numbers as day/month/year.
+fn day_first(formats: &Value) -> bool {
+    let listed = formats.as_array().into_iter().flatten().chain([formats]).filter_map(Value::as_str);
+    let mut slashed = listed.map(str::to_uppercase).filter(|it| it.contains('/') && !it.starts_with('Y'));
+    slashed.next().is_some_and(|it| it.starts_with('D'))
+}
+
 /// Year, month and day of the usual spellings.
-fn day(text: &str) -> Option<(u32, u32, u32)> {
+fn day(text: &str, day_first: bool) -> Option<(u32, u32, u32)> {
     const MONTHS: [&str; 12] =
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let date = text.trim().split(['T', ' ']).next()?;
@@ -137,8 +146,7 @@ fn day(text: &str) -> Option<(u32, u32, u32)> {
     let (year, month, day) = match (a.len(), month(b)) {
         (4, _) => (number(a)?, number(b)?, number(c)?),
         (_, Some(month)) => (number(c)?, month, number(a)?),
-        // 03/04/2031: months come first with slashes, unless that cannot be.
-        _ if date.contains('/') && number(a)? <= 12 => (number(c)?, number(a)?, number(b)?),
+        _ if date.contains('/') && !day_first && number(a)? <= 12 => (number(c)?, number(a)?, number(b)?),
         _ => (number(c)?, number(b)?, number(a)?),
     };
     ((1..=12).contains(&month) && (1..=31).contains(&day)).then_some((year, month, day))

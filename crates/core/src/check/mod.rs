@@ -11,7 +11,7 @@ mod matching;
 mod overlap;
 mod text;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::candidate::{Trace, read_value};
 use crate::catalogue::{CHECKS, Entry, Method, find};
@@ -33,20 +33,32 @@ pub struct Finding {
     /// The raw answer: true or false, a count, a distance.
     pub value: Value,
     pub comment: String,
+    /// Figures beside the score, such as precision beside recall.
+    pub metadata: Map<String, Value>,
 }
 
 impl Finding {
     fn passed(passed: bool, comment: impl Into<String>) -> Self {
-        Self { score: Some(f64::from(u8::from(passed))), value: Value::Bool(passed), comment: comment.into() }
+        Self::scored(f64::from(u8::from(passed)), passed, comment)
     }
 
     fn scored(score: f64, value: impl Into<Value>, comment: impl Into<String>) -> Self {
-        Self { score: Some(score), value: value.into(), comment: comment.into() }
+        Self { score: Some(score), value: value.into(), comment: comment.into(), metadata: Map::new() }
+    }
+
+    /// Partial credit; only all of it passes.
+    fn share(score: f64, comment: impl Into<String>) -> Self {
+        Self::scored(score, 1.0 <= score, comment)
     }
 
     /// Nothing to check against is not a failure.
     fn nothing(why: impl Into<String>) -> Self {
-        Self { score: None, value: Value::Null, comment: why.into() }
+        Self { score: None, value: Value::Null, comment: why.into(), metadata: Map::new() }
+    }
+
+    fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.metadata.insert(key.to_owned(), value.into());
+        self
     }
 }
 
@@ -95,10 +107,10 @@ impl Check {
     /// ```
     pub fn new(name: &str, params: &Value) -> Result<Self, BadCheck> {
         let entry = find(CHECKS, name).ok_or_else(|| BadCheck::Unknown(name.to_owned()))?;
-        let empty = serde_json::Map::new();
+        let empty = Map::new();
         let params = params.as_object().unwrap_or(&empty);
         let known = |key: &str| entry.params.iter().find(|it| it.name == key || it.alias == Some(key));
-        let mut read = serde_json::Map::new();
+        let mut read = Map::new();
         for (key, value) in params {
             let Some(param) = known(key) else {
                 let names: Vec<&str> = entry.params.iter().map(|it| it.name).collect();
@@ -151,7 +163,7 @@ impl Check {
 /// Parameters by name, each read as what it must be.
 struct Params<'a> {
     entry: &'static Entry,
-    map: &'a serde_json::Map<String, Value>,
+    map: &'a Map<String, Value>,
 }
 
 impl Params<'_> {
@@ -182,6 +194,14 @@ impl Params<'_> {
             Some(Value::String(text)) => Ok(text.split(',').map(|it| it.trim().to_owned()).collect()),
             Some(Value::Array(items)) => Ok(items.iter().map(shown).collect()),
             Some(other) => Err(self.bad(name, format!("must be a text or a list of texts, not {other}"))),
+        }
+    }
+
+    fn map(&self, name: &str) -> Result<Option<&Map<String, Value>>, BadCheck> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::Object(map)) => Ok(Some(map)),
+            Some(other) => Err(self.bad(name, format!("must be a mapping, not {other}"))),
         }
     }
 
@@ -224,7 +244,7 @@ fn shown(value: &Value) -> String {
 
 /// The text of an output: itself, or the field that holds it.
 fn text_of(value: &Value) -> String {
-    let field = |map: &serde_json::Map<String, Value>| {
+    let field = |map: &Map<String, Value>| {
         ["output", "text", "content", "answer", "final_answer"]
             .iter()
             .find_map(|it| map.get(*it)?.as_str().map(str::to_owned))

@@ -38,6 +38,9 @@ fn bad_parameters_fail_before_anything_is_read() {
         ("json_schema_match", json!({ "schema": { "type": "bogus" } }), "bogus"),
         ("json_schema_match", json!({ "schema": { "$ref": "http://example.org/s" } }), "schema"),
         ("script", json!({ "command": "x" }), "more than the subject"),
+        ("tool_use", json!({ "expected_tool": "a", "expected_args": [1] }), "must be a mapping"),
+        ("tool-trajectory", json!({ "mode": "exact", "expected": [{ "tool": "a", "args": 5 }] }), "mapping"),
+        ("execution-metrics", json!({}), "needs `max_tool_calls`"),
     ] {
         let error = Check::new(name, &params).unwrap_err().to_string();
         assert!(error.contains(word), "{name}: {error}");
@@ -58,6 +61,70 @@ fn the_string_family_is_what_it_says() {
     assert_eq!(run("contains-json", json!({ "required": ["a"] }), r#"see {"b": 1} and {"a": 2}"#), Some(1.0));
     assert_eq!(run("word-count", json!({ "min": 2, "max": 3 }), "one two three four"), Some(0.0));
     assert_eq!(run("levenshtein", json!("kitten"), "sitting"), Some(1.0));
+}
+
+#[test]
+fn runs_are_held_to_how_much_they_explore() {
+    let run = |names: &[&str], params: Value| {
+        let made: Vec<(&str, Value)> = names.iter().map(|it| (*it, json!({}))).collect();
+        finding("execution-metrics", &params, &calls(&made), &Value::Null)
+    };
+    let half = json!({ "target_exploration_ratio": 0.5, "max_tool_calls": 3 });
+    assert_eq!(run(&["Read", "edit"], half.clone()).score, Some(1.0));
+    assert_eq!(run(&["Read", "grep", "list"], half.clone()).score, Some(0.5));
+    assert_eq!(run(&["Read", "grep", "list", "glob"], half.clone()).score, Some(0.0));
+    assert_eq!(run(&[], half).score, None);
+}
+
+#[test]
+fn expected_trajectories_hold_arguments_and_durations() {
+    let timed = json!([{ "role": "assistant", "tool_calls": [
+        { "tool": "find", "input": { "q": "a", "deep": { "n": 1 } }, "duration_ms": 40 },
+        { "tool": "send", "input": { "to": "x" } },
+    ]}]);
+    let run = |mode: &str, expected: Value| {
+        finding("tool-trajectory", &json!({ "mode": mode, "expected": expected }), &timed, &Value::Null)
+    };
+    assert_eq!(run("exact", json!([{ "tool": "find" }, { "tool": "send", "args": "any" }])).score, Some(1.0));
+    assert_eq!(run("exact", json!([{ "tool": "find" }])).score, Some(0.5));
+    assert_eq!(run("in_order", json!([{ "tool": "send" }, { "tool": "find" }])).score, Some(0.5));
+    let fields =
+        |n: u8| json!([{ "tool": "find", "args": { "deep": { "n": n } }, "args_match": ["deep.n"] }]);
+    assert_eq!(run("superset", fields(1)).score, Some(1.0));
+    assert_eq!(run("superset", fields(2)).score, Some(0.0));
+    assert_eq!(run("in_order", json!([{ "tool": "find", "max_duration_ms": 40 }])).score, Some(1.0));
+    assert_eq!(run("in_order", json!([{ "tool": "find", "max_duration_ms": 39 }])).score, Some(0.0));
+    let untimed = run("in_order", json!([{ "tool": "send", "max_duration_ms": 40 }]));
+    assert_eq!(untimed.score, None);
+    assert!(untimed.comment.contains("how long `send` took"), "{}", untimed.comment);
+}
+
+#[test]
+fn arguments_that_are_ignored_or_left_at_their_default_do_not_count() {
+    let agent = calls(&[("find", json!({ "q": "a", "limit": 10, "trace_id": "t1" }))]);
+    let run = |value: Value| {
+        finding("trajectory:tool-args-match", &json!({ "value": value }), &agent, &Value::Null).score
+    };
+    let exact = json!({ "name": "find", "args": { "q": "a" }, "mode": "exact" });
+    assert_eq!(run(exact.clone()), Some(0.0));
+    let mut loose = exact;
+    loose["ignore"] = json!(["trace_*"]);
+    loose["defaults"] = json!({ "limit": 10 });
+    assert_eq!(run(loose.clone()), Some(1.0));
+    loose["defaults"] = json!({ "limit": 11 });
+    assert_eq!(run(loose), Some(0.0));
+}
+
+#[test]
+fn looking_around_is_opted_in_to_and_bounded() {
+    let run = |pattern: &str, output: &str| {
+        finding("regex", &json!({ "value": pattern, "engine": "backtracking" }), &json!(output), &Value::Null)
+    };
+    assert_eq!(run("a(?=b)", "ab").score, Some(1.0));
+    assert_eq!(run("a(?!b)", "ab").score, Some(0.0));
+    let hung = run(r"(a+)+\1\1$", &format!("{}!", "a".repeat(5_000)));
+    assert_eq!(hung.score, None);
+    assert!(hung.comment.contains("steps"), "{}", hung.comment);
 }
 
 fn calls(names: &[(&str, Value)]) -> Value {

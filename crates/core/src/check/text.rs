@@ -26,7 +26,7 @@ pub(super) enum TextCheck {
         text: String,
         at_end: bool,
     },
-    Pattern(Regex),
+    Pattern(Pattern),
     Distance {
         to: String,
         most: f64,
@@ -42,6 +42,14 @@ pub(super) enum TextCheck {
         least: f64,
         most: f64,
     },
+}
+
+/// A pattern by the engine that runs it.
+#[derive(Debug)]
+pub(super) enum Pattern {
+    Linear(Regex),
+    /// With look-around and back references, and a limit on steps.
+    Backtracking(Box<fancy_regex::Regex>),
 }
 
 /// What a length is counted in.
@@ -128,9 +136,21 @@ fn python_flags(params: &Params<'_>) -> Result<String, BadCheck> {
         .collect())
 }
 
-fn pattern(params: &Params<'_>, name: &str, flags: &str) -> Result<Regex, BadCheck> {
+fn pattern(params: &Params<'_>, name: &str, flags: &str) -> Result<Pattern, BadCheck> {
     let text = params.text(name)?.unwrap_or_default();
     let has = |flag: char| flags.contains(flag);
+    if params.word("engine", &[("linear", false), ("backtracking", true)], false)? {
+        return fancy_regex::RegexBuilder::new(&text)
+            .case_insensitive(has('i'))
+            .multi_line(has('m'))
+            .dot_matches_new_line(has('s'))
+            .ignore_whitespace(has('x'))
+            .delegate_size_limit(1 << 20)
+            .backtrack_limit(MAX_STEPS)
+            .build()
+            .map(|it| Pattern::Backtracking(Box::new(it)))
+            .map_err(|error| params.bad(name, error.to_string()));
+    }
     RegexBuilder::new(&text)
         .case_insensitive(has('i'))
         .multi_line(has('m'))
@@ -138,6 +158,7 @@ fn pattern(params: &Params<'_>, name: &str, flags: &str) -> Result<Regex, BadChe
         .ignore_whitespace(has('x'))
         .size_limit(1 << 20)
         .build()
+        .map(Pattern::Linear)
         .map_err(|error| {
             let reason = error.to_string();
             params.bad(name, reason.lines().last().unwrap_or_default().trim_start_matches("error: "))
@@ -146,6 +167,27 @@ fn pattern(params: &Params<'_>, name: &str, flags: &str) -> Result<Regex, BadChe
 
 fn folded(text: &str, case_sensitive: bool) -> String {
     if case_sensitive { text.to_owned() } else { text.to_lowercase() }
+}
+
+/// Enough for honest patterns on long texts, and over in milliseconds for the others.
+const MAX_STEPS: usize = 100_000;
+
+impl Pattern {
+    fn run(&self, text: &str) -> Finding {
+        let (matches, shown) = match self {
+            // In other engines `$` also matches before a last line break.
+            Self::Linear(regex) => (
+                Ok(regex.is_match(text) || text.strip_suffix('\n').is_some_and(|it| regex.is_match(it))),
+                regex.as_str(),
+            ),
+            Self::Backtracking(regex) => (regex.is_match(text), regex.as_str()),
+        };
+        match matches {
+            Ok(true) => Finding::passed(true, format!("/{shown}/ matches")),
+            Ok(false) => Finding::passed(false, format!("/{shown}/ does not match")),
+            Err(_) => Finding::nothing(format!("/{shown}/ took more than {MAX_STEPS} steps on this text")),
+        }
+    }
 }
 
 impl TextCheck {
@@ -199,16 +241,7 @@ impl TextCheck {
                     format!("{} `{text}`", if *at_end { "the end against" } else { "the beginning against" }),
                 )
             }
-            Self::Pattern(regex) => {
-                let text = text_of(subject.output);
-                // In other engines `$` also matches before a last line break.
-                let passed =
-                    regex.is_match(&text) || text.strip_suffix('\n').is_some_and(|it| regex.is_match(it));
-                Finding::passed(
-                    passed,
-                    format!("/{regex}/ {}", if passed { "matches" } else { "does not match" }),
-                )
-            }
+            Self::Pattern(pattern) => pattern.run(&text_of(subject.output)),
             Self::Distance { to, most } => {
                 let distance = distance(&text_of(subject.output), to);
                 Finding {

@@ -37,7 +37,14 @@ fn params(fields: &Fields<'_>, known: &'static [Param]) -> Map<String, Value> {
         };
         match node {
             Some(node) => {
-                let value = value(fields.cx, node, param.name, param.kind);
+                let kind = match param.kind {
+                    // The engine named beside it takes more; it is asked when the check is made.
+                    Kind::Pattern if params.get("engine").is_some_and(|it| it == "backtracking") => {
+                        Kind::Text
+                    }
+                    kind => kind,
+                };
+                let value = value(fields.cx, node, param.name, kind);
                 params.extend(value.map(|it| (param.name.to_owned(), it)));
             }
             None if param.required => fields.missing(param.name),
@@ -133,7 +140,8 @@ pub(super) fn pattern(cx: &Context<'_>, node: &Node, text: &str) -> Option<Regex
                 Diagnostic::error(Code::BadValue, cx.head(node), "this pattern cannot be used").label(reason);
             if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|it| text.contains(it)) {
                 diagnostic = diagnostic
-                    .note("look-around is not supported: patterns run in linear time, so that none can hang");
+                    .note("patterns run in linear time, so that none can hang")
+                    .note("`engine: backtracking` beside it allows look-around, within a number of steps");
             }
             cx.report(diagnostic);
             None

@@ -14,7 +14,7 @@ pub(super) fn parse(text: &str) -> Option<ToolCall> {
     let is_name = !name.is_empty()
         && name.chars().all(|it| it.is_alphanumeric() || "_-.: ".contains(it))
         && !name.contains("  ");
-    is_name.then(|| ToolCall { id: None, name: name.to_owned(), arguments: arguments(inside) })
+    is_name.then(|| ToolCall { name: name.to_owned(), arguments: arguments(inside), ..ToolCall::default() })
 }
 
 fn arguments(inside: &str) -> Map<String, Value> {

@@ -232,13 +232,14 @@ pub(super) fn call(value: &Value) -> Option<ToolCall> {
         .find_map(|it| value.get(*it))
         .filter(|it| it.is_object())
         .unwrap_or(value);
-    let name = inner.get("name").or_else(|| value.get("name"))?.as_str()?;
+    let name = text_of(inner, &["name", "tool"]).or_else(|| text_of(value, &["name"]))?;
     let arguments = ["arguments", "args", "input", "parameters"]
         .iter()
         .find_map(|it| inner.get(*it))
         .unwrap_or(&Value::Null);
     let id = text_of(value, &["id", "call_id", "tool_call_id"]).map(str::to_owned);
-    Some(ToolCall::new(id, name, arguments))
+    let duration_ms = ["duration_ms", "durationMs"].iter().find_map(|it| value.get(*it)?.as_f64());
+    Some(ToolCall { duration_ms, ..ToolCall::new(id, name, arguments) })
 }
 
 pub(super) fn push(text: &mut String, more: &str, between: &str) {

@@ -27,6 +27,7 @@ struct Span {
     is_root: bool,
     name: String,
     start: String,
+    duration_ms: Option<f64>,
     attributes: Map<String, Value>,
     events: Vec<(String, Map<String, Value>)>,
     failed: Option<bool>,
@@ -93,6 +94,10 @@ fn span(value: &Value) -> Span {
         is_root: parent.is_empty(),
         name: text_of(value, &["name", "span_name"]).unwrap_or_default().to_owned(),
         start: start.map(shown).unwrap_or_default(),
+        duration_ms: start.zip(value.get("endTimeUnixNano")).and_then(|(start, end)| {
+            let nanos = |it: &Value| shown(it).parse::<u64>().ok();
+            Some(nanos(end)?.checked_sub(nanos(start)?)? as f64 / 1e6)
+        }),
         attributes: attributes(
             value.get("attributes").or_else(|| value.get("span_attributes")).unwrap_or(&Value::Null),
         ),
@@ -202,6 +207,7 @@ impl Span {
             "traceloop.entity.input",
         ];
         let call = ToolCall::new(id, &name, self.get(&inputs).unwrap_or(&Value::Null));
+        let call = ToolCall { duration_ms: self.duration_ms, ..call };
         let outputs = [
             "gen_ai.tool.call.result",
             "ai.toolCall.result",

@@ -42,16 +42,17 @@ impl Replay {
     }
 
     pub(super) fn tool_run(&mut self, call: ToolCall, mut result: ToolResult, unannounced: Unannounced) {
-        let answered: Vec<&ToolResult> = self.steps.iter().flat_map(|it| &it.results).collect();
-        let is_open =
-            |it: &&ToolCall| it.name == call.name && !answered.iter().any(|answer| answer.call == it.id);
-        let mut calls = self.steps.iter().flat_map(|it| &it.tool_calls);
+        let answered: Vec<Option<String>> =
+            self.steps.iter().flat_map(|it| &it.results).map(|it| it.call.clone()).collect();
+        let is_open = |it: &&mut ToolCall| it.name == call.name && !answered.contains(&it.id);
+        let mut calls = self.steps.iter_mut().flat_map(|it| &mut it.tool_calls);
         let announced = match &call.id {
             Some(id) => calls.find(|it| it.id.as_ref() == Some(id)),
             None => calls.find(is_open),
         };
         match announced {
             Some(announced) => {
+                announced.duration_ms = call.duration_ms;
                 result.call = announced.id.clone();
                 self.steps.push(Step { role: Role::Tool, results: vec![result], ..Step::default() });
             }

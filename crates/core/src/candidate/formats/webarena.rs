@@ -85,7 +85,7 @@ fn webarena(text: &str) -> ToolCall {
     let values = bracketed(rest.trim(), names.len());
     let arguments =
         names.iter().zip(values).map(|(name, value)| ((*name).to_owned(), Value::from(value))).collect();
-    ToolCall { id: None, name: name.to_owned(), arguments }
+    ToolCall { name: name.to_owned(), arguments, ..ToolCall::default() }
 }
 
 /// The texts in brackets; brackets inside a text belong to it.
@@ -136,7 +136,7 @@ fn browsergym(text: &str) -> ToolCall {
         };
         arguments.insert(key, action::literal(value).unwrap_or_else(|| Value::from(value)));
     }
-    ToolCall { id: None, name: name.to_owned(), arguments }
+    ToolCall { name: name.to_owned(), arguments, ..ToolCall::default() }
 }
 
 fn mind2web(value: &Value, label: &str) -> Step {
@@ -150,7 +150,7 @@ fn mind2web(value: &Value, label: &str) -> Step {
     if let Some(text) = operation["value"].as_str().filter(|it| !it.is_empty()) {
         arguments.insert("value".to_owned(), text.into());
     }
-    let call = ToolCall { id: None, name: name.to_owned(), arguments };
+    let call = ToolCall { name: name.to_owned(), arguments, ..ToolCall::default() };
     let screenshot = text_of(value, &["screenshot"]).map(str::to_owned);
     Step { tool_calls: vec![call], screenshot, ..Step::default() }
 }
@@ -169,7 +169,7 @@ fn gui(value: &Value, steps: &mut Vec<Step>) {
     steps.push(Step {
         text: answer.unwrap_or_default().to_owned(),
         reasoning: text_of(value, &["thought"]).unwrap_or_default().to_owned(),
-        tool_calls: vec![ToolCall { id: None, name: name.to_owned(), arguments }],
+        tool_calls: vec![ToolCall { name: name.to_owned(), arguments, ..ToolCall::default() }],
         ..Step::default()
     });
     let screenshot = text_of(value, &["screenshot"]).map(str::to_owned);
