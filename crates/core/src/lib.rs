@@ -16,4 +16,5 @@ pub mod dialect;
 pub mod grade;
 pub mod run;
 pub mod score;
+pub mod judge;
 pub mod schema;

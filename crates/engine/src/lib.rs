@@ -2,4 +2,8 @@
 //!
 //! Knows no database and no HTTP server, and never prints.
 
+pub mod call;
+pub mod judge;
 pub mod load;
+pub mod model;
+pub mod record;

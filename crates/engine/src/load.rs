@@ -82,6 +82,19 @@ fn project_root(path: &Path) -> PathBuf {
     folder.ancestors().find(is_root).unwrap_or(folder).to_owned()
 }
 
+/// A variable of the environment; an empty one is none.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|it| !it.is_empty())
+}
+
+/// Where replies are kept unless something else is said: the user's cache folder.
+pub fn cache_folder() -> Option<PathBuf> {
+    let own = variable("JURIST_CACHE").map(PathBuf::from);
+    let shared = || variable("XDG_CACHE_HOME").map(|it| PathBuf::from(it).join("jurist"));
+    let home = || variable("HOME").map(|it| PathBuf::from(it).join(".cache/jurist"));
+    own.or_else(shared).or_else(home)
+}
+
 /// A text file, or standard input for `-`.
 pub fn read_input(path: &Path) -> Result<Arc<str>, ReadError> {
     if path.as_os_str() == "-" { read_from(&mut std::io::stdin().lock()) } else { read(path) }

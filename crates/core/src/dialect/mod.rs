@@ -21,11 +21,11 @@ use std::path::Path;
 
 use context::Context;
 pub use context::{ReadError, Variables, World};
-pub use settings::Settings;
+pub use settings::{CustomVendor, Limits, ModelPrice, Network, PROTOCOLS, Settings};
 pub use write::native as to_native;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::source::{FileId, Node, Sources, Span};
+use crate::source::{Node, Sources, Span};
 use crate::suite::Suite;
 
 /// A way to write suites.
@@ -65,6 +65,8 @@ impl Dialect {
 pub struct Loaded {
     pub suite: Option<Suite>,
     pub dialect: Option<Dialect>,
+    /// What the project says for all its suites.
+    pub settings: Settings,
     pub sources: Sources,
     pub diagnostics: Diagnostics,
 }
@@ -85,13 +87,16 @@ pub struct Loaded {
 /// ```
 pub fn load(path: &Path, dialect: Option<Dialect>, world: &World<'_>) -> Loaded {
     let cx = Context::new(world);
-    let (suite, dialect) = read_file(&cx, path, dialect);
+    let (suite, dialect, settings) = read_file(&cx, path, dialect);
     let (sources, diagnostics) = cx.finish();
     let suite = suite.filter(|_| !diagnostics.has_errors());
-    Loaded { suite, dialect, sources, diagnostics }
+    Loaded { suite, dialect, settings, sources, diagnostics }
 }
 
-fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> (Option<Suite>, Option<Dialect>) {
+type Read = (Option<Suite>, Option<Dialect>, Settings);
+
+fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> Read {
+    let nothing = || (None, None, Settings::default());
     let file = match (cx.world.read)(path) {
         Ok(text) => cx.sources.borrow_mut().add(path, text),
         Err(error) => {
@@ -102,28 +107,27 @@ fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> (Option
                 Span { file, start: 0, end: 0 },
                 format!("cannot read this file: {error}"),
             );
-            return (None, None);
+            return nothing();
         }
     };
-    let Some(node) = cx.parse(file) else { return (None, None) };
+    let Some(node) = cx.parse(file) else { return nothing() };
     if path.ends_with(settings::FILE) {
-        settings::read(cx, &node);
-        return (Some(Suite::default()), None);
+        return (Some(Suite::default()), None, settings::read(cx, &node));
     }
-    let Some(dialect) = dialect.or_else(|| detect(cx, &node)) else { return (None, None) };
+    let Some(dialect) = dialect.or_else(|| detect(cx, &node)) else { return nothing() };
     let mut suite = match dialect {
         Dialect::Native => native::suite(cx, &node),
         Dialect::Agentv => agentv::suite(cx, &node),
         Dialect::Potato => potato::suite(cx, &node),
         Dialect::Monitor => native::monitor(cx, &node),
     };
-    apply_settings(cx, file, &mut suite);
-    (Some(suite), Some(dialect))
+    let settings = settings::of_file(cx, file);
+    apply(&settings, &mut suite);
+    (Some(suite), Some(dialect), settings)
 }
 
 /// What a suite leaves open about its judge, the project's settings say.
-fn apply_settings(cx: &Context<'_>, file: FileId, suite: &mut Suite) {
-    let settings = settings::of_file(cx, file);
+fn apply(settings: &Settings, suite: &mut Suite) {
     suite.judge = suite.judge.or(&settings.judge);
     for case in &mut suite.cases {
         case.judge = case.judge.or(&settings.judge);

@@ -12,7 +12,9 @@ use crate::candidate::{Candidate, TraceSource};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{OnError, Rubric};
 use crate::source::{Entry, FileId, Node, Shape, Span};
-use crate::suite::{Aggregate, Calls, Case, Data, Judge, Jury, Matrix, Row, Server, Suite, Target, TieBreak};
+use crate::suite::{
+    Aggregate, Calls, Case, Data, Escalate, Judge, Jury, Matrix, Row, Server, Suite, Target, TieBreak,
+};
 
 /// Keys that only a native suite has at its top.
 pub(super) const MARKS: [&str; 2] = ["evals", "rubrics"];
@@ -325,12 +327,22 @@ pub(super) fn judge_fields(fields: Fields<'_>) -> Option<Judge> {
         aggregate: fields.word("aggregate", &Aggregate::ALL),
         tie_break: fields.word("tie_break", &TieBreak::ALL),
         on_error: fields.word("on_error", &OnError::ALL),
+        escalate: fields.fields("escalate", "escalation").and_then(escalate),
     };
     if fields.list_is_empty("panel") {
         cx.error(Code::Empty, fields.key_span("panel"), "`panel` lists no model");
     }
     fields.finish();
     Some(judge)
+}
+
+fn escalate(fields: Fields<'_>) -> Option<Escalate> {
+    if !fields.has("to") {
+        fields.missing("to");
+    }
+    let (to, margin) = (fields.text("to"), fields.number_in("margin", 0.0..=1.0));
+    fields.finish();
+    Some(Escalate { to: to?, margin: margin.unwrap_or(0.1) })
 }
 
 fn jury(fields: Fields<'_>) -> Option<Jury> {

@@ -16,7 +16,50 @@ pub struct Settings {
     pub judge: Judge,
     /// Names for files, as `ref://name`.
     pub refs: BTreeMap<String, String>,
+    /// Dollars per million tokens, by model with its vendor.
+    pub prices: BTreeMap<String, ModelPrice>,
+    /// Vendors that are not built in, or are elsewhere.
+    pub vendors: BTreeMap<String, CustomVendor>,
+    pub network: Network,
+    pub limits: Limits,
 }
+
+/// Dollars per million tokens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ModelPrice {
+    pub input: f64,
+    pub cached_input: f64,
+    pub output: f64,
+}
+
+/// A server that speaks a known protocol.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CustomVendor {
+    pub protocol: Option<String>,
+    pub base_url: Option<String>,
+    /// The variable that holds the key.
+    pub key: Option<String>,
+    pub headers: BTreeMap<String, String>,
+}
+
+/// How the network is reached.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Network {
+    /// A file with certificates to trust besides the system's.
+    pub ca: Option<String>,
+    pub proxy: Option<String>,
+}
+
+/// What each vendor may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Limits {
+    pub concurrency: Option<u32>,
+    pub requests_per_minute: Option<u32>,
+    pub tokens_per_minute: Option<u32>,
+}
+
+/// Names of the wire protocols, as settings give them.
+pub const PROTOCOLS: [&str; 4] = ["openai-chat", "openai-responses", "anthropic", "gemini"];
 
 pub(super) const FILE: &str = ".jurist/config.yaml";
 const AGENTV_FILE: &str = ".agentv/config.yaml";
@@ -30,9 +73,77 @@ pub(super) fn of_file(cx: &Context<'_>, file: FileId) -> Settings {
 pub(super) fn read(cx: &Context<'_>, node: &Node) -> Settings {
     let Some(fields) = Fields::new(cx, node, "settings file") else { return Settings::default() };
     let judge = fields.fields("judge", "judge").and_then(judge_fields).unwrap_or_default();
-    let refs = refs(&fields);
+    let settings = Settings {
+        judge,
+        refs: refs(&fields),
+        prices: each(&fields, "prices", "price", price),
+        vendors: each(&fields, "vendors", "vendor", vendor),
+        network: fields.fields("network", "network").map(network).unwrap_or_default(),
+        limits: fields.fields("limits", "set of limits").map(limits).unwrap_or_default(),
+    };
     fields.finish();
-    Settings { judge, refs }
+    settings
+}
+
+/// Entries by name, each a mapping of its own.
+fn each<T>(
+    fields: &Fields<'_>,
+    key: &'static str,
+    what: &'static str,
+    read: impl Fn(Fields<'_>) -> Option<T>,
+) -> BTreeMap<String, T> {
+    let entries = fields.map(key).unwrap_or_default();
+    let one = |it: &crate::source::Entry| {
+        Some((it.key.clone(), Fields::new(fields.cx, &it.value, what).and_then(&read)?))
+    };
+    entries.iter().filter_map(one).collect()
+}
+
+fn price(fields: Fields<'_>) -> Option<ModelPrice> {
+    let need = |key: &'static str| {
+        if !fields.has(key) {
+            fields.missing(key);
+        }
+        fields.number_in(key, 0.0..=1e6)
+    };
+    let (input, output) = (need("input"), need("output"));
+    let cached_input = fields.number_in("cached_input", 0.0..=1e6).or(input);
+    fields.finish();
+    Some(ModelPrice { input: input?, cached_input: cached_input?, output: output? })
+}
+
+fn vendor(fields: Fields<'_>) -> Option<CustomVendor> {
+    let known = PROTOCOLS.map(|it| (it, it));
+    let headers = fields.map("headers").unwrap_or_default();
+    let vendor = CustomVendor {
+        protocol: fields.word("protocol", &known).map(str::to_owned),
+        base_url: fields.text("base_url"),
+        key: fields.text("key"),
+        headers: headers
+            .iter()
+            .filter_map(|it| Some((it.key.clone(), fields.cx.plain_text(&it.value, "headers")?)))
+            .collect(),
+    };
+    fields.finish();
+    Some(vendor)
+}
+
+fn network(fields: Fields<'_>) -> Network {
+    let network = Network { ca: fields.text("ca"), proxy: fields.text("proxy") };
+    fields.finish();
+    network
+}
+
+fn limits(fields: Fields<'_>) -> Limits {
+    let count =
+        |key: &'static str| fields.integer(key, 1..=1_000_000_000).and_then(|it| u32::try_from(it).ok());
+    let limits = Limits {
+        concurrency: count("concurrency"),
+        requests_per_minute: count("requests_per_minute"),
+        tokens_per_minute: count("tokens_per_minute"),
+    };
+    fields.finish();
+    limits
 }
 
 /// AgentV's own configuration; only its `refs` mean something here.

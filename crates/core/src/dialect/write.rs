@@ -116,6 +116,10 @@ fn judge(judge: &Judge) -> Tree {
         .maybe("aggregate", word(&Aggregate::ALL, judge.aggregate))
         .maybe("tie_break", word(&TieBreak::ALL, judge.tie_break))
         .maybe("on_error", word(&OnError::ALL, judge.on_error))
+        .maybe(
+            "escalate",
+            judge.escalate.as_ref().map(|it| Tree::map().with("to", &it.to).with("margin", it.margin)),
+        )
 }
 
 fn server(server: &Server) -> Tree {

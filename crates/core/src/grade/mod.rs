@@ -48,6 +48,9 @@ pub struct Grade {
     pub reason: Reason,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+    /// What the answer rests on, one by one: claims, requirements.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<Point>,
     #[serde(default, skip_serializing_if = "Spend::is_nothing")]
     pub spend: Spend,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,6 +185,16 @@ pub struct Found {
     pub part: String,
     pub start: u64,
     pub end: u64,
+}
+
+/// A claim or a requirement, and whether it holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    pub text: String,
+    pub holds: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
 }
 
 /// What an answer cost.

@@ -58,6 +58,8 @@ pub enum Problem {
     TooDeep,
     #[error("`cap` must be above `free`")]
     LengthCap,
+    #[error("{0}")]
+    Prompt(String),
     #[error(transparent)]
     Graph(GraphFault),
 }
@@ -101,6 +103,9 @@ impl Examiner {
             if penalty.cap <= penalty.free {
                 self.fault(&[], "length_penalty", Problem::LengthCap);
             }
+        }
+        if let Some(fault) = draft.prompt.as_deref().and_then(super::template::fault) {
+            self.fault(&[], "prompt", Problem::Prompt(fault));
         }
         if let [Criterion { ask: Ask::Tree(_), .. }] = draft.criteria.as_slice() {
             if draft.require_evidence {

@@ -7,6 +7,7 @@ mod faults;
 mod lint;
 pub mod presets;
 mod scale;
+mod template;
 mod tree;
 mod version;
 
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use faults::{Fault, Problem};
 pub use lint::{Advice, lint};
 pub use scale::{Choice, Display, OffScale, RANGES_TOP, Range, Scale, Value};
+pub use template::{TEMPLATE_FUEL, VARIABLES};
 pub use tree::{Answers, Graph, GraphFault, Leaf, Node, ROOT, Target, child_id};
 pub use version::{Change, Version, canonical, criterion_tree, diff, graph_tree};
 

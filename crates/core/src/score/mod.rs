@@ -3,9 +3,11 @@
 //! Gates come first: one failed gate fails the candidate whatever its score.
 //! A grader that broke never becomes a number.
 
+mod open;
 mod panel;
 mod sheet;
 
+pub use open::open;
 pub use panel::{Combine, PanelVerdict, effective_votes, panel};
 pub use sheet::{Ballot, Refused, Sheet};
 

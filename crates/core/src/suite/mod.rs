@@ -89,6 +89,16 @@ pub struct Judge {
     pub aggregate: Option<Aggregate>,
     pub tie_break: Option<TieBreak>,
     pub on_error: Option<OnError>,
+    pub escalate: Option<Escalate>,
+}
+
+/// A second opinion where the first is unsure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Escalate {
+    /// The stronger judge.
+    pub to: String,
+    /// It is asked where the score is within this much of the pass mark.
+    pub margin: f64,
 }
 
 impl Judge {
@@ -110,6 +120,7 @@ impl Judge {
             aggregate: self.aggregate.or(default.aggregate),
             tie_break: self.tie_break.or(default.tie_break),
             on_error: self.on_error.or(default.on_error),
+            escalate: self.escalate.clone().or_else(|| default.escalate.clone()),
         }
     }
 }

@@ -1,0 +1,102 @@
+//! Finds a quote in what was graded; a quote that is not there does not exist.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::canonical_combining_class;
+
+use super::material::Part;
+use crate::grade::Found;
+
+/// Where a quote stands, if it stands anywhere.
+///
+/// Spaces, quotation marks, dashes and compatible spellings of a character count as the same;
+/// an ellipsis stands for anything between two stretches of one part. Positions are bytes of the original.
+///
+/// ```
+/// use jurist_core::judge::{Part, locate};
+///
+/// let parts = [Part { name: "response".into(), text: "It’s due on  12 May, in full.".into() }];
+/// let found = locate("It's due ... in full", &parts).unwrap();
+/// assert_eq!((found.part.as_str(), found.start, found.end), ("response", 0, 30));
+/// assert_eq!(locate("due on 13 May", &parts), None);
+/// ```
+pub fn locate(quote: &str, parts: &[Part]) -> Option<Found> {
+    let folded: String = fold(quote).into_iter().map(|it| it.0).collect();
+    let stretches: Vec<&str> = folded.split("...").map(str::trim).filter(|it| !it.is_empty()).collect();
+    let n_letters = stretches.iter().flat_map(|it| it.chars()).filter(|it| it.is_alphanumeric()).count();
+    parts.iter().find_map(|part| {
+        let text = Folded::new(&part.text);
+        // A single letter stands everywhere and shows nothing, unless it is all that was said.
+        if n_letters == 0 || (n_letters < 2 && text.text.trim() != folded.trim()) {
+            return None;
+        }
+        let (start, end) = text.find(&stretches)?;
+        Some(Found { part: part.name.clone(), start, end })
+    })
+}
+
+/// A text in its folded form, with the original place of each of its bytes.
+struct Folded {
+    text: String,
+    /// Start and end in the original, for each byte.
+    places: Vec<(u64, u64)>,
+}
+
+impl Folded {
+    fn new(original: &str) -> Self {
+        let (mut text, mut places) = (String::new(), Vec::new());
+        for (letter, start, end) in fold(original) {
+            text.push(letter);
+            places.resize(text.len(), (start as u64, end as u64));
+        }
+        Self { text, places }
+    }
+
+    /// From the beginning of the first stretch to the end of the last, all in order.
+    fn find(&self, stretches: &[&str]) -> Option<(u64, u64)> {
+        let (mut from, mut first) = (0, None);
+        for stretch in stretches {
+            let at = from + self.text[from..].find(stretch)?;
+            first.get_or_insert(at);
+            from = at + stretch.len();
+        }
+        Some((self.places[first?].0, self.places[from - 1].1))
+    }
+}
+
+/// Characters as they are compared, each with its stretch of the original; runs of space are one space.
+fn fold(text: &str) -> Vec<(char, usize, usize)> {
+    let mut out: Vec<(char, usize, usize)> = Vec::with_capacity(text.len());
+    let mut letters = text.char_indices().peekable();
+    while let Some((start, letter)) = letters.next() {
+        let mut end = start + letter.len_utf8();
+        // A letter and its accents are one unit, however they are written.
+        while let Some((at, mark)) = letters.next_if(|it| canonical_combining_class(it.1) != 0) {
+            end = at + mark.len_utf8();
+        }
+        for letter in text[start..end].nfkc() {
+            match letter {
+                // Invisible: zero-width and direction marks, soft hyphens.
+                '\u{200b}'..='\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{2064}'
+                | '\u{feff}'
+                | '\u{ad}' => {}
+                letter if letter.is_whitespace() => match out.last_mut() {
+                    Some((' ', _, last)) => *last = end,
+                    _ => out.push((' ', start, end)),
+                },
+                letter => out.push((plain(letter), start, end)),
+            }
+        }
+    }
+    out
+}
+
+fn plain(letter: char) -> char {
+    match letter {
+        '‘' | '’' | '‚' | '‛' | '′' | '`' | '´' => '\'',
+        '“' | '”' | '„' | '‟' | '«' | '»' | '″' => '"',
+        '‐' | '‑' | '‒' | '–' | '—' | '―' | '−' => '-',
+        letter => letter,
+    }
+}

@@ -1,0 +1,160 @@
+//! The shape that a judge's reply must have, as a JSON Schema and in words.
+
+use serde_json::{Value, json};
+
+use crate::rubric::Scale;
+
+/// What a reply must hold. Names sort so that reasons come before the answer they lead to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Form {
+    /// One answer on a scale.
+    Answer(Item),
+    /// An answer for each criterion, by id.
+    Answers(Vec<(String, Item)>),
+    /// One of several labels, which are shown in this order.
+    Choice { labels: Vec<String> },
+    /// Claims, and whether each is supported.
+    Claims,
+    /// A verdict for each requirement; asked again, it may still say nothing.
+    Verdicts { requirements: Vec<String>, again: bool },
+    /// Steps to follow.
+    Steps,
+}
+
+/// How one criterion is answered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    pub scale: Scale,
+    /// Quotes are asked for.
+    pub evidence: bool,
+    /// A reply without a reason is malformed.
+    pub reasoning: bool,
+    /// The judge may say that it cannot tell.
+    pub unsure: bool,
+}
+
+impl Item {
+    pub fn new(scale: Scale) -> Self {
+        Self { scale, evidence: false, reasoning: false, unsure: false }
+    }
+
+    /// The key that holds the answer.
+    pub(super) fn key(&self) -> &'static str {
+        match self.scale {
+            Scale::Binary | Scale::Choices(_) => "verdict",
+            Scale::Unit | Scale::Likert { .. } | Scale::Ranges(_) => "score",
+        }
+    }
+
+    fn properties(&self) -> Value {
+        let bounds = |kind: &str, min: f64, max: f64| json!({ "type": kind, "minimum": min, "maximum": max });
+        let mut answer = match (&self.scale, self.scale.bounds()) {
+            (Scale::Binary, _) => json!({ "type": "boolean" }),
+            (Scale::Choices(choices), _) => {
+                json!({ "type": "string", "enum": choices.iter().map(|it| &it.label).collect::<Vec<_>>() })
+            }
+            (Scale::Unit, _) => bounds("number", 0.0, 1.0),
+            (_, Some((min, max))) => bounds("integer", min, max),
+            (_, None) => json!({ "type": "number" }),
+        };
+        let mut properties = json!({ "reasoning": { "type": "string" } });
+        if self.evidence {
+            properties["evidence"] = json!({ "type": "array", "items": { "type": "string" } });
+        }
+        if self.unsure {
+            answer = json!({ "anyOf": [answer, { "type": "null" }] });
+            properties["unsure"] = json!({ "type": "boolean" });
+        }
+        properties[self.key()] = answer;
+        properties
+    }
+
+    /// The answer in words, as a line of the instruction.
+    fn example(&self) -> String {
+        let answer = match &self.scale {
+            Scale::Binary => "\"verdict\": true or false".to_owned(),
+            Scale::Choices(choices) => {
+                let labels: Vec<String> = choices.iter().map(|it| json!(it.label).to_string()).collect();
+                format!("\"verdict\": {}", labels.join(" or "))
+            }
+            scale => format!("\"score\": a number ({scale})"),
+        };
+        let evidence = if self.evidence { "\"evidence\": [\"exact quotes\"], " } else { "" };
+        let unsure = if self.unsure { ", \"unsure\": true or false" } else { "" };
+        format!("{evidence}\"reasoning\": \"your reasons\", {answer}{unsure}")
+    }
+}
+
+/// An object that has exactly these properties, as providers that enforce schemas want it.
+fn object(properties: &Value) -> Value {
+    let names: Vec<&String> = properties.as_object().into_iter().flat_map(|it| it.keys()).collect();
+    json!({ "type": "object", "properties": properties, "required": names, "additionalProperties": false })
+}
+
+fn list(name: &str, properties: &Value) -> Value {
+    object(&json!({ name: { "type": "array", "items": object(properties) } }))
+}
+
+impl Form {
+    pub fn schema(&self) -> Value {
+        match self {
+            Self::Answer(item) => object(&item.properties()),
+            Self::Answers(items) => {
+                // One shape for all criteria: what some are not asked for may be null or empty.
+                let ids: Vec<&String> = items.iter().map(|it| &it.0).collect();
+                let mut shapes: Vec<Value> = Vec::new();
+                for (_, item) in items {
+                    let mut properties = item.properties();
+                    properties["id"] = json!({ "type": "string", "enum": ids });
+                    let shape = object(&properties);
+                    if !shapes.contains(&shape) {
+                        shapes.push(shape);
+                    }
+                }
+                let entry = if shapes.len() == 1 { shapes.remove(0) } else { json!({ "anyOf": shapes }) };
+                object(&json!({ "criteria": { "type": "array", "items": entry } }))
+            }
+            Self::Choice { labels } => object(
+                &json!({ "reasoning": { "type": "string" }, "verdict": { "type": "string", "enum": labels } }),
+            ),
+            Self::Claims => {
+                list("claims", &json!({ "claim": { "type": "string" }, "supported": { "type": "boolean" } }))
+            }
+            Self::Verdicts { requirements, .. } => list(
+                "verdicts",
+                &json!({
+                    "evidence": { "type": "string" },
+                    "requirement": { "type": "integer", "minimum": 1, "maximum": requirements.len() },
+                    "satisfied": { "type": "boolean" },
+                }),
+            ),
+            Self::Steps => object(&json!({ "steps": { "type": "array", "items": { "type": "string" } } })),
+        }
+    }
+
+    /// The reply in words, for judges that cannot be held to a schema.
+    pub fn instruction(&self) -> String {
+        let shape = match self {
+            Self::Answer(item) => format!("{{{}}}", item.example()),
+            Self::Answers(items) => {
+                let lines: Vec<String> = items
+                    .iter()
+                    .map(|(id, item)| format!("  {{\"id\": {}, {}}}", json!(id), item.example()))
+                    .collect();
+                format!("{{\"criteria\": [\n{}\n]}}", lines.join(",\n"))
+            }
+            Self::Choice { labels } => {
+                let labels: Vec<String> = labels.iter().map(|it| json!(it).to_string()).collect();
+                format!("{{\"reasoning\": \"your reasons\", \"verdict\": {}}}", labels.join(" or "))
+            }
+            Self::Claims => {
+                "{\"claims\": [{\"claim\": \"the claim\", \"supported\": true or false}, …]}".to_owned()
+            }
+            Self::Verdicts { .. } => "{\"verdicts\": [{\"evidence\": \"an exact quote, or empty\", \
+                \"requirement\": its number, \"satisfied\": true or false}, …]}"
+                .to_owned(),
+            Self::Steps => "{\"steps\": [\"first step\", …]}".to_owned(),
+        };
+        format!("Reply with one JSON object of this shape and nothing else:\n{shape}")
+    }
+}

@@ -1,0 +1,23 @@
+//! What a judge is asked, and what its reply says.
+//!
+//! Everything here is a value: prompts are rendered and replies are read without calling anybody.
+//! What is graded is data: it is fenced, and nothing that stands in it is ever taken for an answer.
+
+mod contest;
+mod evidence;
+mod form;
+mod material;
+mod prompt;
+mod recipe;
+mod reply;
+
+pub use contest::{Contest, Round, position_bias};
+pub use evidence::locate;
+pub use form::{Form, Item};
+pub use material::{Material, Part, Planted};
+pub use prompt::{Asked, BadTemplate, Prompt, Prompter};
+pub use recipe::{Judged, Next, Recipe};
+pub use reply::{Answer, Malformed, Reply};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,347 @@
+//! What is sent to a judge: templates filled with the material and a question.
+//!
+//! Shared parts come first and the question last, so that providers' prompt caches hit across the
+//! criteria of one candidate. Weights and gates are not shown: they are nobody's business while grading.
+
+use std::sync::LazyLock;
+
+use minijinja::{Environment, UndefinedBehavior, value::Serde};
+use serde_json::{Value as Json, json};
+
+use super::form::{Form, Item};
+use super::material::{Material, Part, Planted};
+use super::reply::{Malformed, Reply};
+use crate::rubric::{
+    Anchor, Answers, Ask, Criterion, Node, Operator, Rubric, Scale, TEMPLATE_FUEL, Value, WHOLE,
+};
+use crate::suite::{Row, fill};
+
+/// A text to send, in the three parts that caches tell apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    pub system: String,
+    /// The same for every question about one candidate.
+    pub shared: String,
+    pub question: String,
+    /// Which templates made it, as a hash.
+    pub template: String,
+}
+
+/// A prompt, and how to read what comes back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    pub prompt: Prompt,
+    pub form: Form,
+}
+
+/// Why a prompt cannot be made.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("the judge's prompt cannot be made: {0}")]
+pub struct BadTemplate(String);
+
+const SYSTEM: &str = include_str!("templates/system.txt");
+const MATERIAL: &str = include_str!("templates/material.txt");
+
+macro_rules! templates {
+    ($($name:literal)*) => {
+        const TEMPLATES: &[(&str, &str)] = &[$(($name, include_str!(concat!("templates/", $name, ".txt"))),)*];
+    };
+}
+
+templates! {
+    "criterion" "criteria" "node" "custom" "score" "claims" "requirements" "trajectory" "factuality" "closedqa"
+    "steps" "follow" "goal" "recall" "contest"
+}
+
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+    for (name, text) in TEMPLATES.iter().chain(&[("material", MATERIAL)]) {
+        environment.add_template(name, text).expect("built-in templates parse, a test renders each");
+    }
+    environment
+});
+
+/// Asks about one candidate: what all questions share is made once.
+#[derive(Debug)]
+pub struct Prompter<'a> {
+    pub material: &'a Material,
+    row: Option<&'a Row>,
+    code: String,
+    shared: String,
+    parts: Vec<Part>,
+    planted: Planted,
+    /// Which of several draws this is, and the chance it goes by.
+    draw: (u32, u64),
+}
+
+impl<'a> Prompter<'a> {
+    /// `row` fills `{{ row.field }}` in the rubric's texts.
+    pub fn new(material: &'a Material, row: Option<&'a Row>, seed: u64) -> Self {
+        Self::beside(material, &[], row, seed)
+    }
+
+    /// With further texts that questions will show, fenced like the rest.
+    pub(super) fn beside(material: &'a Material, others: &[&str], row: Option<&'a Row>, seed: u64) -> Self {
+        let code = material.code(others, seed);
+        let shared = render("material", &json!({ "code": code, "parts": shown(material) }));
+        Self {
+            material,
+            row,
+            code,
+            shared,
+            parts: material.parts(),
+            planted: material.planted(others),
+            draw: (0, seed),
+        }
+    }
+
+    /// For another draw of a jury: what may stand in any order stands in another one.
+    pub fn set_draw(&mut self, draw: u32) {
+        self.draw.0 = draw;
+    }
+
+    fn shuffled<T>(&self, mut items: Vec<T>, name: impl Fn(&T) -> String) -> Vec<T> {
+        let (draw, seed) = self.draw;
+        if 0 < draw {
+            items.sort_by_key(|it| {
+                let mut hasher = blake3::Hasher::new();
+                hasher.update(&seed.to_le_bytes()).update(&draw.to_le_bytes()).update(name(it).as_bytes());
+                *hasher.finalize().as_bytes()
+            });
+        }
+        items
+    }
+
+    /// Parts of the candidate in which evidence may stand.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// What a reply to one of these prompts says.
+    pub fn read(&self, form: &Form, reply: &str) -> Result<Reply, Malformed> {
+        form.read(reply, &self.planted)
+    }
+
+    /// One criterion that is answered on a scale.
+    pub fn criterion(&self, rubric: &Rubric, criterion: &Criterion) -> Result<Asked, BadTemplate> {
+        let form = Form::Answer(item(rubric, criterion));
+        let text = self.text(rubric, criterion, Some(&form.instruction()))?;
+        self.asked(rubric, "criterion", text, form)
+    }
+
+    /// Several criteria in one call.
+    pub fn criteria(&self, rubric: &Rubric, criteria: &[&Criterion]) -> Result<Asked, BadTemplate> {
+        let criteria = self.shuffled(criteria.to_vec(), |it| it.id.clone());
+        let form = Form::Answers(criteria.iter().map(|it| (it.id.clone(), item(rubric, it))).collect());
+        let texts = criteria.iter().map(|it| {
+            let text = self.text(rubric, it, None)?;
+            let text = text.trim_start_matches("# Question").trim().to_owned();
+            Ok(json!({ "id": it.id, "text": text }))
+        });
+        let texts: Vec<Json> = texts.collect::<Result<_, BadTemplate>>()?;
+        let about = self.filled(rubric.description.as_deref().unwrap_or_default())?;
+        let context = json!({ "about": about, "criteria": texts, "instruction": form.instruction() });
+        let text = render("criteria", &context);
+        self.asked(rubric, "criteria", text, form)
+    }
+
+    /// One node of a tree.
+    pub fn node(&self, node: &Node) -> Result<Asked, BadTemplate> {
+        let labels: Vec<String> = match &node.answers {
+            Answers::YesNo { .. } => vec!["yes".to_owned(), "no".to_owned()],
+            Answers::Choices(choices) => choices.iter().map(|it| it.0.clone()).collect(),
+        };
+        let labels = self.shuffled(labels, Clone::clone);
+        let form = Form::Choice { labels: labels.clone() };
+        let question = self.filled(&node.ask)?;
+        Ok(self.ask("node", &json!({ "question": question, "labels": labels }), form))
+    }
+
+    /// A question from a template of ours.
+    pub(super) fn ask(&self, template: &str, context: &Json, form: Form) -> Asked {
+        let mut context = context.clone();
+        context["instruction"] = json!(form.instruction());
+        context["code"] = json!(self.code);
+        let question = render(template, &context);
+        Asked { prompt: self.prompt(question, template_hash(template, "")), form }
+    }
+
+    pub(super) fn filled(&self, text: &str) -> Result<String, BadTemplate> {
+        match self.row {
+            Some(row) => fill(text, row).map_err(|error| BadTemplate(error.to_string())),
+            None => Ok(text.to_owned()),
+        }
+    }
+
+    /// Text from outside, between tags that it cannot close.
+    pub(super) fn fenced(&self, name: &str, text: &str) -> String {
+        format!("<data-{0} name=\"{name}\">\n{text}\n</data-{0}>", self.code)
+    }
+
+    fn prompt(&self, question: String, template: String) -> Prompt {
+        Prompt { system: SYSTEM.to_owned(), shared: self.shared.clone(), question, template }
+    }
+
+    /// The author's own prompt, if there is one, takes the place of the whole user part.
+    fn asked(&self, rubric: &Rubric, template: &str, text: String, form: Form) -> Result<Asked, BadTemplate> {
+        let Some(custom) = &rubric.prompt else {
+            return Ok(Asked { prompt: self.prompt(text, template_hash(template, "")), form });
+        };
+        let question = text.replace(&form.instruction(), "");
+        let question = question.trim_start_matches(['#', ' ']).trim_start_matches("Question").trim();
+        let text = self.custom(custom, question)?;
+        let context = json!({ "code": self.code, "text": text, "instruction": form.instruction() });
+        let prompt = Prompt {
+            system: SYSTEM.to_owned(),
+            shared: String::new(),
+            question: render("custom", &context),
+            template: template_hash("custom", custom),
+        };
+        Ok(Asked { prompt, form })
+    }
+
+    fn custom(&self, template: &str, question: &str) -> Result<String, BadTemplate> {
+        let material = self.material;
+        let fenced =
+            |name: &str, text: &str| if text.is_empty() { String::new() } else { self.fenced(name, text) };
+        let task = fenced("task", &material.task);
+        let response = fenced("response", material.answer());
+        let reference = fenced("reference", material.reference.as_deref().unwrap_or_default());
+        let trace = fenced("trace", &material.told_trace().unwrap_or_default());
+        let diff = fenced("diff", material.diff.as_deref().unwrap_or_default());
+        let context = fenced("context", &material.context.join("\n\n"));
+        let values = json!({
+            "criteria": question, "rubric": question, "rubrics": question, "criterion": question,
+            "input": task, "question": task, "task": task,
+            "output": response, "answer": response, "candidate_answer": response, "response": response,
+            "expected_output": reference, "reference_answer": reference, "reference": reference,
+            "context": context, "tool_calls": trace, "trace": trace, "file_changes": diff, "diff": diff,
+        });
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+        environment.set_fuel(Some(TEMPLATE_FUEL));
+        let text = self.filled(template)?;
+        environment.render_str(&text, Serde(&values)).map_err(|error| BadTemplate(error.to_string()))
+    }
+
+    /// A criterion in words.
+    fn text(
+        &self,
+        rubric: &Rubric,
+        criterion: &Criterion,
+        instruction: Option<&str>,
+    ) -> Result<String, BadTemplate> {
+        let scale = scale_of(criterion);
+        let kind = match scale {
+            Scale::Binary => "binary",
+            Scale::Choices(_) => "choices",
+            Scale::Unit | Scale::Likert { .. } | Scale::Ranges(_) => "number",
+        };
+        let about = match instruction {
+            Some(_) => self.filled(rubric.description.as_deref().unwrap_or_default())?,
+            None => String::new(),
+        };
+        let title = if criterion.id == WHOLE { "Criterion" } else { criterion.title() };
+        let context = json!({
+            "about": about, "title": title, "description": self.filled(&criterion.description)?,
+            "operator": criterion.operator.map(|it| Operator::ALL.iter().find(|all| all.1 == it).map(|it| it.0)),
+            "kind": kind, "scale": scale.to_string(),
+            "points": scale.points().iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "levels": levels(criterion, scale), "anchors": anchors(criterion, scale, rubric.mid_anchor),
+            "evidence": rubric.require_evidence, "unsure": criterion.cannot_assess.is_some(),
+            "instruction": instruction.unwrap_or_default(),
+        });
+        Ok(render("criterion", &context))
+    }
+}
+
+/// What there is of the material, in the order in which every prompt shows it.
+fn shown(material: &Material) -> Vec<Json> {
+    let part = |title: &str, name: &str, text: &str| {
+        (!text.is_empty()).then(|| json!({ "title": title, "name": name, "text": text }))
+    };
+    let document =
+        |(at, text): (usize, &String)| part(&format!("Context, document {}", at + 1), "context", text);
+    let told = |text: &Option<String>| text.clone().unwrap_or_default();
+    let before = part("Task", "task", &material.task).into_iter();
+    let after = [
+        part("Reference answer", "reference", &told(&material.reference)),
+        part("Response to grade", "response", &told(&material.response)),
+        part("What the agent did", "trace", &told(&material.told_trace())),
+        part("Files changed, as a unified diff", "diff", &told(&material.diff)),
+    ];
+    before
+        .chain(material.context.iter().enumerate().filter_map(document))
+        .chain(after.into_iter().flatten())
+        .collect()
+}
+
+fn render(template: &str, context: &Json) -> String {
+    let template = ENVIRONMENT.get_template(template).expect("every template is in the table");
+    template.render(Serde(context)).expect("a built-in template gets all it names, a test renders each")
+}
+
+/// What made a prompt: our templates, and the author's.
+fn template_hash(template: &str, custom: &str) -> String {
+    let text = TEMPLATES.iter().find(|it| it.0 == template).map_or("", |it| it.1);
+    let mut hasher = blake3::Hasher::new();
+    for text in [SYSTEM, MATERIAL, text, custom] {
+        hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
+}
+
+fn item(rubric: &Rubric, criterion: &Criterion) -> Item {
+    Item {
+        scale: scale_of(criterion).clone(),
+        evidence: rubric.require_evidence,
+        reasoning: rubric.require_reasoning,
+        unsure: criterion.cannot_assess.is_some(),
+    }
+}
+
+fn scale_of(criterion: &Criterion) -> &Scale {
+    if let Ask::Question(scale) = &criterion.ask { scale } else { &Scale::Unit }
+}
+
+/// What each point means, in the order of the scale.
+fn levels(criterion: &Criterion, scale: &Scale) -> Vec<(String, String)> {
+    let told = criterion.levels.iter().map(|(value, text)| (value.to_string(), text.clone()));
+    let of_scale: Vec<(String, String)> = match scale {
+        Scale::Likert { labels, .. } => {
+            labels.iter().map(|(at, text)| (at.to_string(), text.clone())).collect()
+        }
+        Scale::Ranges(ranges) => {
+            let span =
+                |from: i64, to: i64| if from == to { from.to_string() } else { format!("{from}–{to}") };
+            ranges.iter().map(|it| (span(it.from, it.to), it.text.clone())).collect()
+        }
+        _ => Vec::new(),
+    };
+    let told: Vec<(String, String)> = told.collect();
+    let named = |at: &str| told.iter().any(|it| it.0 == at);
+    of_scale.into_iter().filter(|it| !named(&it.0)).chain(told.clone()).collect()
+}
+
+/// Labelled examples on the criterion's own scale.
+///
+/// With two or more and none in the middle, a made-up one shows that the middle is allowed.
+fn anchors(criterion: &Criterion, scale: &Scale, mid_anchor: bool) -> Vec<Json> {
+    let shown = |unit: f64| match scale.bounds() {
+        Some((min, max)) if matches!(scale, Scale::Likert { .. } | Scale::Ranges(_)) => {
+            Value::Number((min + unit * (max - min)).round()).to_string()
+        }
+        _ => format!("{unit:.2}"),
+    };
+    let line = |it: &Anchor| json!({ "response": json!(it.response).to_string(), "score": shown(it.score), "reason": it.reason });
+    let mut all: Vec<Json> = criterion.anchors.iter().map(line).collect();
+    let has_middle = criterion.anchors.iter().any(|it| (0.4..=0.6).contains(&it.score));
+    if mid_anchor && 2 <= all.len() && !has_middle && matches!(scale, Scale::Unit | Scale::Likert { .. }) {
+        let text = "(a response about halfway between these)";
+        all.push(json!({ "response": text, "score": shown(0.5), "reason": null }));
+    }
+    all
+}

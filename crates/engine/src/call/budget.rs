@@ -1,0 +1,99 @@
+//! Money is reserved before it is spent; a cap holds under any concurrency.
+
+use std::sync::{Mutex, PoisonError};
+
+use jurist_core::grade::Usd;
+use tokio::sync::Notify;
+
+use crate::model::{ErrorKind, ModelError};
+
+/// What may be spent, what is promised, what is gone.
+#[derive(Debug)]
+pub struct Budget {
+    cap: Option<Usd>,
+    state: Mutex<State>,
+    settled: Notify,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct State {
+    spent: i64,
+    reserved: i64,
+    /// Replies whose price nobody knows.
+    n_unpriced: u64,
+}
+
+/// A promise that must be settled; dropped, it was never needed.
+#[derive(Debug)]
+pub(super) struct Reserved<'a> {
+    budget: &'a Budget,
+    nanos: i64,
+}
+
+impl Budget {
+    pub fn new(cap: Option<Usd>) -> Self {
+        Self { cap, state: Mutex::default(), settled: Notify::new() }
+    }
+
+    /// What is spent so far; `None` if some of it has no known price.
+    pub fn spent(&self) -> Option<Usd> {
+        let state = self.state();
+        (state.n_unpriced == 0).then(|| Usd::from_nanos(state.spent))
+    }
+
+    /// Promises as much as a call can cost. Waits while others may give back what is missing.
+    pub(super) async fn reserve(&self, model: &str, most: Option<Usd>) -> Result<Reserved<'_>, ModelError> {
+        let over = |detail: String| ModelError::new(ErrorKind::OverBudget, detail);
+        let (Some(cap), Some(most)) = (self.cap, most) else {
+            return match self.cap {
+                Some(_) => Err(over(format!("`{model}` has no known price, so it does not run under a cap"))),
+                None => Ok(self.promise(most.map_or(0, Usd::nanos))),
+            };
+        };
+        let nanos = most.nanos();
+        loop {
+            let settled = self.settled.notified();
+            {
+                let mut state = self.state();
+                if state.spent + state.reserved + nanos <= cap.nanos() {
+                    state.reserved += nanos;
+                    return Ok(Reserved { budget: self, nanos });
+                }
+                if state.reserved == 0 || cap.nanos() < state.spent + nanos {
+                    let spent = Usd::from_nanos(state.spent);
+                    return Err(over(format!(
+                        "{spent} of {cap} are spent, and one more call may cost up to {most}"
+                    )));
+                }
+            }
+            settled.await;
+        }
+    }
+
+    fn promise(&self, nanos: i64) -> Reserved<'_> {
+        self.state().reserved += nanos;
+        Reserved { budget: self, nanos }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Reserved<'_> {
+    /// What it really cost; `None` if nobody knows.
+    pub(super) fn settle(self, cost: Option<Usd>) {
+        let mut state = self.budget.state();
+        match cost {
+            Some(cost) => state.spent += cost.nanos(),
+            None => state.n_unpriced += 1,
+        }
+    }
+}
+
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        self.budget.state().reserved -= self.nanos;
+        self.budget.settled.notify_waiters();
+    }
+}

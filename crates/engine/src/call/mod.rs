@@ -1,0 +1,326 @@
+//! The way of a call: cache, budget, rate limit, retry, meter.
+//!
+//! Failures never enter the cache, and a call never costs more requests than its one budget of tries.
+
+mod budget;
+mod cache;
+mod gate;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jurist_core::grade::{Attempt, Spend, Usd};
+
+pub use budget::Budget;
+pub use cache::{Cache, CacheStats};
+pub use gate::Limits;
+
+use crate::model::vendors::Price;
+use crate::model::{ErrorKind, Model, ModelError, Reply, Request};
+use crate::record::Tape;
+use gate::Gate;
+
+/// A model that can be called, with what its calls are held to.
+#[derive(Debug, Clone)]
+pub struct Line {
+    pub model: Arc<dyn Model>,
+    /// Limits and the circuit are per vendor.
+    pub vendor: String,
+    /// With its vendor, as requests name it.
+    pub name: String,
+    /// `None`: nobody knows, and it does not run under a cap.
+    pub price: Option<Price>,
+}
+
+/// What use is made of replies that were got before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Caching {
+    #[default]
+    Use,
+    /// Ask anew, and keep the new replies.
+    Refresh,
+    Off,
+}
+
+/// How often a question may be sent, all in all.
+#[derive(Debug, Clone, Copy)]
+pub struct Tries(u32);
+
+impl Default for Tries {
+    fn default() -> Self {
+        // One, and at most three more.
+        Self(4)
+    }
+}
+
+impl Tries {
+    pub fn is_used_up(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// A reply, and what it took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Called {
+    pub reply: Reply,
+    pub spend: Spend,
+    pub attempts: Vec<Attempt>,
+}
+
+/// No reply, and what was tried.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NotCalled {
+    pub error: ModelError,
+    pub attempts: Vec<Attempt>,
+}
+
+/// What happened that a person may want to know once.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Notice {
+    /// A vendor failed so often that it is left alone for a while.
+    CircuitOpened { vendor: String, why: String },
+}
+
+/// Everything that calls share.
+pub struct Caller {
+    cache: Option<Cache>,
+    caching: Caching,
+    pub budget: Budget,
+    limits: Limits,
+    gates: Mutex<HashMap<String, Arc<Gate>>>,
+    pub tape: Tape,
+    /// The first wait before trying again; each further one is twice as long.
+    backoff: Duration,
+    pub meter: Meter,
+    listener: Box<dyn Fn(Notice) + Send + Sync>,
+}
+
+/// What all calls together came to.
+#[derive(Debug, Default)]
+pub struct Meter {
+    n_requests: AtomicU64,
+    n_from_cache: AtomicU64,
+    n_failed: AtomicU64,
+    tokens_in: AtomicU64,
+    tokens_out: AtomicU64,
+}
+
+/// A reading of the meter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Metered {
+    /// Sent over the network, retries included.
+    pub requests: u64,
+    pub from_cache: u64,
+    pub failed: u64,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+}
+
+impl Meter {
+    pub fn read(&self) -> Metered {
+        let get = |it: &AtomicU64| it.load(Ordering::Relaxed);
+        Metered {
+            requests: get(&self.n_requests),
+            from_cache: get(&self.n_from_cache),
+            failed: get(&self.n_failed),
+            tokens_in: get(&self.tokens_in),
+            tokens_out: get(&self.tokens_out),
+        }
+    }
+}
+
+/// A wait longer than this is not waited for.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+impl std::fmt::Debug for Caller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Caller").field("caching", &self.caching).finish_non_exhaustive()
+    }
+}
+
+impl Default for Caller {
+    fn default() -> Self {
+        Self {
+            cache: None,
+            caching: Caching::Off,
+            budget: Budget::new(None),
+            limits: Limits::default(),
+            gates: Mutex::default(),
+            tape: Tape::Off,
+            backoff: Duration::from_millis(500),
+            meter: Meter::default(),
+            listener: Box::new(|_| {}),
+        }
+    }
+}
+
+impl Caller {
+    #[must_use]
+    pub fn with_cache(self, cache: Cache, caching: Caching) -> Self {
+        Self { cache: (caching != Caching::Off).then_some(cache), caching, ..self }
+    }
+
+    #[must_use]
+    pub fn with_cap(self, cap: Option<Usd>) -> Self {
+        Self { budget: Budget::new(cap), ..self }
+    }
+
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    #[must_use]
+    pub fn with_tape(self, tape: Tape) -> Self {
+        Self { tape, ..self }
+    }
+
+    #[must_use]
+    pub fn with_backoff(self, backoff: Duration) -> Self {
+        Self { backoff, ..self }
+    }
+
+    #[must_use]
+    pub fn with_listener(self, listener: impl Fn(Notice) + Send + Sync + 'static) -> Self {
+        Self { listener: Box::new(listener), ..self }
+    }
+
+    /// A reply to a request, from wherever it is cheapest.
+    pub async fn call(&self, line: &Line, request: &Request, tries: &mut Tries) -> Result<Called, NotCalled> {
+        if let Some(replayed) = self.tape.replay(request) {
+            self.meter.n_from_cache.fetch_add(1, Ordering::Relaxed);
+            return replayed.map(kept).map_err(|error| NotCalled { error, attempts: Vec::new() });
+        }
+        let key = request.key();
+        if let (Some(cache), Caching::Use) = (&self.cache, self.caching)
+            && let Some(reply) = cache.get(&key)
+        {
+            self.meter.n_from_cache.fetch_add(1, Ordering::Relaxed);
+            self.tape.record(request, &reply);
+            return Ok(kept(reply));
+        }
+        let result = self.paid(line, request, &key, tries).await;
+        match &result {
+            Ok(called) => {
+                if let Some(cache) = &self.cache {
+                    cache.put(&key, &called.reply);
+                }
+                self.tape.record(request, &called.reply);
+            }
+            Err(_) => {
+                self.meter.n_failed.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        result
+    }
+
+    async fn paid(
+        &self,
+        line: &Line,
+        request: &Request,
+        key: &str,
+        tries: &mut Tries,
+    ) -> Result<Called, NotCalled> {
+        let most = line.price.map(|price| {
+            price.of(jurist_core::candidate::Usage {
+                input: request.most_tokens_in(),
+                output: u64::from(request.max_tokens),
+                cached: 0,
+            })
+        });
+        let reserved = self
+            .budget
+            .reserve(&line.name, most)
+            .await
+            .map_err(|error| NotCalled { error, attempts: Vec::new() })?;
+        let (result, attempts) = self.tried(line, request, key, tries).await;
+        match result {
+            Ok(reply) => {
+                let cost = line.price.map(|it| it.of(reply.usage));
+                reserved.settle(cost);
+                self.meter.tokens_in.fetch_add(reply.usage.input, Ordering::Relaxed);
+                self.meter.tokens_out.fetch_add(reply.usage.output, Ordering::Relaxed);
+                let spend = Spend {
+                    tokens_in: reply.usage.input,
+                    tokens_cached: reply.usage.cached,
+                    tokens_out: reply.usage.output,
+                    cost,
+                    from_cache: false,
+                };
+                Ok(Called { reply, spend, attempts })
+            }
+            Err(error) => Err(NotCalled { error, attempts }),
+        }
+    }
+
+    async fn tried(
+        &self,
+        line: &Line,
+        request: &Request,
+        key: &str,
+        tries: &mut Tries,
+    ) -> (Result<Reply, ModelError>, Vec<Attempt>) {
+        let gate = self.gate(&line.vendor);
+        let mut attempts = Vec::new();
+        loop {
+            let permit = match gate.enter(request.most_tokens_in() / 4).await {
+                Ok(permit) => permit,
+                Err(error) => return (Err(error), attempts),
+            };
+            tries.0 = tries.0.saturating_sub(1);
+            self.meter.n_requests.fetch_add(1, Ordering::Relaxed);
+            let result = line.model.complete(request).await;
+            gate.learn(&result);
+            drop(permit);
+            let error = match result {
+                Ok(reply) => {
+                    gate.succeeded();
+                    return (Ok(reply), attempts);
+                }
+                Err(error) => error,
+            };
+            let wait = error.retry_after.unwrap_or_else(|| self.wait(key, attempts.len()));
+            if !error.is_passing() || tries.0 == 0 || LONGEST_WAIT < wait {
+                if let Some(why) = gate.failed(&error) {
+                    (self.listener)(Notice::CircuitOpened { vendor: line.vendor.clone(), why });
+                }
+                return (Err(error), attempts);
+            }
+            attempts.push(Attempt { failure: error.failure(), detail: error.detail, time: None });
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    fn gate(&self, vendor: &str) -> Arc<Gate> {
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        let gate = gates.entry(vendor.to_owned()).or_insert_with(|| Arc::new(Gate::new(self.limits)));
+        Arc::clone(gate)
+    }
+
+    /// Doubling, within a quarter more or less by the request's own hash, so that not all come back at once.
+    fn wait(&self, key: &str, n_before: usize) -> Duration {
+        let chance = blake3::hash(format!("{key}{n_before}").as_bytes()).as_bytes()[0];
+        let factor = f64::from(1_u32 << n_before.min(6)) * (0.75 + f64::from(chance) / 510.0);
+        self.backoff.mul_f64(factor).min(Duration::from_secs(20))
+    }
+}
+
+/// A reply that cost nothing this time.
+fn kept(reply: Reply) -> Called {
+    let spend = Spend { cost: Some(Usd::default()), from_cache: true, ..Spend::default() };
+    Called { reply, spend, attempts: Vec::new() }
+}
+
+impl NotCalled {
+    /// Whether nobody was asked, as opposed to asked in vain.
+    pub fn deferral(&self) -> Option<jurist_core::grade::Deferral> {
+        match self.error.kind {
+            ErrorKind::NoKey => Some(jurist_core::grade::Deferral::NoKey),
+            ErrorKind::OverBudget => Some(jurist_core::grade::Deferral::OverBudget),
+            ErrorKind::Pending => Some(jurist_core::grade::Deferral::NotGraded),
+            _ => None,
+        }
+    }
+}

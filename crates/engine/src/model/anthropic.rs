@@ -1,0 +1,72 @@
+//! Anthropic's messages.
+
+use jurist_core::candidate::Usage;
+use serde_json::{Value as Json, json};
+
+use super::vendors::{Quirks, Shape};
+use super::{ErrorKind, ModelError, Reply, Request, Role, Stop};
+
+pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks) -> Json {
+    let message = |it: &super::Message| {
+        let role = if it.role == Role::User { "user" } else { "assistant" };
+        let mut parts: Vec<Json> =
+            it.parts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
+        // All but the last part is shared by the questions about one candidate.
+        if let [.., shared, _] = parts.as_mut_slice() {
+            shared["cache_control"] = json!({ "type": "ephemeral" });
+        }
+        json!({ "role": role, "content": parts })
+    };
+    let messages: Vec<Json> = request.messages.iter().map(message).collect();
+    let mut body = json!({
+        "model": model, "max_tokens": request.max_tokens, "system": request.system, "messages": messages,
+    });
+    if let Some(temperature) = request.temperature.filter(|_| quirks.takes_temperature(model)) {
+        body["temperature"] = json!(temperature.min(1.0));
+    }
+    match shape {
+        Shape::Schema | Shape::ObjectWithSchema => {
+            body["output_config"] =
+                json!({ "format": { "type": "json_schema", "schema": plain(&request.schema) } });
+        }
+        Shape::Tool => {
+            body["tools"] = json!([{ "name": "grade", "description": "Records the grade.", "input_schema": request.schema }]);
+            body["tool_choice"] = json!({ "type": "tool", "name": "grade" });
+        }
+        Shape::Object | Shape::Asked => {}
+    }
+    body
+}
+
+/// The subset of JSON Schema that structured outputs take: no bounds.
+fn plain(schema: &Json) -> Json {
+    match schema {
+        Json::Object(map) => map
+            .iter()
+            .filter(|(key, value)| !(matches!(key.as_str(), "minimum" | "maximum") && value.is_number()))
+            .map(|(key, value)| (key.clone(), plain(value)))
+            .collect(),
+        Json::Array(items) => items.iter().map(plain).collect(),
+        other => other.clone(),
+    }
+}
+
+pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
+    let Some(blocks) = body["content"].as_array() else {
+        return Err(ModelError::new(ErrorKind::NotUnderstood, "the reply has no content"));
+    };
+    let called = blocks.iter().find(|it| it["type"] == "tool_use").map(|it| it["input"].to_string());
+    let spoken =
+        || blocks.iter().filter(|it| it["type"] == "text").filter_map(|it| it["text"].as_str()).collect();
+    let stop = match body["stop_reason"].as_str() {
+        Some("refusal") => Stop::Refusal,
+        Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
+        _ => Stop::End,
+    };
+    let count = |key: &str| body["usage"][key].as_u64().unwrap_or(0);
+    // Cached tokens are counted outside `input_tokens` here.
+    let (read, written) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
+    let usage =
+        Usage { input: count("input_tokens") + read + written, output: count("output_tokens"), cached: read };
+    Ok(Reply { text: called.unwrap_or_else(spoken), usage, stop })
+}

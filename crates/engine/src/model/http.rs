@@ -1,0 +1,354 @@
+//! Models behind HTTP: one client for four protocols.
+
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use jurist_core::quantity::Time;
+use serde_json::Value as Json;
+use tokio::sync::OnceCell;
+
+use super::vendors::{Auth, Protocol, Quirks, Shape};
+use super::{BoxFuture, ErrorKind, Model, ModelError, Reply, Request, Secret};
+use super::{anthropic, gemini, openai_chat, openai_responses};
+
+/// No reply of a judge is longer.
+const MAX_BYTES: usize = 16 << 20;
+
+/// How the network is reached.
+#[derive(Debug, Clone, Default)]
+pub struct Network {
+    /// Certificates to trust besides the system's, as PEM.
+    pub ca: Option<Vec<u8>>,
+    /// Instead of what `HTTPS_PROXY` and its like say.
+    pub proxy: Option<String>,
+}
+
+/// Why there is no client.
+#[derive(Debug, thiserror::Error)]
+#[error("the network cannot be used: {0}")]
+pub struct NoClient(String);
+
+/// One client for all calls: it keeps connections open.
+pub fn client(network: &Network) -> Result<reqwest::Client, NoClient> {
+    let bad = |error: &dyn std::fmt::Display| NoClient(error.to_string());
+    // A second call finds it installed, which is fine.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("jurist/", env!("CARGO_PKG_VERSION")))
+        // A redirect could carry the key to somebody else.
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(Duration::from_secs(10))
+        .pool_max_idle_per_host(1024);
+    if let Some(pem) = &network.ca {
+        let certificates = reqwest::Certificate::from_pem_bundle(pem).map_err(|it| bad(&it))?;
+        builder = builder.tls_certs_merge(certificates);
+    }
+    if let Some(proxy) = &network.proxy {
+        builder = builder.proxy(reqwest::Proxy::all(proxy).map_err(|it| bad(&it))?);
+    }
+    builder.build().map_err(|it| bad(&it))
+}
+
+/// Where a model is, and how it is spoken to.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    pub protocol: Protocol,
+    /// Without a slash at its end.
+    pub base_url: String,
+    pub key: Option<Secret>,
+    pub auth: Auth,
+    pub headers: Vec<(String, String)>,
+    /// As the vendor spells it.
+    pub model: String,
+    pub shapes: &'static [Shape],
+    pub quirks: Quirks,
+    pub timeout: Duration,
+}
+
+/// A model behind an endpoint, and what was learned about it.
+#[derive(Debug)]
+pub struct HttpModel {
+    client: reqwest::Client,
+    endpoint: Endpoint,
+    /// The first request finds out what the server takes; the others wait for it.
+    first: OnceCell<()>,
+    learned: Mutex<Learned>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Learned {
+    shape: usize,
+    temperature: bool,
+}
+
+/// What a server said, before anything is made of it.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub retry_after: Option<Duration>,
+    pub text: String,
+}
+
+impl HttpModel {
+    pub fn new(client: reqwest::Client, endpoint: Endpoint) -> Self {
+        let learned = Mutex::new(Learned { shape: 0, temperature: true });
+        Self { client, endpoint, first: OnceCell::new(), learned }
+    }
+
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// The form of structured output that is in use.
+    pub fn shape(&self) -> Shape {
+        self.endpoint.shapes[self.learned().shape]
+    }
+
+    fn learned(&self) -> Learned {
+        *self.learned.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// What is sent, as the protocol writes it.
+    pub fn body(&self, request: &Request) -> Json {
+        self.body_with(request, self.learned())
+    }
+
+    fn body_with(&self, request: &Request, learned: Learned) -> Json {
+        let Endpoint { model, quirks, shapes, protocol, .. } = &self.endpoint;
+        let shape = shapes[learned.shape];
+        let without;
+        let request = if learned.temperature {
+            request
+        } else {
+            without = Request { temperature: None, ..request.clone() };
+            &without
+        };
+        match protocol {
+            Protocol::OpenaiChat => openai_chat::body(request, model, shape, quirks),
+            Protocol::OpenaiResponses => openai_responses::body(request, model, shape, quirks),
+            Protocol::Anthropic => anthropic::body(request, model, shape, quirks),
+            Protocol::Gemini => gemini::body(request, shape, quirks, model),
+        }
+    }
+
+    /// What a reply body of this protocol says.
+    pub fn read(&self, body: &Json) -> Result<Reply, ModelError> {
+        match self.endpoint.protocol {
+            Protocol::OpenaiChat => openai_chat::read(body),
+            Protocol::OpenaiResponses => openai_responses::read(body),
+            Protocol::Anthropic => anthropic::read(body),
+            Protocol::Gemini => gemini::read(body),
+        }
+    }
+
+    fn url(&self) -> String {
+        let base = &self.endpoint.base_url;
+        match self.endpoint.protocol {
+            Protocol::OpenaiChat => format!("{base}/chat/completions"),
+            Protocol::OpenaiResponses => format!("{base}/responses"),
+            Protocol::Anthropic => format!("{base}/v1/messages"),
+            Protocol::Gemini => format!("{base}/models/{}:generateContent", self.endpoint.model),
+        }
+    }
+
+    async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
+        loop {
+            let used = self.learned();
+            let body = serde_json::to_vec(&self.body_with(request, used)).expect("JSON is plain data");
+            let post = self.endpoint.request(&self.client, reqwest::Method::POST, &self.url());
+            let answer = send(post.body(body), &self.endpoint).await?;
+            let result = understood(&answer).and_then(|it| self.read(&it));
+            match result {
+                Err(error) if error.kind == ErrorKind::Unsupported && self.learn(used, &answer) => {}
+                Err(error) if error.kind == ErrorKind::Unsupported => {
+                    return Err(ModelError { kind: ErrorKind::Rejected, ..error });
+                }
+                result => {
+                    return result.map_err(|it| ModelError { detail: self.endpoint.strip(&it.detail), ..it });
+                }
+            }
+        }
+    }
+
+    /// Falls back to the next form that the server may take; false if there is none left.
+    fn learn(&self, used: Learned, answer: &Answer) -> bool {
+        let mut learned = self.learned.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if answer.text.contains("temperature") {
+            let was_tried = !used.temperature;
+            learned.temperature = false;
+            return !was_tried;
+        }
+        // Others may have learned it in the meantime.
+        if learned.shape == used.shape && learned.shape + 1 < self.endpoint.shapes.len() {
+            learned.shape += 1;
+        }
+        used.shape < learned.shape
+    }
+}
+
+impl Model for HttpModel {
+    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        Box::pin(async move {
+            if self.first.initialized() {
+                return self.ask(request).await;
+            }
+            let mut mine = None;
+            self.first.get_or_init(|| async { mine = Some(self.ask(request).await) }).await;
+            match mine {
+                Some(result) => result,
+                None => self.ask(request).await,
+            }
+        })
+    }
+}
+
+impl Endpoint {
+    /// A request with everything that stands in its headers.
+    pub fn request(
+        &self,
+        client: &reqwest::Client,
+        method: reqwest::Method,
+        url: &str,
+    ) -> reqwest::RequestBuilder {
+        let mut request =
+            client.request(method, url).timeout(self.timeout).header("content-type", "application/json");
+        if self.protocol == Protocol::Anthropic {
+            request = request.header("anthropic-version", "2023-06-01");
+        }
+        if let Some(key) = &self.key {
+            request = match self.auth {
+                Auth::Bearer => request.bearer_auth(key.reveal()),
+                Auth::Header(name) => request.header(name, key.reveal()),
+            };
+        }
+        self.headers.iter().fold(request, |request, (name, value)| request.header(name, value))
+    }
+
+    /// A text without the key; servers like to repeat it.
+    pub fn strip(&self, text: &str) -> String {
+        self.key.as_ref().map_or_else(|| text.to_owned(), |it| it.strip(text))
+    }
+}
+
+/// Sends, and reads the whole answer, at most so much of it.
+pub async fn send(request: reqwest::RequestBuilder, endpoint: &Endpoint) -> Result<Answer, ModelError> {
+    let broken = |error: reqwest::Error| {
+        let kind = if error.is_timeout() {
+            ErrorKind::Timeout
+        } else if error.is_builder() {
+            ErrorKind::Rejected
+        } else {
+            ErrorKind::Unavailable
+        };
+        ModelError::new(kind, endpoint.strip(&causes(&error.without_url(), &endpoint.base_url)))
+    };
+    let mut response = request.send().await.map_err(broken)?;
+    let status = response.status().as_u16();
+    let header = |name: &str| response.headers().get(name).and_then(|it| it.to_str().ok());
+    let millis = header("retry-after-ms").and_then(|it| it.parse::<f64>().ok()).map(|it| it / 1e3);
+    let retry_after = millis
+        .or_else(|| header("retry-after").and_then(seconds))
+        .filter(|it| it.is_finite() && 0.0 <= *it)
+        .map(Duration::from_secs_f64);
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(broken)? {
+        bytes.extend_from_slice(&chunk);
+        if MAX_BYTES < bytes.len() {
+            return Err(ModelError::new(ErrorKind::NotUnderstood, "the reply has more than 16 MB"));
+        }
+    }
+    Ok(Answer { status, retry_after, text: String::from_utf8_lossy(&bytes).into_owned() })
+}
+
+/// The error and what lies behind it, which is where the reason stands.
+fn causes(error: &dyn std::error::Error, url: &str) -> String {
+    let mut text = format!("cannot reach {url}");
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// A number of seconds, or a date.
+fn seconds(header: &str) -> Option<f64> {
+    if let Ok(seconds) = header.trim().parse::<f64>() {
+        return Some(seconds);
+    }
+    // `Sun, 06 Nov 2033 08:49:37 GMT`
+    let [_, day, month, year, clock, _] = header.split_whitespace().collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month = months.iter().position(|it| *it == month)? + 1;
+    let then = Time::parse(&format!("{year}-{month:02}-{day}T{clock}Z")).ok()?.micros();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_micros();
+    Some((then as f64 - now as f64).max(0.0) / 1e6)
+}
+
+/// The JSON of a good answer; otherwise what kind of trouble it is.
+pub fn understood(answer: &Answer) -> Result<Json, ModelError> {
+    let body: Option<Json> = serde_json::from_str(&answer.text).ok();
+    let said = body.as_ref().and_then(message).unwrap_or_else(|| excerpt(&answer.text));
+    let code = body.as_ref().map(|it| it["error"]["code"].to_string() + &it["error"]["type"].to_string());
+    let code = code.unwrap_or_default();
+    let status = match (answer.status, &body) {
+        // Some routers answer 200 and put the trouble inside.
+        (200..=299, Some(body)) if body["error"].is_object() => {
+            body["error"]["code"].as_u64().and_then(|it| u16::try_from(it).ok()).unwrap_or(502)
+        }
+        (status, _) => status,
+    };
+    let (kind, about) = match (status, body) {
+        (200..=299, Some(body)) => return Ok(body),
+        (200..=299, None) if answer.text.trim_start().starts_with('<') => (
+            ErrorKind::NotUnderstood,
+            "a web page came back instead of JSON; is the base URL right, or a proxy in between?".to_owned(),
+        ),
+        (200..=299, None) => (ErrorKind::Unavailable, "the reply is not JSON".to_owned()),
+        (300..=399, _) => {
+            (ErrorKind::NotUnderstood, format!("{status}: the server redirects; the base URL is wrong"))
+        }
+        (401..=403, _) => (ErrorKind::Auth, status.to_string()),
+        (429, _) if ["insufficient_quota", "billing"].iter().any(|it| code.contains(it)) => {
+            (ErrorKind::Auth, status.to_string())
+        }
+        (429, _) => (ErrorKind::RateLimit, status.to_string()),
+        // llama.cpp's Python server breaks on a form that it does not know.
+        (400 | 422 | 500, _) if is_about_form(&answer.text) => (ErrorKind::Unsupported, status.to_string()),
+        (404, _) => (ErrorKind::Rejected, format!("{status}: no such model or address")),
+        (408 | 409 | 500..=599, _) => (ErrorKind::Unavailable, status.to_string()),
+        _ => (ErrorKind::Rejected, status.to_string()),
+    };
+    Err(ModelError { kind, detail: format!("{about}: {said}"), retry_after: answer.retry_after })
+}
+
+/// Whether an error is about the form of the request, so that another form may do.
+fn is_about_form(text: &str) -> bool {
+    let words = [
+        "response_format",
+        "json_schema",
+        "json_object",
+        "tool_choice",
+        "output_config",
+        "temperature",
+        "schema",
+        "grammar",
+        "responseJsonSchema",
+        "structured output",
+        "text.format",
+    ];
+    words.iter().any(|it| text.contains(it))
+}
+
+fn message(body: &Json) -> Option<String> {
+    let error = &body["error"];
+    let found = [&error["message"], error, &body["message"], &body["detail"]];
+    found.iter().find_map(|it| it.as_str()).map(excerpt)
+}
+
+fn excerpt(text: &str) -> String {
+    let text: String = text.trim().chars().take(300).collect();
+    if text.is_empty() { "(no words)".to_owned() } else { text }
+}

@@ -1,0 +1,179 @@
+//! Anything that answers a prompt: HTTP APIs of four protocols, a program, a script of replies.
+
+pub mod anthropic;
+pub mod command;
+pub mod gemini;
+pub mod http;
+pub mod openai_chat;
+pub mod openai_responses;
+pub mod resolve;
+pub mod script;
+pub mod vendors;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use jurist_core::candidate::Usage;
+use jurist_core::grade::Failure;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+/// What is sent. Everything that shapes the reply stands here, so that its hash is a cache key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// With its vendor, such as `openai/gpt-5-mini`.
+    pub model: String,
+    pub system: String,
+    pub messages: Vec<Message>,
+    /// The shape the reply must have.
+    pub schema: Json,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    pub max_tokens: u32,
+    /// Which of several independent draws this is.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub draw: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    pub role: Role,
+    /// What stays the same across requests comes first, for providers' prompt caches.
+    pub parts: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    User,
+    Assistant,
+}
+
+impl Request {
+    /// The hash of everything the model sees and every parameter.
+    pub fn key(&self) -> String {
+        let text = serde_json::to_vec(self).expect("a request is plain data");
+        blake3::hash(&text).to_hex().to_string()
+    }
+
+    /// No tokenizer makes more tokens than there are bytes, and framing takes a few.
+    pub fn most_tokens_in(&self) -> u64 {
+        let texts = self.messages.iter().flat_map(|it| &it.parts).map(String::len).sum::<usize>();
+        let schema = self.schema.to_string().len();
+        (texts + self.system.len() + schema + 64 * (self.messages.len() + 1)) as u64
+    }
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reply {
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+    pub usage: Usage,
+    #[serde(default)]
+    pub stop: Stop,
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stop {
+    #[default]
+    End,
+    /// It ran into the limit of tokens.
+    Length,
+    /// It would not answer.
+    Refusal,
+}
+
+/// Why no reply came.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{detail}")]
+pub struct ModelError {
+    pub kind: ErrorKind,
+    pub detail: String,
+    /// How long the server asks to wait.
+    pub retry_after: Option<Duration>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    Timeout,
+    RateLimit,
+    /// Not reached, or broken on its side.
+    Unavailable,
+    /// A key is wrong, or what it pays for is used up.
+    Auth,
+    /// The request is wrong and will stay wrong.
+    Rejected,
+    /// The server does not take this form of structured output.
+    Unsupported,
+    /// What came back is no reply of this protocol.
+    NotUnderstood,
+    NoKey,
+    OverBudget,
+    /// Nothing like it was recorded.
+    NotRecorded,
+    /// It waits in a batch.
+    Pending,
+}
+
+impl ModelError {
+    pub fn new(kind: ErrorKind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into(), retry_after: None }
+    }
+
+    /// Whether the same request may succeed later.
+    pub fn is_passing(&self) -> bool {
+        matches!(self.kind, ErrorKind::Timeout | ErrorKind::RateLimit | ErrorKind::Unavailable)
+    }
+
+    pub fn failure(&self) -> Failure {
+        match self.kind {
+            ErrorKind::Timeout => Failure::Timeout,
+            ErrorKind::RateLimit => Failure::RateLimit,
+            ErrorKind::Auth | ErrorKind::NoKey => Failure::Auth,
+            _ => Failure::Unavailable,
+        }
+    }
+}
+
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Anything that answers a prompt.
+pub trait Model: Send + Sync + std::fmt::Debug {
+    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>>;
+}
+
+/// A key, which nothing prints.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// A text in which this key does not stand.
+    pub fn strip(&self, text: &str) -> String {
+        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "[key]") }
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("[key]")
+    }
+}

@@ -1,0 +1,35 @@
+//! Replies written down beforehand, for tests and for trying parsers.
+
+use std::sync::Mutex;
+
+use super::{BoxFuture, ErrorKind, Model, ModelError, Reply, Request, Stop};
+
+/// Gives its replies one after the other, and the last one again and again.
+#[derive(Debug)]
+pub struct Script {
+    replies: Vec<String>,
+    next: Mutex<usize>,
+}
+
+impl Script {
+    pub fn new(replies: Vec<String>) -> Self {
+        Self { replies, next: Mutex::new(0) }
+    }
+
+    /// How many replies were asked for.
+    pub fn n_asked(&self) -> usize {
+        *self.next.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Model for Script {
+    fn complete<'a>(&'a self, _: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        let mut next = self.next.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let reply = self.replies.get(*next).or(self.replies.last()).cloned();
+        *next += 1;
+        let reply = reply
+            .map(|text| Reply { text, usage: Default::default(), stop: Stop::End })
+            .ok_or_else(|| ModelError::new(ErrorKind::NotRecorded, "the script has no replies"));
+        Box::pin(std::future::ready(reply))
+    }
+}

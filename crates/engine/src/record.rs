@@ -1,0 +1,172 @@
+//! Judge traffic on file: recorded once, replayed without a key.
+//!
+//! Requests are matched by what they say, not by their order. Keys are in headers, which are not recorded.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{ErrorKind, ModelError, Reply, Request};
+
+/// Whether calls are recorded or replayed.
+#[derive(Debug, Default)]
+pub enum Tape {
+    #[default]
+    Off,
+    Record(Recorder),
+    Replay(Cassette),
+}
+
+/// One call, as a line of a cassette.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Exchange {
+    request: Request,
+    reply: Reply,
+}
+
+/// Why a cassette cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BadCassette {
+    #[error("cannot use `{}`: {error}", path.display())]
+    File { path: PathBuf, error: std::io::Error },
+    #[error("`{}`, line {line}: not a recorded call: {error}", path.display())]
+    Line { path: PathBuf, line: usize, error: serde_json::Error },
+}
+
+impl Tape {
+    /// What was recorded for a request, if this is a replay.
+    pub(crate) fn replay(&self, request: &Request) -> Option<Result<Reply, ModelError>> {
+        if let Self::Replay(cassette) = self { Some(cassette.find(request)) } else { None }
+    }
+
+    pub(crate) fn record(&self, request: &Request, reply: &Reply) {
+        if let Self::Record(recorder) = self {
+            recorder.add(request, reply);
+        }
+    }
+
+    /// Puts a recording in its final order; how many calls it holds.
+    pub fn finish(&self) -> Result<usize, BadCassette> {
+        if let Self::Record(recorder) = self { recorder.finish() } else { Ok(0) }
+    }
+}
+
+/// Writes every call down as it comes, so that nothing paid for is lost.
+#[derive(Debug)]
+pub struct Recorder {
+    path: PathBuf,
+    kept: Mutex<(fs::File, BTreeMap<String, Exchange>)>,
+}
+
+impl Recorder {
+    pub fn new(path: &Path) -> Result<Self, BadCassette> {
+        let bad = |error| BadCassette::File { path: path.to_owned(), error };
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(bad)?;
+        }
+        let file = fs::File::create(path).map_err(bad)?;
+        Ok(Self { path: path.to_owned(), kept: Mutex::new((file, BTreeMap::new())) })
+    }
+
+    fn add(&self, request: &Request, reply: &Reply) {
+        let exchange = Exchange { request: request.clone(), reply: reply.clone() };
+        let line = serde_json::to_string(&exchange).expect("a call is plain data");
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = writeln!(kept.0, "{line}");
+        kept.1.insert(request.key(), exchange);
+    }
+
+    /// Sorted, so that recording the same calls again gives the same file.
+    fn finish(&self) -> Result<usize, BadCassette> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines: Vec<String> = kept
+            .1
+            .values()
+            .map(|it| serde_json::to_string(it).expect("a call is plain data") + "\n")
+            .collect();
+        fs::write(&self.path, lines.concat())
+            .map_err(|error| BadCassette::File { path: self.path.clone(), error })?;
+        Ok(lines.len())
+    }
+}
+
+/// Recorded calls, by the hash of their request.
+#[derive(Debug)]
+pub struct Cassette {
+    calls: BTreeMap<String, Exchange>,
+}
+
+impl Cassette {
+    pub fn load(path: &Path) -> Result<Self, BadCassette> {
+        let text =
+            fs::read_to_string(path).map_err(|error| BadCassette::File { path: path.to_owned(), error })?;
+        let mut calls = BTreeMap::new();
+        for (at, line) in text.lines().enumerate().filter(|it| !it.1.trim().is_empty()) {
+            let exchange: Exchange = serde_json::from_str(line).map_err(|error| BadCassette::Line {
+                path: path.to_owned(),
+                line: at + 1,
+                error,
+            })?;
+            calls.insert(exchange.request.key(), exchange);
+        }
+        Ok(Self { calls })
+    }
+
+    fn find(&self, request: &Request) -> Result<Reply, ModelError> {
+        match self.calls.get(&request.key()) {
+            Some(exchange) => Ok(exchange.reply.clone()),
+            None => Err(ModelError::new(ErrorKind::NotRecorded, self.missing(request))),
+        }
+    }
+
+    /// The recorded request that is most like this one, and where they part.
+    fn missing(&self, request: &Request) -> String {
+        let nearest = self.calls.values().max_by_key(|it| likeness(&it.request, request));
+        match nearest {
+            Some(it) => {
+                format!("no such call was recorded; the nearest one {}", difference(&it.request, request))
+            }
+            None => "no such call was recorded; the cassette is empty".to_owned(),
+        }
+    }
+}
+
+fn texts(request: &Request) -> Vec<&str> {
+    let parts = request.messages.iter().flat_map(|it| &it.parts);
+    std::iter::once(request.system.as_str()).chain(parts.map(String::as_str)).flat_map(str::lines).collect()
+}
+
+/// Lines that two requests share, from both ends.
+fn likeness(a: &Request, b: &Request) -> usize {
+    let (left, right) = (texts(a), texts(b));
+    let front = left.iter().zip(&right).take_while(|(a, b)| a == b).count();
+    let back = left.iter().rev().zip(right.iter().rev()).take_while(|(a, b)| a == b).count();
+    2 * (front + back) + usize::from(a.model == b.model)
+}
+
+fn difference(recorded: &Request, asked: &Request) -> String {
+    if recorded.model != asked.model {
+        return format!("asks `{}`, and this one asks `{}`", recorded.model, asked.model);
+    }
+    if recorded.temperature != asked.temperature || recorded.max_tokens != asked.max_tokens {
+        return "has another temperature or limit of tokens".to_owned();
+    }
+    if recorded.draw != asked.draw {
+        return format!("is draw {} of a jury, and this one is draw {}", recorded.draw, asked.draw);
+    }
+    let (left, right) = (texts(recorded), texts(asked));
+    let shared = left.iter().zip(&right).take_while(|(a, b)| a == b).count();
+    let line =
+        |lines: &[&str]| lines.get(shared).map_or("its end".to_owned(), |it| format!("`{}`", short(it)));
+    format!("says {} where this one says {}", line(&left), line(&right))
+}
+
+fn short(text: &str) -> String {
+    let short: String = text.chars().take(80).collect();
+    if short.len() < text.len() { short + "…" } else { short }
+}

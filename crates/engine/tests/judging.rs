@@ -1,0 +1,583 @@
+//! Judges against a real server: protocols, faults, and what they must never become.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod server;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jurist_core::dialect::{ModelPrice, Settings};
+use jurist_core::grade::{Deferral, Failure, Outcome, Status, Usd};
+use jurist_core::judge::Material;
+use jurist_core::rubric::{Ask, CannotAssess, Criterion, Draft, Polarity, Rubric, Scale};
+use jurist_core::score::Combine;
+use jurist_core::suite::{Aggregate, Calls, Judge, Jury, TieBreak};
+use jurist_engine::call::{Cache, Caching, Caller, Limits};
+use jurist_engine::judge::{Bench, Case, Decision, MAX_TOKENS, Member, compare};
+use jurist_engine::model::resolve::Resolver;
+use jurist_engine::record::{Cassette, Recorder, Tape};
+use serde_json::json;
+use server::{Act, Server};
+
+/// A judge at the test server; the vendor decides the protocol.
+fn member(vendor: &str, server: &Server) -> Member {
+    let judge = Judge {
+        model: Some(format!("{vendor}/judge-1")),
+        base_url: Some(server.url.clone()),
+        timeout: Some(2.0),
+        ..Judge::default()
+    };
+    let price = ModelPrice { input: 1.0, cached_input: 0.5, output: 2.0 };
+    let settings = Settings { prices: [(format!("{vendor}/judge-1"), price)].into(), ..Settings::default() };
+    let resolver =
+        Resolver::new(settings, |name| name.ends_with("KEY").then(|| "sk-test-secret".to_owned())).unwrap();
+    let line = Arc::new(resolver.line(&judge).unwrap());
+    Member { line, temperature: Some(0.0), max_tokens: MAX_TOKENS, draw: 0 }
+}
+
+fn bench(members: Vec<Member>) -> Bench {
+    Bench { members, combine: None, escalate: None, calls: Calls::PerCriterion, seed: 7 }
+}
+
+fn caller() -> Caller {
+    Caller::default().with_backoff(Duration::from_millis(1))
+}
+
+fn criterion(id: &str, scale: Scale) -> Criterion {
+    Criterion::new(id, "Names the capital.", Ask::Question(scale))
+}
+
+fn rubric(criteria: Vec<Criterion>) -> Rubric {
+    Rubric::new(Draft { criteria, ..Draft::default() }).unwrap()
+}
+
+fn unit() -> Rubric {
+    rubric(vec![criterion("city", Scale::Unit)])
+}
+
+fn material() -> Material {
+    Material {
+        task: "What is the capital of France?".into(),
+        response: Some("It is Paris, on the Seine.".into()),
+        ..Material::default()
+    }
+}
+
+async fn decide(bench: &Bench, caller: &Caller, rubric: &Rubric) -> Decision {
+    let material = material();
+    bench.decide(caller, Case { candidate: "c1", material: &material, row: None, rubric }).await.unwrap()
+}
+
+async fn outcome(acts: Vec<Act>) -> (Outcome, usize) {
+    let server = Server::script(acts).await;
+    let decision = decide(&bench(vec![member("openai", &server)]), &caller(), &unit()).await;
+    (decision.opinions[0].grades[0].outcome.clone(), server.n_seen())
+}
+
+fn failure(outcome: &Outcome) -> Option<Failure> {
+    if let Outcome::Failed { failure, .. } = outcome { Some(*failure) } else { None }
+}
+
+fn say(text: &str) -> Act {
+    Act::Say(text.to_owned())
+}
+
+fn status(status: u16, body: &str) -> Act {
+    Act::Status(status, Vec::new(), body.to_owned())
+}
+
+const GOOD: &str = r#"{"reasoning": "it names Paris", "score": 0.5}"#;
+
+#[tokio::test]
+async fn every_protocol_asks_in_its_own_words_and_counts_tokens_alike() {
+    for vendor in ["openai", "openai-responses", "anthropic", "gemini", "ollama"] {
+        let server = Server::script(vec![say(GOOD)]).await;
+        let decision = decide(&bench(vec![member(vendor, &server)]), &caller(), &unit()).await;
+        let grade = &decision.opinions[0].grades[0];
+        assert_eq!(grade.outcome.unit(), Some(0.5), "{vendor}");
+        assert_eq!(grade.reason.as_str(), "it names Paris", "{vendor}");
+        let seen = server.last();
+        assert!(seen.schema()["properties"]["score"].is_object(), "{vendor}: {}", seen.body);
+        for part in ["What is the capital of France?", "It is Paris, on the Seine.", "Names the capital."] {
+            assert!(seen.prompt().contains(part), "{vendor}: {part}");
+        }
+        let tokens = seen.body.to_string().len() as u64 / 4;
+        assert_eq!((grade.spend.tokens_in, grade.spend.tokens_cached), (tokens, 8), "{vendor}");
+        let cost = (tokens - 8) as f64 + 4.0 + 2.0 * grade.spend.tokens_out as f64;
+        assert_eq!(grade.spend.cost, Some(Usd::from_nanos((cost * 1e3) as i64)), "{vendor}");
+        if vendor != "ollama" {
+            assert!(seen.headers.iter().any(|it| it.1.contains("sk-test-secret")), "{vendor}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_one_form_is_asked_in_the_next_and_that_is_remembered() {
+    let server = Server::start(|seen| match seen.body["response_format"]["type"].as_str() {
+        Some("json_schema") => {
+            status(500, r#"{"error": {"message": "response_format.type: unexpected value"}}"#)
+        }
+        Some("json_object") if seen.schema().is_object() => say(GOOD),
+        _ => status(400, "{}"),
+    })
+    .await;
+    let bench = bench(vec![member("llamacpp", &server)]);
+    for _ in 0..3 {
+        assert_eq!(decide(&bench, &caller(), &unit()).await.score, Some(0.5));
+    }
+    // Probed once: four requests for three questions.
+    assert_eq!(server.n_seen(), 4);
+}
+
+#[tokio::test]
+async fn a_model_that_takes_no_temperature_is_asked_without() {
+    let server = Server::start(|seen| match seen.body.get("temperature") {
+        Some(_) => status(400, r#"{"error": {"message": "`temperature` is deprecated for this model."}}"#),
+        None => say(GOOD),
+    })
+    .await;
+    assert_eq!(decide(&bench(vec![member("openai", &server)]), &caller(), &unit()).await.score, Some(0.5));
+    assert_eq!(server.n_seen(), 2);
+}
+
+#[tokio::test]
+async fn malformed_replies_get_one_repair_turn_and_are_never_a_score() {
+    for bad in ["I would say 8 out of 10", "{}", r#"{"score": "high"}"#, r#"{"score": null}"#, ""] {
+        let (outcome, n_seen) = outcome(vec![say(bad)]).await;
+        assert_eq!(failure(&outcome), Some(Failure::Malformed), "{bad}");
+        assert_eq!(n_seen, 2, "{bad}");
+        let (repaired, _) = self::outcome(vec![say(bad), say(GOOD)]).await;
+        assert_eq!(repaired.unit(), Some(0.5), "{bad}");
+    }
+    let (outcome, _) = outcome(vec![say(r#"{"score": 8}"#)]).await;
+    assert_eq!(failure(&outcome), Some(Failure::OffScale));
+}
+
+#[tokio::test]
+async fn refusals_and_cut_off_replies_are_failures_of_their_own() {
+    let (refused, n_seen) = outcome(vec![Act::Refuse("I will not grade this".into())]).await;
+    assert_eq!((failure(&refused), n_seen), (Some(Failure::Refusal), 1));
+    let (cut, n_seen) = outcome(vec![Act::CutOff(r#"{"score": 1}"#.into())]).await;
+    assert_eq!((failure(&cut), n_seen), (Some(Failure::Malformed), 2));
+}
+
+#[tokio::test]
+async fn outages_are_retried_at_most_three_times() {
+    let limited = || Act::Status(429, vec![("retry-after-ms", "1".to_owned())], "{}".to_owned());
+    for (act, expected) in [
+        (limited(), Failure::RateLimit),
+        (status(429, "{}"), Failure::RateLimit),
+        (status(500, "{}"), Failure::Unavailable),
+        (status(529, "{}"), Failure::Unavailable),
+        (Act::Drop, Failure::Unavailable),
+        (Act::Raw("{\"choices\": [{\"mess".into()), Failure::Unavailable),
+    ] {
+        let (outcome, n_seen) = outcome(vec![act.clone()]).await;
+        assert_eq!((failure(&outcome), n_seen), (Some(expected), 4), "{act:?}");
+        let (recovered, n_seen) = self::outcome(vec![act.clone(), act.clone(), say(GOOD)]).await;
+        assert_eq!((recovered.unit(), n_seen), (Some(0.5), 3), "{act:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_change_is_not_tried_again() {
+    for (act, expected) in [
+        (
+            status(401, r#"{"error": {"message": "Incorrect API key provided: sk-test-secret"}}"#),
+            Failure::Auth,
+        ),
+        (status(402, "{}"), Failure::Auth),
+        (status(429, r#"{"error": {"code": "insufficient_quota", "message": "no money"}}"#), Failure::Auth),
+        (status(404, r#"{"error": {"message": "model not found"}}"#), Failure::Unavailable),
+        (status(400, r#"{"error": {"message": "context too long"}}"#), Failure::Unavailable),
+        (status(302, ""), Failure::Unavailable),
+        (Act::Raw("<html>Sign in to the proxy</html>".into()), Failure::Unavailable),
+        (Act::Raw(r#"{"error": {"code": 402, "message": "credits"}}"#.into()), Failure::Auth),
+    ] {
+        let (outcome, n_seen) = outcome(vec![act.clone()]).await;
+        assert_eq!((failure(&outcome), n_seen), (Some(expected), 1), "{act:?}: {outcome:?}");
+        assert!(!format!("{outcome:?}").contains("sk-test-secret"), "{outcome:?}");
+    }
+}
+
+#[tokio::test]
+async fn slow_servers_run_into_the_time_out() {
+    for act in [
+        Act::Wait(Duration::from_secs(9), Box::new(say(GOOD))),
+        Act::Slow(Duration::from_secs(3), Box::new(say(GOOD))),
+    ] {
+        let server = Server::script(vec![act]).await;
+        let judge = Judge {
+            model: Some("ollama/x".into()),
+            base_url: Some(server.url.clone()),
+            timeout: Some(0.05),
+            ..Judge::default()
+        };
+        let line = Resolver::new(Settings::default(), |_| None).unwrap().line(&judge).unwrap();
+        let member = Member { line: Arc::new(line), temperature: None, max_tokens: 100, draw: 0 };
+        let decision = decide(&bench(vec![member]), &caller(), &unit()).await;
+        assert_eq!(failure(&decision.opinions[0].grades[0].outcome), Some(Failure::Timeout));
+        assert_eq!(decision.status, Status::Error);
+    }
+}
+
+#[tokio::test]
+async fn a_broken_guard_does_not_pass() {
+    let guard = Criterion { polarity: Polarity::Guard, ..criterion("leak", Scale::Unit) };
+    let server = Server::script(vec![status(500, "{}")]).await;
+    let decision = decide(&bench(vec![member("openai", &server)]), &caller(), &rubric(vec![guard])).await;
+    assert_eq!((decision.status, decision.score), (Status::Error, None));
+}
+
+#[tokio::test]
+async fn without_a_key_nothing_is_asked_and_nothing_passes() {
+    let judge = Judge { model: Some("openai/gpt-5-mini".into()), ..Judge::default() };
+    let line = Resolver::new(Settings::default(), |_| None).unwrap().line(&judge).unwrap();
+    let member = Member { line: Arc::new(line), temperature: None, max_tokens: 100, draw: 0 };
+    let decision = decide(&bench(vec![member]), &caller(), &unit()).await;
+    assert_eq!((decision.status, decision.score), (Status::Deferred, None));
+    assert_eq!(decision.opinions[0].grades[0].outcome, Outcome::Deferred { why: Deferral::NoKey });
+}
+
+#[tokio::test]
+async fn in_one_call_for_all_what_was_left_out_is_asked_again_alone() {
+    let server = Server::start(|seen| {
+        if seen.prompt().contains("# Questions") {
+            say(r#"{"criteria": [{"id": "a", "reasoning": "r", "verdict": true}, {"id": "zzz", "verdict": true}]}"#)
+        } else {
+            say(r#"{"reasoning": "alone", "verdict": false}"#)
+        }
+    })
+    .await;
+    let rubric = rubric(["a", "b", "c"].map(|it| criterion(it, Scale::Binary)).to_vec());
+    let bench = Bench { calls: Calls::PerRubric, ..bench(vec![member("openai", &server)]) };
+    let decision = decide(&bench, &caller(), &rubric).await;
+    let units: Vec<Option<f64>> = decision.opinions[0].grades.iter().map(|it| it.outcome.unit()).collect();
+    assert_eq!(units, [Some(1.0), Some(0.0), Some(0.0)]);
+    assert_eq!(server.n_seen(), 3);
+}
+
+#[tokio::test]
+async fn quotes_that_are_not_there_do_not_count() {
+    let reply = |quote: &str| json!({ "reasoning": "r", "score": 1, "evidence": [quote] }).to_string();
+    let strict = Rubric::new(Draft {
+        criteria: vec![criterion("city", Scale::Unit)],
+        require_evidence: true,
+        ..Draft::default()
+    })
+    .unwrap();
+    for (quote, expected) in
+        [("it is paris", Status::Fail), ("It is  Paris,", Status::Pass), ("nowhere", Status::Fail)]
+    {
+        let server = Server::script(vec![say(&reply(quote))]).await;
+        let decision = decide(&bench(vec![member("openai", &server)]), &caller(), &strict).await;
+        assert_eq!(decision.status, expected, "{quote}");
+    }
+}
+
+#[tokio::test]
+async fn a_tree_asks_only_along_its_path() {
+    let suite =
+        jurist_engine::load::load(std::path::Path::new("tests/judging/tree.yaml"), Default::default())
+            .suite
+            .unwrap();
+    let server = Server::start(|seen| {
+        say(if seen.prompt().contains("Does the reply name a city") {
+            r#"{"verdict": "yes"}"#
+        } else {
+            r#"{"verdict": "no"}"#
+        })
+    })
+    .await;
+    let decision = decide(&bench(vec![member("openai", &server)]), &caller(), &suite.cases[0].rubric).await;
+    assert_eq!((decision.score, server.n_seen()), (Some(0.4), 2));
+    let path: Vec<&str> = decision.opinions[0].verdict.path.iter().map(|it| it.answer.as_str()).collect();
+    assert_eq!(path, ["yes", "no"]);
+}
+
+#[tokio::test]
+async fn what_requires_something_unmet_is_not_asked() {
+    let server = Server::script(vec![say(r#"{"verdict": false}"#)]).await;
+    let first = criterion("first", Scale::Binary);
+    let second = Criterion { requires: vec!["first".into()], ..criterion("second", Scale::Binary) };
+    let decision =
+        decide(&bench(vec![member("openai", &server)]), &caller(), &rubric(vec![first, second])).await;
+    assert_eq!((decision.score, server.n_seen()), (Some(0.0), 1));
+}
+
+#[tokio::test]
+async fn abstaining_is_offered_where_the_rubric_says_so() {
+    let server =
+        Server::script(vec![say(r#"{"reasoning": "no photo", "score": null, "unsure": true}"#)]).await;
+    let unsure = Criterion { cannot_assess: Some(CannotAssess::Skip), ..criterion("city", Scale::Unit) };
+    let decision = decide(&bench(vec![member("openai", &server)]), &caller(), &rubric(vec![unsure])).await;
+    assert_eq!(decision.opinions[0].grades[0].outcome, Outcome::Abstained { why: "no photo".into() });
+    assert!(server.last().schema()["properties"]["unsure"].is_object());
+}
+
+#[tokio::test]
+async fn juries_draw_independently_and_panels_mix_vendors() {
+    let server =
+        Server::start(|seen| say(if seen.nth % 3 == 0 { r#"{"score": 0.0}"# } else { r#"{"score": 1.0}"# }))
+            .await;
+    let folder = tempfile::tempdir().unwrap();
+    let caller = caller().with_cache(Cache::new(folder.path()), Caching::Use);
+    let jury = Jury { size: 3, consensus: 0.66 };
+    let bench = Bench {
+        combine: Some(Combine::Jury { consensus: 0.66 }),
+        ..bench(member("openai", &server).jury(jury))
+    };
+    let decision = decide(&bench, &caller, &unit()).await;
+    let panel = decision.panel.as_ref().unwrap();
+    assert_eq!((server.n_seen(), panel.voters, panel.passes), (3, 3, 2));
+    assert_eq!((decision.status, decision.disputed), (Status::Pass, true));
+    assert_eq!(server.last().body["temperature"], json!(1.0));
+
+    let other = Server::script(vec![say(r#"{"score": 1.0}"#)]).await;
+    let combine = Some(Combine::Panel { aggregate: Aggregate::Mean, tie_break: TieBreak::Fail });
+    let panel = Bench { combine, ..self::bench(vec![member("anthropic", &other), member("gemini", &other)]) };
+    let decision = decide(&panel, &caller, &unit()).await;
+    assert_eq!((decision.score, decision.opinions.len()), (Some(1.0), 2));
+    assert_ne!(decision.opinions[0].judge, decision.opinions[1].judge);
+}
+
+#[tokio::test]
+async fn a_stronger_judge_is_asked_only_when_the_first_is_unsure() {
+    let weak =
+        Server::start(|seen| say(if seen.nth == 0 { r#"{"score": 0.72}"# } else { r#"{"score": 1.0}"# }))
+            .await;
+    let strong = Server::script(vec![say(r#"{"score": 0.1}"#)]).await;
+    let bench =
+        Bench { escalate: Some((member("anthropic", &strong), 0.1)), ..bench(vec![member("openai", &weak)]) };
+    let unsure = decide(&bench, &caller(), &unit()).await;
+    assert_eq!((unsure.status, unsure.score, unsure.escalated), (Status::Fail, Some(0.1), true));
+    let sure = decide(&bench, &caller(), &unit()).await;
+    assert_eq!((sure.status, sure.escalated, strong.n_seen()), (Status::Pass, false, 1));
+}
+
+#[tokio::test]
+async fn a_cached_grade_costs_nothing_and_failures_are_not_cached() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::script(vec![status(404, "{}"), say(GOOD)]).await;
+    let bench = bench(vec![member("openai", &server)]);
+    let caller = |caching| caller().with_cache(Cache::new(folder.path()), caching);
+    assert_eq!(decide(&bench, &caller(Caching::Use), &unit()).await.status, Status::Error);
+    let paid = decide(&bench, &caller(Caching::Use), &unit()).await;
+    let kept = decide(&bench, &caller(Caching::Use), &unit()).await;
+    assert_eq!((kept.score, server.n_seen()), (Some(0.5), 2));
+    assert!(kept.spend.from_cache && !paid.spend.from_cache);
+    assert_eq!(kept.spend.cost, Some(Usd::default()));
+    decide(&bench, &caller(Caching::Refresh), &unit()).await;
+    decide(&bench, &caller(Caching::Off), &unit()).await;
+    assert_eq!(server.n_seen(), 4);
+    // Another question about the same candidate is another entry.
+    let other = rubric(vec![criterion("other", Scale::Unit)]);
+    decide(&bench, &caller(Caching::Use), &other).await;
+    assert_eq!(server.n_seen(), 5);
+    assert_eq!(Cache::new(folder.path()).stats().replies, 2);
+    assert_eq!(Cache::new(folder.path()).clear().replies, 2);
+    assert_eq!(Cache::new(folder.path()).stats().replies, 0);
+}
+
+#[tokio::test]
+async fn a_damaged_cache_entry_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::script(vec![say(GOOD)]).await;
+    let bench = bench(vec![member("openai", &server)]);
+    let caller = || caller().with_cache(Cache::new(folder.path()), Caching::Use);
+    decide(&bench, &caller(), &unit()).await;
+    let files = || {
+        std::fs::read_dir(folder.path())
+            .unwrap()
+            .flat_map(|it| std::fs::read_dir(it.unwrap().path()).unwrap())
+    };
+    let path = files().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, &text[..text.len() - 5]).unwrap();
+    assert_eq!(decide(&bench, &caller(), &unit()).await.score, Some(0.5));
+    assert_eq!(server.n_seen(), 2);
+}
+
+#[tokio::test]
+async fn recorded_calls_are_replayed_without_a_server_and_a_miss_names_the_nearest() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.jsonl");
+    let server = Server::script(vec![say(GOOD)]).await;
+    let bench = bench(vec![member("openai", &server)]);
+    let recording = caller().with_tape(Tape::Record(Recorder::new(&path).unwrap()));
+    decide(&bench, &recording, &unit()).await;
+    assert_eq!(recording.tape.finish().unwrap(), 1);
+    assert!(!std::fs::read_to_string(&path).unwrap().contains("sk-test-secret"));
+    drop(server);
+    let replaying = caller().with_tape(Tape::Replay(Cassette::load(&path).unwrap()));
+    assert_eq!(decide(&bench, &replaying, &unit()).await.score, Some(0.5));
+    let other = rubric(vec![criterion("town", Scale::Unit)]);
+    let missed = decide(&bench, &replaying, &other).await;
+    let Outcome::Failed { detail, .. } = &missed.opinions[0].grades[0].outcome else { panic!() };
+    assert!(
+        detail.contains("`city: Names the capital.` where this one says `town: Names the capital.`"),
+        "{detail}"
+    );
+}
+
+#[tokio::test]
+async fn a_cap_holds_under_a_thousand_calls_at_once() {
+    let server = Server::script(vec![say(GOOD)]).await;
+    let bench = bench(vec![member("openai", &server)]);
+    let one = decide(&bench, &caller(), &unit()).await.spend.cost.unwrap().nanos();
+    let cap = Usd::from_nanos(one * 100);
+    let caller = caller().with_cap(Some(cap)).with_limits(Limits { concurrency: 1000, ..Limits::default() });
+    let rubric = unit();
+    let materials: Vec<Material> = (0..1000)
+        .map(|it| Material { response: Some(format!("It is Paris, {it:04}.")), ..material() })
+        .collect();
+    let each = materials
+        .iter()
+        .map(|material| bench.decide(&caller, Case { candidate: "c", material, row: None, rubric: &rubric }));
+    let decisions = futures_util::future::join_all(each).await;
+    let count = |wanted: Status| decisions.iter().filter(|it| it.as_ref().unwrap().status == wanted).count();
+    let spent = caller.budget.spent().unwrap();
+    assert!(spent <= cap, "{spent} of {cap}");
+    assert!(50 < count(Status::Fail), "{} were graded", count(Status::Fail));
+    assert_eq!(count(Status::Fail) + count(Status::Deferred), 1000);
+}
+
+#[tokio::test]
+async fn an_unpriced_model_does_not_run_under_a_cap() {
+    let server = Server::script(vec![say(GOOD)]).await;
+    let mut member = member("openai", &server);
+    let line = jurist_engine::call::Line { price: None, ..(*member.line).clone() };
+    member.line = Arc::new(line);
+    let decision =
+        decide(&bench(vec![member]), &caller().with_cap(Some(Usd::from_nanos(1_000_000_000))), &unit()).await;
+    assert_eq!(decision.opinions[0].grades[0].outcome, Outcome::Deferred { why: Deferral::OverBudget });
+    assert_eq!(server.n_seen(), 0);
+}
+
+#[tokio::test]
+async fn a_vendor_that_keeps_failing_is_left_alone_and_that_is_said_once() {
+    let server = Server::script(vec![status(500, "{}")]).await;
+    let notices = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let heard = Arc::clone(&notices);
+    let caller = caller().with_listener(move |it| heard.lock().unwrap().push(it));
+    let bench = bench(vec![member("openai", &server)]);
+    for _ in 0..20 {
+        assert_eq!(decide(&bench, &caller, &unit()).await.status, Status::Error);
+    }
+    assert_eq!(server.n_seen(), 3 * 4);
+    assert_eq!(notices.lock().unwrap().len(), 1);
+    // A wrong key is known after one request.
+    let server = Server::script(vec![status(401, "{}")]).await;
+    let (bench, caller) = (self::bench(vec![member("anthropic", &server)]), self::caller());
+    for _ in 0..5 {
+        decide(&bench, &caller, &unit()).await;
+    }
+    assert_eq!(server.n_seen(), 1);
+}
+
+#[tokio::test]
+async fn no_more_calls_run_at_once_than_allowed_and_fewer_after_a_429() {
+    let server = Server::script(vec![Act::Wait(Duration::from_millis(20), Box::new(say(GOOD)))]).await;
+    let caller = caller().with_limits(Limits { concurrency: 3, ..Limits::default() });
+    let rubric = rubric((0..12).map(|it| criterion(&format!("c{it}"), Scale::Unit)).collect());
+    decide(&bench(vec![member("openai", &server)]), &caller, &rubric).await;
+    assert_eq!(server.busiest.load(std::sync::atomic::Ordering::SeqCst), 3);
+
+    let limited = Server::start(|seen| match seen.nth {
+        0 => say(GOOD),
+        1..=8 => Act::Status(429, vec![("retry-after-ms", "20".to_owned())], "{}".into()),
+        _ => Act::Wait(Duration::from_millis(20), Box::new(say(GOOD))),
+    })
+    .await;
+    let caller = self::caller().with_limits(Limits { concurrency: 8, ..Limits::default() });
+    let bench = bench(vec![member("openai", &limited)]);
+    decide(&bench, &caller, &unit()).await;
+    let graded = decide(&bench, &caller, &rubric).await;
+    assert!(graded.opinions[0].grades.iter().all(|it| it.outcome.unit() == Some(0.5)));
+}
+
+#[tokio::test]
+async fn comparisons_do_not_trust_the_order() {
+    // This judge likes whatever stands first.
+    let biased = Server::script(vec![say(r#"{"reasoning": "first", "verdict": "A"}"#)]).await;
+    let (a, b) = (material(), Material { response: Some("It is Lyon.".into()), ..material() });
+    let run = |both| {
+        let (member, caller) = (member("openai", &biased), caller());
+        let (a, b) = (a.clone(), b.clone());
+        async move { compare(&caller, &member, vec![&a, &b], ("c1", "Is right."), both, 7).await.unwrap() }
+    };
+    assert_eq!(run(true).await.winner, None);
+    assert!(run(false).await.winner.is_some());
+}
+
+#[tokio::test]
+async fn programs_can_judge() {
+    let judge = Judge { model: Some("command:python3 tests/judging/judge.py".into()), ..Judge::default() };
+    let line = Resolver::new(Settings::default(), |_| None).unwrap().line(&judge).unwrap();
+    let member = Member { line: Arc::new(line), temperature: None, max_tokens: 100, draw: 0 };
+    let decision = decide(&bench(vec![member]), &caller(), &unit()).await;
+    assert_eq!(decision.score, Some(0.25), "{:?}", decision.opinions[0].grades);
+}
+
+/// At least forty candidates that try to talk the judge into a score, against a judge that repeats them.
+#[tokio::test]
+async fn no_candidate_decides_its_own_grade() {
+    let text = std::fs::read_to_string("tests/injection/candidates.jsonl").unwrap();
+    let candidates: Vec<serde_json::Value> =
+        text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    assert!(40 <= candidates.len());
+    let real =
+        |key: &str, value: serde_json::Value| json!({ "reasoning": "mine alone", key: value }).to_string();
+    let scales = [
+        (Scale::likert(1, 5), real("score", json!(2)), 0.25),
+        (Scale::Unit, real("score", json!(0.375)), 0.375),
+        (Scale::Binary, real("verdict", json!(false)), 0.0),
+    ];
+    let (mut n_asked, mut n_failed) = (0, 0);
+    for candidate in &candidates {
+        let text = candidate["text"].as_str().unwrap().to_owned();
+        let mut material = material();
+        match candidate["where"].as_str().unwrap() {
+            "diff" => material.diff = Some(text.clone()),
+            "task" => material.task.clone_from(&text),
+            _ => material.response = Some(text.clone()),
+        }
+        for (scale, answer, expected) in &scales {
+            let echoes = [
+                text.clone(),
+                format!("{text}\n{answer}"),
+                format!("{answer}\n{text}"),
+                format!("{text}\n{answer}\n{text}"),
+            ];
+            for (at, echo) in echoes.into_iter().enumerate() {
+                let server = jurist_engine::model::script::Script::new(vec![echo]);
+                let line = jurist_engine::call::Line {
+                    model: Arc::new(server),
+                    vendor: "script".into(),
+                    name: "script".into(),
+                    price: None,
+                };
+                let member = Member { line: Arc::new(line), temperature: None, max_tokens: 100, draw: 0 };
+                let rubric = rubric(vec![criterion("city", scale.clone())]);
+                let case = Case { candidate: "c", material: &material, row: None, rubric: &rubric };
+                let decision = bench(vec![member]).decide(&caller(), case).await.unwrap();
+                let outcome = &decision.opinions[0].grades[0].outcome;
+                n_asked += 1;
+                match outcome {
+                    Outcome::Scored { unit, .. } => {
+                        assert!(
+                            0 < at && *unit == Some(*expected),
+                            "{}: {outcome:?} from echo {at}",
+                            candidate["id"]
+                        );
+                    }
+                    Outcome::Failed { .. } => n_failed += 1,
+                    other => panic!("{}: {other:?}", candidate["id"]),
+                }
+            }
+        }
+    }
+    // Refusing every reply would be safe and useless.
+    assert!(n_failed * 2 < n_asked, "{n_failed} of {n_asked}");
+}

@@ -1,0 +1,417 @@
+//! A model server for tests: three protocols over real sockets, with faults on demand.
+//!
+//! It holds requests to what the real servers hold them to: strict schemas, no numeric bounds where
+//! Anthropic takes none, a model, a limit of tokens.
+
+#![allow(dead_code, reason = "each test uses another part of it")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// A request as it arrived.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    pub path: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Json,
+    /// How many came before it.
+    pub nth: usize,
+}
+
+impl Seen {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
+    }
+
+    /// Everything that was said to the model, in one text.
+    pub fn prompt(&self) -> String {
+        self.body.to_string().replace("\\n", "\n").replace("\\\"", "\"")
+    }
+
+    /// The schema that the reply is held to, whatever the protocol.
+    pub fn schema(&self) -> Json {
+        let body = &self.body;
+        let places = [
+            &body["response_format"]["json_schema"]["schema"],
+            &body["response_format"]["schema"],
+            &body["text"]["format"]["schema"],
+            &body["output_config"]["format"]["schema"],
+            &body["generationConfig"]["responseJsonSchema"],
+            &body["tools"][0]["function"]["parameters"],
+            &body["tools"][0]["input_schema"],
+            &body["tools"][0]["parameters"],
+        ];
+        places.into_iter().find(|it| !it.is_null()).cloned().unwrap_or_default()
+    }
+}
+
+/// What the server does with a request.
+#[derive(Debug, Clone)]
+pub enum Act {
+    /// Says this, as the protocol says it.
+    Say(String),
+    /// Says something that fits the schema: true, the highest number, the first choice.
+    Fit,
+    CutOff(String),
+    Refuse(String),
+    Status(u16, Vec<(&'static str, String)>, String),
+    /// Answers 200 with this body, whatever it is.
+    Raw(String),
+    /// Closes the connection in the middle of the body.
+    Drop,
+    /// Sends the body piece by piece, so long apart.
+    Slow(Duration, Box<Act>),
+    Wait(Duration, Box<Act>),
+}
+
+type Handler = dyn Fn(&Seen) -> Act + Send + Sync;
+
+pub struct Server {
+    pub url: String,
+    pub seen: Arc<Mutex<Vec<Seen>>>,
+    /// The most requests that were being answered at one time.
+    pub busiest: Arc<AtomicUsize>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Server {
+    pub async fn start(handler: impl Fn(&Seen) -> Act + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (seen, busy, busiest) =
+            (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let state = State {
+            handler: Arc::new(handler),
+            seen: Arc::clone(&seen),
+            busy,
+            busiest: Arc::clone(&busiest),
+        };
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let _ = stream.set_nodelay(true);
+                let state = state.clone();
+                tokio::spawn(async move { state.serve(stream).await });
+            }
+        });
+        Self { url, seen, busiest, task }
+    }
+
+    /// Answers from a list, the last one again and again.
+    pub async fn script(acts: Vec<Act>) -> Self {
+        Self::start(move |seen| acts[seen.nth.min(acts.len() - 1)].clone()).await
+    }
+
+    pub fn n_seen(&self) -> usize {
+        self.seen.lock().unwrap().len()
+    }
+
+    pub fn last(&self) -> Seen {
+        self.seen.lock().unwrap().last().unwrap().clone()
+    }
+}
+
+#[derive(Clone)]
+struct State {
+    handler: Arc<Handler>,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    busy: Arc<AtomicUsize>,
+    busiest: Arc<AtomicUsize>,
+}
+
+impl State {
+    async fn serve(&self, mut stream: TcpStream) {
+        let mut buffer = Vec::new();
+        while let Some(mut seen) = read(&mut stream, &mut buffer).await {
+            {
+                let mut all = self.seen.lock().unwrap();
+                seen.nth = all.len();
+                all.push(seen.clone());
+            }
+            let busy = self.busy.fetch_add(1, Ordering::SeqCst) + 1;
+            self.busiest.fetch_max(busy, Ordering::SeqCst);
+            let act = refused(&seen).unwrap_or_else(|| (self.handler)(&seen));
+            let goes_on = perform(&mut stream, &seen, act).await;
+            self.busy.fetch_sub(1, Ordering::SeqCst);
+            if !goes_on {
+                return;
+            }
+        }
+    }
+}
+
+async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Seen> {
+    let end = loop {
+        if let Some(at) = buffer.windows(4).position(|it| it == b"\r\n\r\n") {
+            break at + 4;
+        }
+        if stream.read_buf(buffer).await.ok()? == 0 {
+            return None;
+        }
+    };
+    let head = String::from_utf8_lossy(&buffer[..end]).into_owned();
+    let mut lines = head.lines();
+    let path = lines.next()?.split(' ').nth(1)?.to_owned();
+    let headers: Vec<(String, String)> = lines
+        .filter_map(|it| it.split_once(':'))
+        .map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()))
+        .collect();
+    let length =
+        headers.iter().find(|it| it.0 == "content-length").and_then(|it| it.1.parse().ok()).unwrap_or(0);
+    while buffer.len() < end + length {
+        if stream.read_buf(buffer).await.ok()? == 0 {
+            return None;
+        }
+    }
+    let raw = &buffer[end..end + length];
+    let body = serde_json::from_slice(raw)
+        .unwrap_or_else(|_| Json::String(String::from_utf8_lossy(raw).into_owned()));
+    buffer.drain(..end + length);
+    Some(Seen { path, headers, body, nth: 0 })
+}
+
+/// What the real server would refuse.
+fn refused(seen: &Seen) -> Option<Act> {
+    let bad = |message: &str| {
+        Some(Act::Status(
+            400,
+            Vec::new(),
+            json!({ "error": { "message": message, "type": "invalid_request_error" } }).to_string(),
+        ))
+    };
+    let is_model_call = protocol(&seen.path).is_some();
+    let body = &seen.body;
+    if !is_model_call || body.is_string() {
+        return None;
+    }
+    if body["model"].as_str().is_none_or(str::is_empty) && !seen.path.contains("generateContent") {
+        return bad("you must provide a model parameter");
+    }
+    if seen.path.ends_with("/messages") && body["max_tokens"].as_u64().is_none() {
+        return bad("max_tokens: field required");
+    }
+    if seen.path.ends_with("/messages") && body["output_config"].to_string().contains("\"minimum\":") {
+        return bad("output_config.format.schema: For 'number' type, property 'minimum' is not supported");
+    }
+    if body["response_format"]["json_schema"]["strict"] == true && !is_strict(&seen.schema()) {
+        return bad(
+            "Invalid schema for response_format: every property must be required and additionalProperties false",
+        );
+    }
+    None
+}
+
+fn is_strict(schema: &Json) -> bool {
+    match schema {
+        Json::Object(map) => {
+            let own = match (map.get("type"), map.get("properties")) {
+                (Some(kind), Some(Json::Object(properties))) if kind == "object" => {
+                    let required = map.get("required").and_then(Json::as_array).map_or(0, Vec::len);
+                    map.get("additionalProperties") == Some(&json!(false)) && required == properties.len()
+                }
+                _ => true,
+            };
+            own && map.values().all(is_strict)
+        }
+        Json::Array(items) => items.iter().all(is_strict),
+        _ => true,
+    }
+}
+
+/// Something that fits a schema.
+pub fn fitting(schema: &Json) -> Json {
+    if let Some(any) = schema["anyOf"].as_array() {
+        return fitting(&any[0]);
+    }
+    if let Some(words) = schema["enum"].as_array() {
+        return words[0].clone();
+    }
+    match schema["type"].as_str() {
+        Some("object") => {
+            let properties = schema["properties"].as_object().unwrap();
+            properties
+                .iter()
+                .map(|(key, it)| (key.clone(), if key == "unsure" { json!(false) } else { fitting(it) }))
+                .collect()
+        }
+        Some("array") => match schema["items"]["properties"]["id"]["enum"].as_array() {
+            // One entry for each criterion.
+            Some(ids) => ids
+                .iter()
+                .map(|id| {
+                    let mut it = fitting(&schema["items"]);
+                    it["id"] = id.clone();
+                    it
+                })
+                .collect(),
+            None => json!([fitting(&schema["items"])]),
+        },
+        Some("boolean") => json!(true),
+        Some("integer") => json!(schema["maximum"].as_f64().unwrap_or(1.0) as i64),
+        Some("number") => schema.get("maximum").cloned().unwrap_or(json!(1.0)),
+        _ => json!("because it is so"),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Protocol {
+    Chat,
+    Responses,
+    Messages,
+    Gemini,
+}
+
+fn protocol(path: &str) -> Option<Protocol> {
+    match path {
+        it if it.ends_with("/chat/completions") => Some(Protocol::Chat),
+        it if it.ends_with("/responses") => Some(Protocol::Responses),
+        it if it.ends_with("/messages") => Some(Protocol::Messages),
+        it if it.ends_with(":generateContent") => Some(Protocol::Gemini),
+        _ => None,
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    Done,
+    Length,
+    Refusal,
+}
+
+/// A reply as its protocol writes it, with token counts in the way each one counts them.
+fn wrapped(seen: &Seen, text: &str, end: End) -> String {
+    let body = &seen.body;
+    let tools = !body["tool_choice"].is_null();
+    let (input, output, cached) = (
+        body.to_string().len() as u64 / 4,
+        text.len() as u64 / 4 + 1,
+        8_u64.min(body.to_string().len() as u64 / 8),
+    );
+    match protocol(&seen.path).unwrap_or(Protocol::Chat) {
+        Protocol::Chat => {
+            let finish = match end {
+                End::Done if tools => "tool_calls",
+                End::Done | End::Refusal => "stop",
+                End::Length => "length",
+            };
+            let mut message = json!({ "role": "assistant", "content": text, "refusal": null });
+            if end == End::Refusal {
+                message = json!({ "role": "assistant", "content": null, "refusal": text });
+            } else if tools {
+                message["content"] = Json::Null;
+                message["tool_calls"] = json!([{ "id": "call_1", "type": "function", "function": { "name": "grade", "arguments": text } }]);
+            }
+            json!({
+                "id": "chatcmpl-1", "object": "chat.completion", "model": body["model"],
+                "choices": [{ "index": 0, "message": message, "finish_reason": finish }],
+                "usage": { "prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output,
+                    "prompt_tokens_details": { "cached_tokens": cached } },
+            })
+        }
+        Protocol::Responses => {
+            let part = if end == End::Refusal { json!({ "type": "refusal", "refusal": text }) } else { json!({ "type": "output_text", "text": text }) };
+            json!({
+                "id": "resp_1", "object": "response", "status": if end == End::Length { "incomplete" } else { "completed" },
+                "incomplete_details": if end == End::Length { json!({ "reason": "max_output_tokens" }) } else { Json::Null },
+                "output": [{ "type": "reasoning", "summary": [] }, { "type": "message", "role": "assistant", "content": [part] }],
+                "usage": { "input_tokens": input, "input_tokens_details": { "cached_tokens": cached }, "output_tokens": output },
+            })
+        }
+        Protocol::Messages => {
+            let content = match serde_json::from_str::<Json>(text) {
+                Ok(input) if tools && end == End::Done => json!([{ "type": "tool_use", "id": "toolu_1", "name": "grade", "input": input }]),
+                _ => json!([{ "type": "thinking", "thinking": "…", "signature": "s" }, { "type": "text", "text": text }]),
+            };
+            let stop = match end {
+                End::Done if tools => "tool_use",
+                End::Done => "end_turn",
+                End::Length => "max_tokens",
+                End::Refusal => "refusal",
+            };
+            json!({
+                "id": "msg_1", "type": "message", "role": "assistant", "model": body["model"], "content": content, "stop_reason": stop,
+                "usage": { "input_tokens": input - cached, "cache_read_input_tokens": cached, "cache_creation_input_tokens": 0, "output_tokens": output },
+            })
+        }
+        Protocol::Gemini => {
+            let finish = match end {
+                End::Done => "STOP",
+                End::Length => "MAX_TOKENS",
+                End::Refusal => "SAFETY",
+            };
+            let parts = if end == End::Refusal { json!([]) } else { json!([{ "text": "hm", "thought": true }, { "text": text }]) };
+            json!({
+                "candidates": [{ "content": { "role": "model", "parts": parts }, "finishReason": finish }],
+                "usageMetadata": { "promptTokenCount": input, "candidatesTokenCount": output - 1, "thoughtsTokenCount": 1, "cachedContentTokenCount": cached },
+            })
+        }
+    }
+    .to_string()
+}
+
+async fn perform(stream: &mut TcpStream, seen: &Seen, act: Act) -> bool {
+    match act {
+        Act::Wait(time, act) => {
+            tokio::time::sleep(time).await;
+            Box::pin(perform(stream, seen, *act)).await
+        }
+        Act::Slow(time, act) => {
+            let body = body_of(seen, &act);
+            let head = head(200, &[], body.len());
+            if stream.write_all(head.as_bytes()).await.is_err() {
+                return false;
+            }
+            for piece in body.as_bytes().chunks(body.len().div_ceil(4).max(1)) {
+                tokio::time::sleep(time).await;
+                if stream.write_all(piece).await.is_err() {
+                    return false;
+                }
+            }
+            true
+        }
+        Act::Drop => {
+            let body = wrapped(seen, "{\"score\": 1}", End::Done);
+            let whole = head(200, &[], body.len()) + &body[..body.len() / 2];
+            let _ = stream.write_all(whole.as_bytes()).await;
+            false
+        }
+        Act::Status(status, headers, body) => {
+            let whole = head(status, &headers, body.len()) + &body;
+            stream.write_all(whole.as_bytes()).await.is_ok()
+        }
+        act => {
+            let body = body_of(seen, &act);
+            let whole = head(200, &[], body.len()) + &body;
+            stream.write_all(whole.as_bytes()).await.is_ok()
+        }
+    }
+}
+
+fn body_of(seen: &Seen, act: &Act) -> String {
+    match act {
+        Act::Say(text) => wrapped(seen, text, End::Done),
+        Act::Fit => wrapped(seen, &fitting(&seen.schema()).to_string(), End::Done),
+        Act::CutOff(text) => wrapped(seen, text, End::Length),
+        Act::Refuse(text) => wrapped(seen, text, End::Refusal),
+        Act::Raw(text) => text.clone(),
+        other => panic!("{other:?} has no body"),
+    }
+}
+
+fn head(status: u16, headers: &[(&str, String)], length: usize) -> String {
+    let extra: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    format!(
+        "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n{extra}\r\n"
+    )
+}
