@@ -16,6 +16,8 @@ fn main() -> ExitCode {
         Ok(Ended::Failed) => 1,
         Ok(Ended::BadInput) => 2,
         Ok(Ended::Incomplete) => 3,
+        Ok(Ended::OverBudget) => 5,
+        Ok(Ended::Interrupted) => 130,
         Err(error) => {
             // A reader that has seen enough, such as `head`, is not an error.
             let broken_pipe = error

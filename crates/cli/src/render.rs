@@ -93,6 +93,39 @@ pub fn summary(text: &str) {
     }
 }
 
+/// A line at the bottom of a terminal that says how far the work is; nothing where nobody looks.
+pub struct Progress {
+    shown: Option<std::time::Instant>,
+    is_on: bool,
+}
+
+impl Progress {
+    pub fn new() -> Self {
+        Self { shown: None, is_on: std::io::stderr().is_terminal() }
+    }
+
+    /// At most ten times a second.
+    pub fn show(&mut self, text: impl FnOnce() -> String) {
+        let is_due = self.shown.is_none_or(|it| std::time::Duration::from_millis(100) < it.elapsed());
+        if self.is_on && is_due {
+            let _ = write!(anstream::stderr(), "\r\x1b[2K{}", text());
+            self.shown = Some(std::time::Instant::now());
+        }
+    }
+
+    pub fn clear(&mut self) {
+        if self.shown.take().is_some() {
+            let _ = write!(anstream::stderr(), "\r\x1b[2K");
+        }
+    }
+}
+
+/// Something that a person should know, while the work goes on.
+pub fn warning(text: &str) {
+    let title = Level::WARNING.primary_title(printable(text));
+    let _ = writeln!(anstream::stderr(), "{}", Renderer::styled().render(&[Group::with_title(title)]));
+}
+
 /// An error that has no place in a file.
 pub fn trouble(text: &str) {
     let title = Level::ERROR.primary_title(printable(text));

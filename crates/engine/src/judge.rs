@@ -1,5 +1,6 @@
 //! Grades a candidate with judges: asks what is worth asking, reads the replies, and scores them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -14,10 +15,11 @@ use jurist_core::judge::{
 };
 use jurist_core::rubric::{Ask, Criterion, Question, Rubric, Value};
 use jurist_core::score::{self, Answer, Combine, PanelVerdict, Quote};
-use jurist_core::suite::{Calls, Jury};
+use jurist_core::suite::{Calls, Judge, Jury};
 use serde_json::Value as Json;
 
 use crate::call::{Called, Caller, Line, NotCalled, Tries};
+use crate::model::resolve::{Resolver, Unresolved};
 use crate::model::{Message, Reply, Request, Role, Stop};
 
 /// Room for reasons; models that think need more, and say so when they are cut off.
@@ -42,6 +44,50 @@ pub struct Member {
     pub temperature: Option<f64>,
     pub max_tokens: u32,
     pub draw: u32,
+}
+
+impl Bench {
+    /// From what a file says about its judge; panels name models, or judges of the file.
+    pub fn new(
+        resolver: &Resolver,
+        judge: &Judge,
+        named: &BTreeMap<String, Judge>,
+        seed: u64,
+    ) -> Result<Self, Unresolved> {
+        let member = |name: Option<&String>| {
+            let own = match name {
+                Some(name) => named.get(name).cloned().unwrap_or_else(|| Judge {
+                    model: Some(name.clone()),
+                    // Another model is not where this one is.
+                    base_url: None,
+                    ..judge.clone()
+                }),
+                None => judge.clone(),
+            };
+            Ok::<_, Unresolved>(Member {
+                line: Arc::new(resolver.line(&own)?),
+                temperature: own.temperature.or(judge.temperature).or(Some(0.0)),
+                max_tokens: own.max_tokens.or(judge.max_tokens).unwrap_or(MAX_TOKENS),
+                draw: 0,
+            })
+        };
+        let escalate = match &judge.escalate {
+            Some(it) => Some((member(Some(&it.to))?, it.margin)),
+            None => None,
+        };
+        let (members, combine) = if !judge.panel.is_empty() {
+            let aggregate = judge.aggregate.unwrap_or_default();
+            let tie_break = judge.tie_break.unwrap_or_default();
+            let members = judge.panel.iter().map(|it| member(Some(it))).collect::<Result<_, _>>()?;
+            (members, Some(Combine::Panel { aggregate, tie_break }))
+        } else if let Some(jury) = judge.jury {
+            (member(None)?.jury(jury), Some(Combine::Jury { consensus: jury.consensus }))
+        } else {
+            (vec![member(None)?], None)
+        };
+        let calls = judge.calls.unwrap_or(Calls::PerCriterion);
+        Ok(Self { members, combine, escalate, calls, seed })
+    }
 }
 
 impl Member {

@@ -136,9 +136,13 @@ impl Cassette {
     }
 }
 
-fn texts(request: &Request) -> Vec<&str> {
+/// What a request says, line by line, without the code of its material, which differs whenever anything does.
+fn texts(request: &Request) -> Vec<String> {
     let parts = request.messages.iter().flat_map(|it| &it.parts);
-    std::iter::once(request.system.as_str()).chain(parts.map(String::as_str)).flat_map(str::lines).collect()
+    let texts: Vec<&str> = std::iter::once(&request.system).chain(parts).map(String::as_str).collect();
+    let code = texts.iter().find_map(|it| it.split_once("material is ")?.1.get(..16));
+    let plain = |it: &str| code.map_or_else(|| it.to_owned(), |code| it.replace(code, "…"));
+    texts.iter().flat_map(|it| it.lines()).map(plain).collect()
 }
 
 /// Lines that two requests share, from both ends.
@@ -162,7 +166,7 @@ fn difference(recorded: &Request, asked: &Request) -> String {
     let (left, right) = (texts(recorded), texts(asked));
     let shared = left.iter().zip(&right).take_while(|(a, b)| a == b).count();
     let line =
-        |lines: &[&str]| lines.get(shared).map_or("its end".to_owned(), |it| format!("`{}`", short(it)));
+        |lines: &[String]| lines.get(shared).map_or("its end".to_owned(), |it| format!("`{}`", short(it)));
     format!("says {} where this one says {}", line(&left), line(&right))
 }
 

@@ -557,6 +557,7 @@ async fn no_candidate_decides_its_own_grade() {
                     vendor: "script".into(),
                     name: "script".into(),
                     price: None,
+                    http: None,
                 };
                 let member = Member { line: Arc::new(line), temperature: None, max_tokens: 100, draw: 0 };
                 let rubric = rubric(vec![criterion("city", scale.clone())]);

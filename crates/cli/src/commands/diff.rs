@@ -27,10 +27,11 @@ pub struct Args {
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let read = |path| rubric(path, args.rubric.as_deref(), &args.loading);
-    let (Some((old, _)), Some((new, _))) = (read(&args.old)?, read(&args.new)?) else {
+    let (Some(old), Some(new)) = (read(&args.old)?, read(&args.new)?) else {
         return Ok(Ended::BadInput);
     };
     let mut out = std::io::stdout().lock();
+    let (old, new) = (old.rubric, new.rubric);
     let changes = diff(&old, &new);
     if !changes.is_empty() {
         writeln!(out, "{} → {}", old.version().short(), new.version().short())?;

@@ -1,5 +1,6 @@
 //! What a user can type.
 
+mod cache;
 mod check;
 mod checks;
 mod completions;
@@ -7,17 +8,20 @@ mod convert;
 mod diff;
 mod grade;
 mod init;
+mod judge;
+mod judging;
 mod presets;
 mod schema;
 mod score;
 mod trace;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
 use jurist_core::diagnostic::{Diagnostic, Severity, closest};
-use jurist_core::dialect::{Dialect, Variables};
+use jurist_core::dialect::{Dialect, Settings, Variables};
 use jurist_core::rubric::Rubric;
 use jurist_core::suite::{Judge, Monitor, Suite};
 use jurist_engine::load::{Options, Outside, load};
@@ -34,6 +38,9 @@ pub enum Ended {
     BadInput,
     /// Grading errors left the result incomplete.
     Incomplete,
+    /// A budget stopped it.
+    OverBudget,
+    Interrupted,
 }
 
 #[derive(Debug, Parser)]
@@ -45,11 +52,14 @@ pub enum Ended {
 Start here:
   jurist init                     write a small suite to look at
   jurist check suite.yaml         say everything that is wrong with a file
+  jurist judge ask suite.yaml answer.txt
+                                  have a model grade one answer, and see everything it was asked
   jurist score rubric.yaml grades.jsonl
                                   turn grades into verdicts
 
 Files of AgentV, promptfoo, Potato and mcptest are read as they are.
-Exit codes: 0 passed, 1 a verdict failed, 2 bad file or argument, 3 grading errors.",
+Exit codes: 0 passed, 1 a verdict failed, 2 bad file or argument, 3 grading errors,
+5 stopped by a budget, 130 interrupted.",
     propagate_version = false,
     disable_help_subcommand = true
 )]
@@ -63,6 +73,7 @@ enum Command {
     Check(check::Args),
     Convert(convert::Args),
     Grade(grade::Args),
+    Judge(judge::Args),
     Score(score::Args),
     Diff(diff::Args),
     Trace(trace::Args),
@@ -70,6 +81,7 @@ enum Command {
     Presets(presets::Args),
     Schema(schema::Args),
     Init(init::Args),
+    Cache(cache::Args),
     Completions(completions::Args),
 }
 
@@ -79,6 +91,8 @@ impl Cli {
             Command::Check(args) => check::run(&args),
             Command::Convert(args) => convert::run(&args),
             Command::Grade(args) => grade::run(&args),
+            Command::Judge(args) => judge::run(&args),
+            Command::Cache(args) => cache::run(&args),
             Command::Score(args) => score::run(&args),
             Command::Diff(args) => diff::run(&args),
             Command::Trace(args) => trace::run(&args),
@@ -116,21 +130,30 @@ fn dialect(name: &str) -> Result<Dialect, String> {
 
 /// A suite that is in order; otherwise everything wrong with it is printed.
 fn suite(path: &Path, options: Options) -> anyhow::Result<Option<Suite>> {
+    Ok(suite_and_settings(path, options)?.map(|it| it.0))
+}
+
+fn suite_and_settings(path: &Path, options: Options) -> anyhow::Result<Option<(Suite, Settings)>> {
     let loaded = load(path, options);
     let not_advice = |it: &Diagnostic| it.severity != Severity::Advice;
     let diagnostics: Vec<Diagnostic> =
         loaded.diagnostics.into_sorted().into_iter().filter(not_advice).collect();
     render::diagnostics(&diagnostics, &loaded.sources)?;
-    Ok(loaded.suite)
+    Ok(loaded.suite.map(|it| (it, loaded.settings)))
+}
+
+/// A rubric with everything that decides who judges by it.
+struct Chosen {
+    rubric: Arc<Rubric>,
+    judge: Judge,
+    /// Judges that the file names.
+    judges: BTreeMap<String, Judge>,
+    settings: Settings,
 }
 
 /// The one rubric of a file, or the one that is asked for by name, with the judge that goes with it.
-fn rubric(
-    path: &Path,
-    name: Option<&str>,
-    loading: &Loading,
-) -> anyhow::Result<Option<(Arc<Rubric>, Judge)>> {
-    let Some(suite) = suite(path, loading.options())? else { return Ok(None) };
+fn rubric(path: &Path, name: Option<&str>, loading: &Loading) -> anyhow::Result<Option<Chosen>> {
+    let Some((suite, settings)) = suite_and_settings(path, loading.options())? else { return Ok(None) };
     let monitor_name =
         |it: &'_ Monitor| it.agents.first().map_or_else(|| "monitor".to_owned(), |it| it.0.clone());
     // Evals come first: one that uses a named rubric also says who judges.
@@ -139,7 +162,12 @@ fn rubric(
     let of_monitors = suite.monitors.iter().map(|it| (monitor_name(it), &it.rubric, &suite.judge));
     let all: Vec<(String, &Arc<Rubric>, &Judge)> = of_cases.chain(named).chain(of_monitors).collect();
     let names: Vec<&str> = all.iter().map(|it| it.0.as_str()).collect();
-    let taken = |it: &(String, &Arc<Rubric>, &Judge)| (Arc::clone(it.1), it.2.clone());
+    let taken = |it: &(String, &Arc<Rubric>, &Judge)| Chosen {
+        rubric: Arc::clone(it.1),
+        judge: it.2.clone(),
+        judges: suite.judges.clone(),
+        settings: settings.clone(),
+    };
     if let Some(name) = name {
         let found = all.iter().find(|it| it.0 == name).map(taken);
         let hint = match closest(name, &names) {

@@ -10,7 +10,7 @@ use jurist_core::score::{Ballot, Combine, Refused, Sheet, effective_votes};
 use jurist_core::suite::{Aggregate, Judge, TieBreak};
 use serde::Serialize;
 
-use super::{Ended, Loading, rubric};
+use super::{Chosen, Ended, Loading, rubric};
 use crate::render;
 
 /// Turn grades into verdicts, as JSON lines
@@ -115,7 +115,8 @@ struct Member<'a> {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let Some((rubric, judge)) = rubric(&args.file, args.rubric.as_deref(), &args.loading)? else {
+    let Some(Chosen { rubric, judge, .. }) = rubric(&args.file, args.rubric.as_deref(), &args.loading)?
+    else {
         return Ok(Ended::BadInput);
     };
     let mut sheet = Sheet::new(&rubric);

@@ -61,6 +61,10 @@ fn the_suite_schema_knows_exactly_the_keys_that_are_read() {
         "recipe",
         "set of parameters",
         "settings file",
+        "price",
+        "vendor",
+        "network",
+        "set of limits",
         "data file",
         "label",
         "label requirement",
@@ -201,8 +205,16 @@ fn faults_in_other_files_are_shown_there() {
     let settings = [
         (config, 2, "unknown-key"),
         (config, 3, "bad-value"),
-        (config, 4, "wrong-type"),
-        (config, 5, "unknown-key"),
+        (config, 4, "bad-value"),
+        (config, 4, "missing-key"),
+        (config, 5, "wrong-type"),
+        (config, 6, "unknown-key"),
+        (config, 8, "bad-value"),
+        (config, 9, "missing-key"),
+        (config, 11, "bad-value"),
+        (config, 12, "unknown-key"),
+        (config, 13, "unknown-key"),
+        (config, 14, "bad-value"),
     ];
     check("settings/suite.yaml", &settings);
 }

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use super::record::{asked_in, told};
 use super::reply::objects;
-use crate::candidate::{Candidate, Role, Trace, for_judge, read_value};
+use crate::candidate::{Candidate, Trace, for_judge, read_value};
 
 /// Longer traces lose their middle; what is left is room for the rest of the prompt in a small model's window.
 const TRACE_TOKENS: usize = 24_000;
@@ -19,6 +20,8 @@ pub struct Material {
     pub trace: Option<Trace>,
     /// A unified diff.
     pub diff: Option<String>,
+    /// What must be met, where the case says so and not the rubric.
+    pub requirements: Vec<String>,
 }
 
 /// A piece of what is graded, under the name that evidence gives it.
@@ -31,26 +34,19 @@ pub struct Part {
 impl Material {
     /// From what a file says, and the trace it points to.
     pub fn new(candidate: &Candidate, trace: Option<Trace>) -> Self {
-        let told = |value: &Value| match value {
-            Value::String(text) => text.clone(),
-            other => serde_json::to_string_pretty(other).unwrap_or_default(),
-        };
         let conversation = || {
             let messages = Value::Array(candidate.messages.clone());
             read_value(&messages, None).map(|it| for_judge(&it.1, TRACE_TOKENS)).unwrap_or_default()
         };
-        let asked = |trace: &Trace| {
-            let first = trace.steps.iter().find(|it| it.role == Role::User).map(|it| it.text.clone());
-            trace.task.clone().or(first)
-        };
         let task = candidate.input.clone().filter(|it| !it.is_empty()).unwrap_or_else(conversation);
         Self {
-            task: if task.is_empty() { trace.as_ref().and_then(asked).unwrap_or_default() } else { task },
+            task: if task.is_empty() { trace.as_ref().and_then(asked_in).unwrap_or_default() } else { task },
             context: candidate.context.clone(),
             reference: candidate.expected.as_ref().map(told),
             response: candidate.response.clone(),
             trace,
             diff: candidate.diff.clone(),
+            requirements: Vec::new(),
         }
     }
 

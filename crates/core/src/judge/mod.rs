@@ -9,6 +9,7 @@ mod form;
 mod material;
 mod prompt;
 mod recipe;
+mod record;
 mod reply;
 
 pub use contest::{Contest, Round, position_bias};
@@ -17,6 +18,7 @@ pub use form::{Form, Item};
 pub use material::{Material, Part, Planted};
 pub use prompt::{Asked, BadTemplate, Prompt, Prompter};
 pub use recipe::{Judged, Next, Recipe};
+pub use record::Keys;
 pub use reply::{Answer, Malformed, Reply};
 
 #[cfg(test)]

@@ -219,7 +219,8 @@ impl Recipe<'_> {
 
     /// A verdict for each requirement; those that were left out are asked about again, alone.
     fn requirements(&self, replies: &[Reply]) -> Next {
-        let all = self.texts("requirements");
+        let told = self.texts("requirements");
+        let all = if told.is_empty() { self.prompter.material.requirements.clone() } else { told };
         if all.is_empty() {
             return Judged::not_applicable("there are no requirements");
         }

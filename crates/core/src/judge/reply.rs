@@ -206,6 +206,7 @@ fn value(found: &Json, item: &Item) -> Result<Value, Malformed> {
             label.map(Value::Text).ok_or(Malformed::UnknownChoice { found: word.clone(), allowed: labels })
         }
         (Scale::Choices(_), _) => Err(wrong("one of the choices")),
+        (Scale::Unit, Json::Bool(it)) => Ok(Value::Number(f64::from(u8::from(*it)))),
         (_, Json::Bool(it)) => Ok(Value::Bool(*it)),
         // A number in quotes is a number; `8/10` and `high` are not.
         (_, Json::String(text)) => match text.trim().parse::<f64>() {

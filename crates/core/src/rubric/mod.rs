@@ -389,6 +389,14 @@ impl Rubric {
         Ok(Self { draft, version, questions, order })
     }
 
+    /// The same rubric in a run that treats broken graders in its own way.
+    #[must_use]
+    pub fn with_on_error(&self, on_error: OnError) -> Self {
+        let mut other = self.clone();
+        other.draft.on_error = on_error;
+        other
+    }
+
     pub fn version(&self) -> &Version {
         &self.version
     }

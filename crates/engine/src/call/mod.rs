@@ -17,6 +17,7 @@ pub use budget::Budget;
 pub use cache::{Cache, CacheStats};
 pub use gate::Limits;
 
+use crate::model::http::HttpModel;
 use crate::model::vendors::Price;
 use crate::model::{ErrorKind, Model, ModelError, Reply, Request};
 use crate::record::Tape;
@@ -32,6 +33,8 @@ pub struct Line {
     pub name: String,
     /// `None`: nobody knows, and it does not run under a cap.
     pub price: Option<Price>,
+    /// The same model, where it is behind HTTP and can be reached.
+    pub http: Option<Arc<HttpModel>>,
 }
 
 /// What use is made of replies that were got before.

@@ -97,7 +97,13 @@ impl Resolver {
         if let Some(words) = name.strip_prefix("command:") {
             let words = words.split_whitespace().map(str::to_owned).collect();
             let model: Arc<dyn Model> = Arc::new(Command::new(words, timeout));
-            return Ok(Line { model, vendor: "command".to_owned(), price: self.own_price(&name), name });
+            return Ok(Line {
+                model,
+                vendor: "command".to_owned(),
+                price: self.own_price(&name),
+                name,
+                http: None,
+            });
         }
         let served = self.served(&name, judge.base_url.is_some())?;
         let full = format!("{}/{}", served.name, served.model);
@@ -106,20 +112,19 @@ impl Resolver {
         let free = || is_local(&endpoint.base_url).then_some(Price::FREE);
         let price = self.own_price(&full).or_else(|| self.own_price(&name)).or(listed).or_else(free);
         let needs_key = !served.vendor.keys.is_empty() && !is_local(&endpoint.base_url);
-        let model: Arc<dyn Model> = if needs_key && endpoint.key.is_none() {
-            Arc::new(NoKey(format!("`{name}` needs a key; set {}", self.key_names(&served).join(" or "))))
-        } else {
-            Arc::new(HttpModel::new(self.client.clone(), endpoint))
-        };
-        Ok(Line { model, vendor: served.name.to_owned(), name: full, price })
-    }
-
-    /// The HTTP model behind a judge, for what only HTTP can do: pings, batches, embeddings.
-    pub fn http(&self, judge: &Judge) -> Result<HttpModel, Unresolved> {
-        let name = judge.model.clone().or_else(|| self.default_name()).ok_or(Unresolved::NoName)?;
-        let served = self.served(&name, judge.base_url.is_some())?;
-        let timeout = Duration::from_secs_f64(judge.timeout.unwrap_or(TIMEOUT));
-        Ok(HttpModel::new(self.client.clone(), self.endpoint(&served, judge, timeout)?))
+        if needs_key && endpoint.key.is_none() {
+            let why = format!("`{name}` needs a key; set {}", self.key_names(&served).join(" or "));
+            return Ok(Line {
+                model: Arc::new(NoKey(why)),
+                vendor: served.name.to_owned(),
+                name: full,
+                price,
+                http: None,
+            });
+        }
+        let http = Arc::new(HttpModel::new(self.client.clone(), endpoint));
+        let model: Arc<dyn Model> = Arc::<HttpModel>::clone(&http);
+        Ok(Line { model, vendor: served.name.to_owned(), name: full, price, http: Some(http) })
     }
 
     fn own_price(&self, name: &str) -> Option<Price> {

@@ -1,0 +1,573 @@
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Context;
+use jurist_core::candidate::{Format, read_trace};
+use jurist_core::dialect::{self, Dialect, ReadError, Variables, World};
+use jurist_core::grade::{Grade, Outcome, Spend, Status};
+use jurist_core::judge::{Keys, Material};
+use jurist_core::rubric::Rubric;
+use jurist_core::suite::{Calls, Judge};
+use jurist_engine::call::{Caller, Line};
+use jurist_engine::judge::{Bench, Case, Decision, Exchange, Member, Preference, compare};
+use jurist_engine::load::read_input;
+use jurist_engine::model::script::Script;
+use jurist_engine::model::vendors::PRICES_AS_OF;
+use jurist_engine::model::{Message, Request, Role};
+use serde_json::{Value as Json, json};
+
+use super::judging::{Judging, wait_for};
+use super::{Ended, Loading, rubric};
+use crate::render;
+
+/// Try a judge: reach it, have it grade one thing, read recorded replies
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist judge ping                                 the judge that the environment names
+  jurist judge ping ollama/qwen3                    a model on this machine
+  jurist judge ask rubric.yaml answer.txt           grade one answer; shows prompts and raw replies
+  jurist judge ask rubric.yaml a.txt --against b.txt --both-orders
+                                                    which of two is better, whatever their order
+  jurist judge parse replies.jsonl                  what scripted replies come to")]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Reach a model: how long it takes, what it costs, how it is held to a shape
+    Ping {
+        #[arg(value_name = "MODEL")]
+        model: Option<String>,
+        #[command(flatten)]
+        judging: Judging,
+    },
+    /// Grade one candidate, and show prompt, raw reply, what was read and the verdict
+    Ask(Box<Ask>),
+    /// Read lines with an evaluator and scripted replies, and print the grade each comes to
+    Parse {
+        /// Lines with `evaluator`, `params`, `inputs`, `outputs` and `judge_replies`
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Ask {
+    /// A suite or rubric
+    #[arg(value_name = "RUBRIC")]
+    rubric: PathBuf,
+    /// A text, a trace in any format, or a JSON record with `input`, `output` and so on; `-` is standard input
+    #[arg(value_name = "CANDIDATE")]
+    candidate: PathBuf,
+    /// Which rubric, where the file has several
+    #[arg(long, value_name = "NAME")]
+    rubric_name: Option<String>,
+    /// What the candidate was asked
+    #[arg(long, value_name = "TEXT")]
+    task: Option<String>,
+    /// Compare with this candidate instead of grading; several times: select the best
+    #[arg(long, value_name = "CANDIDATE")]
+    against: Vec<PathBuf>,
+    /// Compare in both orders; only who wins twice has won
+    #[arg(long, requires = "against")]
+    both_orders: bool,
+    /// Leave out prompts and raw replies
+    #[arg(long)]
+    brief: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    judging: Judging,
+    #[command(flatten)]
+    loading: Loading,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    match &args.what {
+        What::Ping { model, judging } => wait_for(ping(model.as_deref(), judging)),
+        What::Ask(ask) => {
+            let Some(chosen) = rubric(&ask.rubric, ask.rubric_name.as_deref(), &ask.loading)? else {
+                return Ok(Ended::BadInput);
+            };
+            let mut materials = vec![material(&ask.candidate, ask.task.as_deref())?];
+            for path in &ask.against {
+                materials.push(material(path, ask.task.as_deref())?);
+            }
+            wait_for(async {
+                let (rubric, bench) = ask.judging.bench(&chosen).await?;
+                let caller = ask.judging.caller(&chosen.settings)?;
+                let ended = if ask.against.is_empty() {
+                    one(ask, &caller, &bench, &rubric, &materials[0]).await?
+                } else {
+                    several(ask, &caller, &bench, &rubric, &materials).await?
+                };
+                ask.judging.finish(&caller)?;
+                Ok(ended)
+            })
+        }
+        What::Parse { file } => wait_for(parse(file)),
+    }
+}
+
+/// A candidate from a file: a record, a trace, or plain text.
+fn material(path: &Path, task: Option<&str>) -> anyhow::Result<Material> {
+    let name = path.display();
+    let text = read_input(path).map_err(|error| anyhow::anyhow!("cannot read `{name}`: {error}"))?;
+    let keys = ["output", "outputs", "response", "answer", "trace"];
+    let record: Option<Json> =
+        serde_json::from_str(&text).ok().filter(|it: &Json| keys.iter().any(|key| it.get(*key).is_some()));
+    let mut material = match record {
+        Some(record) => {
+            Material::from_record(&record, Keys::default()).with_context(|| format!("`{name}`"))?
+        }
+        None => match read_trace(&text, None).with_context(|| format!("`{name}`"))? {
+            (Format::Text, _) => {
+                Material { response: Some(text.trim_end().to_owned()), ..Material::default() }
+            }
+            (_, trace) => Material::new(&Default::default(), Some(trace)),
+        },
+    };
+    if let Some(task) = task {
+        task.clone_into(&mut material.task);
+    }
+    Ok(material)
+}
+
+async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
+    let settings = settings()?;
+    let resolver = Judging::resolver(&settings)?;
+    let told = Judge { model: model.map(str::to_owned), ..settings.judge.clone() };
+    let mut judge = judging.judge(&told);
+    if judge.model.as_deref() == Some("auto") {
+        judge.model = Some(resolver.local().await?);
+    }
+    let line = resolver.line(&judge)?;
+    let request = Request {
+        model: line.name.clone(),
+        system: "You are reached by a test of the connection.".to_owned(),
+        messages: vec![Message {
+            role: Role::User,
+            parts: vec!["Reply with the JSON object {\"verdict\": true}.".to_owned()],
+        }],
+        schema: json!({
+            "type": "object", "properties": { "verdict": { "type": "boolean" } },
+            "required": ["verdict"], "additionalProperties": false,
+        }),
+        temperature: Some(0.0),
+        max_tokens: 1024,
+        draw: 0,
+    };
+    let mut out = anstream::stdout();
+    let address = line.http.as_ref().map(|it| format!(" at {}", it.endpoint().base_url)).unwrap_or_default();
+    writeln!(out, "\x1b[1m{}\x1b[0m{address}", line.name)?;
+    let price = match line.price {
+        Some(it) if it.input == 0.0 && it.output == 0.0 => "nothing, it runs here".to_owned(),
+        Some(it) => format!(
+            "${} in, ${} cached, ${} out per million tokens (as of {PRICES_AS_OF}, or as settings say)",
+            it.input, it.cached, it.output
+        ),
+        None => "not known; it does not run under --max-cost unless settings give a price".to_owned(),
+    };
+    writeln!(out, "  {:<12}{price}", "price")?;
+    let started = Instant::now();
+    // Twice: the first call opens the connection and finds out what the server takes.
+    let first = line.model.complete(&request).await;
+    let (took_first, again) = (started.elapsed(), Instant::now());
+    let reply = match first {
+        Ok(_) => line.model.complete(&request).await,
+        Err(error) => Err(error),
+    };
+    match reply {
+        Ok(reply) => {
+            let (first, second) = (took_first.as_millis(), again.elapsed().as_millis());
+            writeln!(out, "  {:<12}{first} ms, and {second} ms on an open connection", "latency")?;
+            if let Some(http) = &line.http {
+                writeln!(out, "  {:<12}{}", "structured", http.shape().name())?;
+            }
+            let cost = line.price.map(|it| format!(", {}", it.of(reply.usage))).unwrap_or_default();
+            writeln!(
+                out,
+                "  {:<12}{} tokens in, {} out{cost}",
+                "this call", reply.usage.input, reply.usage.output
+            )?;
+            let said: String = reply.text.trim().chars().take(60).collect();
+            writeln!(out, "  {:<12}{said}", "it says")?;
+            Ok(Ended::Passed)
+        }
+        Err(error) => {
+            out.flush()?;
+            render::trouble(&format!("{} does not answer: {error}", line.name));
+            Ok(Ended::Incomplete)
+        }
+    }
+}
+
+/// The settings of the project that the current folder is in.
+fn settings() -> anyhow::Result<dialect::Settings> {
+    let here = std::path::absolute(".")?;
+    let file = here.ancestors().map(|it| it.join(".jurist/config.yaml")).find(|it| it.is_file());
+    match file {
+        Some(path) => {
+            let loaded = jurist_engine::load::load(&path, Default::default());
+            anyhow::ensure!(
+                !loaded.diagnostics.has_errors(),
+                "`{}` is not in order; `jurist check` says what is wrong",
+                path.display()
+            );
+            Ok(loaded.settings)
+        }
+        None => Ok(dialect::Settings::default()),
+    }
+}
+
+async fn one(
+    ask: &Ask,
+    caller: &Caller,
+    bench: &Bench,
+    rubric: &Rubric,
+    material: &Material,
+) -> anyhow::Result<Ended> {
+    let candidate = ask.candidate.display().to_string();
+    let case = Case { candidate: &candidate, material, row: None, rubric };
+    let decision = bench.decide(caller, case).await?;
+    let mut out = anstream::stdout();
+    if ask.json {
+        writeln!(out, "{}", decision_line(&Json::String(candidate), &decision))?;
+    } else {
+        show(&mut out, &decision, rubric, !ask.brief)?;
+    }
+    Ok(ended(&decision))
+}
+
+/// How a command ends that came to this decision.
+pub fn ended(decision: &Decision) -> Ended {
+    let is_over = |it: &Grade| {
+        matches!(it.outcome, Outcome::Deferred { why: jurist_core::grade::Deferral::OverBudget })
+    };
+    match decision.status {
+        Status::Pass => Ended::Passed,
+        Status::Fail => Ended::Failed,
+        Status::Error => Ended::Incomplete,
+        Status::Deferred if decision.opinions.iter().flat_map(|it| &it.grades).any(is_over) => {
+            Ended::OverBudget
+        }
+        Status::Deferred => Ended::Passed,
+    }
+}
+
+/// A decision as a line of JSON.
+pub fn decision_line(id: &Json, decision: &Decision) -> Json {
+    let mut line = json!({
+        "id": id, "status": decision.status, "score": decision.score, "spend": decision.spend,
+    });
+    if let [only] = decision.opinions.as_slice() {
+        line["verdict"] = json!(only.verdict);
+        line["grades"] = json!(only.grades);
+    } else {
+        let opinion = |it: &jurist_engine::judge::Opinion| json!({ "judge": it.judge, "verdict": it.verdict, "grades": it.grades });
+        line["opinions"] = decision.opinions.iter().map(opinion).collect();
+        line["panel"] = json!(decision.panel);
+        line["disputed"] = json!(decision.disputed);
+        line["escalated"] = json!(decision.escalated);
+    }
+    line
+}
+
+fn show(
+    out: &mut impl Write,
+    decision: &Decision,
+    rubric: &Rubric,
+    with_prompts: bool,
+) -> anyhow::Result<()> {
+    for opinion in &decision.opinions {
+        if with_prompts {
+            for (at, exchange) in opinion.exchanges.iter().enumerate() {
+                show_exchange(out, exchange, at + 1, opinion.exchanges.len())?;
+            }
+        }
+        writeln!(out, "\x1b[1m{}\x1b[0m", opinion.judge)?;
+        for grade in &opinion.grades {
+            show_grade(out, grade)?;
+        }
+        for step in &opinion.verdict.path {
+            let leaf = step.score.map(|it| format!(" ends at {it}")).unwrap_or_default();
+            writeln!(out, "  → {}: {}{leaf}", step.node, step.answer)?;
+        }
+        for gate in &opinion.verdict.failed_gates {
+            let gate_name = json!(gate.gate).as_str().unwrap_or_default().to_owned();
+            let of = gate.criterion.as_deref().unwrap_or("the rubric");
+            writeln!(out, "  \x1b[31m✗ gate {gate_name} of {of}\x1b[0m")?;
+        }
+    }
+    if decision.escalated {
+        writeln!(out, "the first judge was unsure, so the last one decides")?;
+    }
+    if let Some(panel) = &decision.panel {
+        writeln!(
+            out,
+            "{} of {} members came to a verdict, {} passed it",
+            panel.voters, panel.members, panel.passes
+        )?;
+    }
+    let (word, colour) = match decision.status {
+        Status::Pass => ("pass", "32"),
+        Status::Fail => ("fail", "31"),
+        Status::Error => ("no verdict: a grader broke", "33"),
+        Status::Deferred => ("no verdict yet: somebody was not asked", "33"),
+    };
+    let score = decision
+        .score
+        .map(|it| {
+            format!(
+                " with {}, pass mark {:.2}",
+                rubric.display.show(it, decision.status == Status::Pass),
+                rubric.pass_mark
+            )
+        })
+        .unwrap_or_default();
+    let cost =
+        if decision.spend.is_nothing() { String::new() } else { format!(" · {}", cost(&decision.spend)) };
+    writeln!(out, "\x1b[1;{colour}m{word}\x1b[0m{score}{cost}")?;
+    Ok(())
+}
+
+fn show_exchange(out: &mut impl Write, exchange: &Exchange, at: usize, of: usize) -> anyhow::Result<()> {
+    writeln!(out, "\x1b[2m── call {at} of {of} ──────────────────────────────────────\x1b[0m")?;
+    // The system part is the same for all.
+    if at == 1 {
+        writeln!(out, "\x1b[36msystem\x1b[0m\n{}", printable(&exchange.request.system))?;
+    }
+    for message in &exchange.request.messages {
+        let role = if message.role == Role::User { "user" } else { "assistant" };
+        writeln!(out, "\x1b[36m{role}\x1b[0m\n{}", printable(&message.parts.join("\n")))?;
+    }
+    match &exchange.reply {
+        Ok(text) => writeln!(out, "\x1b[32mreply\x1b[0m\n{}\n", printable(text))?,
+        Err(error) => writeln!(out, "\x1b[31mno reply\x1b[0m\n{}\n", printable(error))?,
+    }
+    Ok(())
+}
+
+fn show_grade(out: &mut impl Write, grade: &Grade) -> anyhow::Result<()> {
+    let (mark, said) = match &grade.outcome {
+        Outcome::Scored { value, unit } => {
+            let unit = unit.map(|it| format!(" ({it:.2})")).unwrap_or_default();
+            ("•", format!("{value}{unit}"))
+        }
+        Outcome::NotApplicable => ("◦", "does not apply".to_owned()),
+        Outcome::Abstained { why } => ("?", format!("cannot tell: {why}")),
+        Outcome::Failed { failure, detail } => {
+            let failure = json!(failure).as_str().unwrap_or_default().replace('_', " ");
+            ("✗", format!("{failure}: {detail}"))
+        }
+        Outcome::Deferred { why } => {
+            ("…", format!("not asked: {}", json!(why).as_str().unwrap_or_default().replace('_', " ")))
+        }
+    };
+    writeln!(out, "  {mark} {}: {}", grade.criterion, printable(&said))?;
+    if !grade.reason.is_empty() {
+        writeln!(out, "      {}", printable(grade.reason.as_str()).replace('\n', "\n      "))?;
+    }
+    for evidence in &grade.evidence {
+        let place = match &evidence.found {
+            Some(it) => format!("in {} at {}–{}", it.part, it.start, it.end),
+            None => "\x1b[31mnot found in the candidate\x1b[0m".to_owned(),
+        };
+        writeln!(out, "      “{}” {place}", printable(&evidence.quote))?;
+    }
+    for point in &grade.points {
+        writeln!(out, "      {} {}", if point.holds { "✓" } else { "✗" }, printable(&point.text))?;
+    }
+    Ok(())
+}
+
+/// What a model or a stranger wrote cannot steer the terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|it| if it.is_control() && it != '\n' && it != '\t' { '\u{fffd}' } else { it }).collect()
+}
+
+fn cost(spend: &Spend) -> String {
+    let tokens = format!("{} tokens in, {} out", spend.tokens_in, spend.tokens_out);
+    match spend.cost {
+        _ if spend.from_cache => "nothing paid, from the cache or a recording".to_owned(),
+        Some(cost) => format!("{cost} · {tokens}"),
+        None => format!("price not known · {tokens}"),
+    }
+}
+
+async fn several(
+    ask: &Ask,
+    caller: &Caller,
+    bench: &Bench,
+    rubric: &Rubric,
+    materials: &[Material],
+) -> anyhow::Result<Ended> {
+    let criteria: Vec<String> = rubric
+        .criteria
+        .iter()
+        .map(|it| {
+            if rubric.text().is_some() {
+                it.description.clone()
+            } else {
+                format!("{}: {}", it.title(), it.description)
+            }
+        })
+        .collect();
+    let names: Vec<String> =
+        std::iter::once(&ask.candidate).chain(&ask.against).map(|it| it.display().to_string()).collect();
+    let candidates: Vec<&Material> = materials.iter().collect();
+    let about = (names[0].as_str(), criteria.join("\n"));
+    let compared =
+        compare(caller, &bench.members[0], candidates, (about.0, &about.1), ask.both_orders, bench.seed)
+            .await;
+    let mut out = anstream::stdout();
+    let Preference { winner, reason, rounds, spend } = match compared {
+        Ok(preference) => preference,
+        Err(outcome) => {
+            render::trouble(&format!("no comparison: {}", json!(outcome)));
+            return Ok(Ended::Incomplete);
+        }
+    };
+    let name = |it: &Option<usize>| it.map_or("a tie".to_owned(), |it| names[it].clone());
+    if ask.json {
+        let rounds: Vec<Json> = rounds
+            .iter()
+            .map(|(order, winner)| json!({ "shown": order.iter().map(|it| &names[*it]).collect::<Vec<_>>(), "winner": winner.map(|it| &names[it]) }))
+            .collect();
+        let line = json!({ "winner": winner.map(|it| &names[it]), "reason": reason, "rounds": rounds, "spend": spend });
+        writeln!(out, "{line}")?;
+        return Ok(Ended::Passed);
+    }
+    for (order, winner) in &rounds {
+        let shown: Vec<&str> = order.iter().map(|it| names[*it].as_str()).collect();
+        writeln!(out, "  shown as {}: {}", shown.join(", "), name(winner))?;
+    }
+    writeln!(out, "{}", printable(&reason))?;
+    writeln!(out, "\x1b[1m{}\x1b[0m · {}", name(&winner), cost(&spend))?;
+    Ok(Ended::Passed)
+}
+
+/// What scripted replies come to, line by line.
+async fn parse(file: &Path) -> anyhow::Result<Ended> {
+    let name = file.display().to_string();
+    let input: Box<dyn BufRead + Send> = if file.as_os_str() == "-" {
+        Box::new(BufReader::new(std::io::stdin()))
+    } else {
+        Box::new(BufReader::new(std::fs::File::open(file).with_context(|| format!("cannot read `{name}`"))?))
+    };
+    let mut out = std::io::stdout();
+    let mut n_bad = 0;
+    for (at, line) in input.lines().enumerate() {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let record: Json = match serde_json::from_str(&line) {
+            Ok(record) => record,
+            Err(error) => {
+                n_bad += 1;
+                render::trouble(&format!("{name}:{}: not JSON: {error}", at + 1));
+                continue;
+            }
+        };
+        writeln!(out, "{}", parsed(&record).await)?;
+    }
+    Ok(if 0 < n_bad { Ended::Incomplete } else { Ended::Passed })
+}
+
+async fn parsed(record: &Json) -> Json {
+    let mut line =
+        json!({ "id": record["id"], "evaluator": record["evaluator"], "score": null, "value": null });
+    match scripted(record).await {
+        Err(problem) => line["error"] = json!(problem),
+        Ok(decision) => {
+            let opinion = &decision.opinions[0];
+            // One evaluator is one criterion, or one tree.
+            let grade = opinion.grades.last();
+            line["comment"] = json!(grade.map(|it| it.reason.as_str()));
+            if let Some(Outcome::Failed { failure, detail }) = grade.map(|it| &it.outcome) {
+                line["error"] = json!({ "failure": failure, "detail": detail });
+            }
+            let path: Vec<Json> = opinion.verdict.path.iter().map(|it| json!([it.node, it.answer])).collect();
+            if record["evaluator"] == "rubric_dag" {
+                line["path"] = json!(path);
+            }
+            match opinion.verdict.path.last() {
+                Some(leaf) if leaf.score.is_some() => {
+                    line["score"] = json!(leaf.score);
+                    line["value"] = json!(leaf.reason.as_deref().unwrap_or_default());
+                }
+                Some(_) => {}
+                None => {
+                    let points = grade.map_or(&[][..], |it| &it.points);
+                    line["score"] = json!(grade.and_then(|it| it.outcome.unit()));
+                    line["value"] = match grade.map(|it| &it.outcome) {
+                        Some(Outcome::Scored { .. }) if !points.is_empty() => line["comment"].clone(),
+                        Some(Outcome::Scored { value, .. }) => json!(value),
+                        _ => Json::Null,
+                    };
+                    if !points.is_empty() {
+                        line["points"] = json!(points);
+                    }
+                }
+            }
+        }
+    }
+    line
+}
+
+/// Runs one evaluator with its replies in place of a model.
+async fn scripted(record: &Json) -> Result<Decision, String> {
+    let params = record.get("params").cloned().unwrap_or_else(|| json!({}));
+    let file = json!({ "evaluators": [{ "name": record["evaluator"], "params": params }] }).to_string();
+    let world = World {
+        root: PathBuf::new(),
+        read: &|path| {
+            if path == Path::new("line.json") { Ok(file.as_str().into()) } else { Err(ReadError::Missing) }
+        },
+        glob: &|_| Ok(Vec::new()),
+        variable: &|_| None,
+        variables: Variables::Filled,
+    };
+    let loaded = dialect::load(Path::new("line.json"), Some(Dialect::Potato), &world);
+    let problems: Vec<String> = loaded
+        .diagnostics
+        .into_sorted()
+        .into_iter()
+        .filter(|it| it.severity == jurist_core::diagnostic::Severity::Error)
+        .map(|it| it.message)
+        .collect();
+    let suite = loaded.suite.ok_or_else(|| problems.join("; "))?;
+    let rubric = suite.rubrics.values().next().ok_or("no evaluator")?;
+    let key = |name: &'static str| params.get(name).and_then(Json::as_str);
+    let keys = Keys {
+        question: key("question_key").unwrap_or("question"),
+        context: key("context_key").unwrap_or("context"),
+        requirements: key("requirements_key").unwrap_or("requirements"),
+    };
+    let mut whole = record.clone();
+    for (name, value) in record["kwargs"].as_object().into_iter().flatten() {
+        whole[name] = value.clone();
+    }
+    let material = Material::from_record(&whole, keys).map_err(|error| error.to_string())?;
+    let replies = record["judge_replies"].as_array().into_iter().flatten();
+    let replies = replies.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect();
+    let line = Line {
+        model: Arc::new(Script::new(replies)),
+        vendor: "script".to_owned(),
+        name: "script".to_owned(),
+        price: None,
+        http: None,
+    };
+    let member = Member { line: Arc::new(line), temperature: None, max_tokens: 1024, draw: 0 };
+    let bench =
+        Bench { members: vec![member], combine: None, escalate: None, calls: Calls::PerCriterion, seed: 0 };
+    let case = Case { candidate: "line", material: &material, row: None, rubric };
+    bench.decide(&Caller::default(), case).await.map_err(|error| error.to_string())
+}

@@ -1,0 +1,149 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use jurist_core::dialect::Settings;
+use jurist_core::grade::Usd;
+use jurist_core::rubric::Rubric;
+use jurist_core::suite::Judge;
+use jurist_engine::call::{Cache, Caching, Caller, Limits, Notice};
+use jurist_engine::judge::Bench;
+use jurist_engine::load;
+use jurist_engine::model::resolve::Resolver;
+use jurist_engine::record::{Cassette, Recorder, Tape};
+
+use super::Chosen;
+use crate::render;
+
+/// Who judges, and within what bounds; the same for every command that asks a model.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Judge")]
+pub struct Judging {
+    /// The judge's model, such as claude-sonnet-4-5 or ollama/qwen3; `auto` finds one on this machine
+    #[arg(long, value_name = "MODEL")]
+    judge: Option<String>,
+    /// Where the model is served, if not at its vendor
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Spend at most this much
+    #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
+    max_cost: Option<Usd>,
+    /// Calls to one vendor at the same time
+    #[arg(long, value_name = "N")]
+    concurrency: Option<u32>,
+    /// Neither use nor keep replies
+    #[arg(long, conflicts_with = "refresh")]
+    no_cache: bool,
+    /// Ask anew, and keep the new replies
+    #[arg(long)]
+    refresh: bool,
+    /// Write every call to this file
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    record: Option<PathBuf>,
+    /// Answer calls from this file; needs no key
+    #[arg(long, value_name = "FILE")]
+    replay: Option<PathBuf>,
+    /// Decides everything that is left to chance
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+}
+
+fn dollars(text: &str) -> Result<Usd, String> {
+    let bad = || "an amount of dollars such as 0.5".to_owned();
+    let amount: f64 = text.trim_start_matches('$').parse().map_err(|_| bad())?;
+    if (0.0..9e6).contains(&amount) { Ok(Usd::from_nanos((amount * 1e9).round() as i64)) } else { Err(bad()) }
+}
+
+impl Judging {
+    /// What the file says about its judge, as the flags have it.
+    pub fn judge(&self, told: &Judge) -> Judge {
+        let named = self.judge.clone();
+        // A judge from the command line is the only one.
+        let told = if named.is_some() {
+            Judge { panel: Vec::new(), base_url: None, ..told.clone() }
+        } else {
+            told.clone()
+        };
+        Judge { model: named.or(told.model), base_url: self.base_url.clone().or(told.base_url), ..told }
+    }
+
+    pub fn resolver(settings: &Settings) -> anyhow::Result<Resolver> {
+        Ok(Resolver::new(settings.clone(), load::variable)?)
+    }
+
+    /// The rubric as it is graded here, and who judges by it.
+    pub async fn bench(&self, chosen: &Chosen) -> anyhow::Result<(Arc<Rubric>, Bench)> {
+        let resolver = Self::resolver(&chosen.settings)?;
+        let mut judge = self.judge(&chosen.judge);
+        if judge.model.as_deref() == Some("auto") {
+            judge.model = Some(resolver.local().await?);
+        }
+        let bench = Bench::new(&resolver, &judge, &chosen.judges, self.seed)?;
+        let rubric = match judge.on_error {
+            Some(on_error) => Arc::new(chosen.rubric.with_on_error(on_error)),
+            None => Arc::clone(&chosen.rubric),
+        };
+        Ok((rubric, bench))
+    }
+
+    pub fn caller(&self, settings: &Settings) -> anyhow::Result<Caller> {
+        let tape = match (&self.record, &self.replay) {
+            (Some(path), _) => Tape::Record(Recorder::new(path)?),
+            (_, Some(path)) => Tape::Replay(Cassette::load(path)?),
+            _ => Tape::Off,
+        };
+        let told = settings.limits;
+        let limits = Limits {
+            concurrency: self
+                .concurrency
+                .or(told.concurrency)
+                .map_or(Limits::default().concurrency, |it| it as usize),
+            requests_per_minute: told.requests_per_minute,
+            tokens_per_minute: told.tokens_per_minute,
+        };
+        let caching = match (self.no_cache, self.refresh) {
+            (true, _) => Caching::Off,
+            (_, true) => Caching::Refresh,
+            _ => Caching::Use,
+        };
+        let caller = Caller::default().with_cap(self.max_cost).with_limits(limits).with_tape(tape);
+        let caller = caller.with_listener(|notice| match notice {
+            Notice::CircuitOpened { vendor, why } => {
+                render::warning(&format!("{vendor} keeps failing and is left alone for now: {why}"));
+            }
+        });
+        Ok(match cache() {
+            Some(cache) => caller.with_cache(cache, caching),
+            None => caller,
+        })
+    }
+
+    /// Calls at a time, for whoever wants to keep them all busy.
+    pub fn width(&self, settings: &Settings) -> usize {
+        self.concurrency
+            .or(settings.limits.concurrency)
+            .map_or(Limits::default().concurrency, |it| it as usize)
+    }
+
+    pub fn finish(&self, caller: &Caller) -> anyhow::Result<()> {
+        if let Some(path) = &self.record {
+            let n_calls = caller.tape.finish()?;
+            render::summary(&format!("{n_calls} calls recorded in {}", path.display()));
+        }
+        Ok(())
+    }
+}
+
+/// Where replies are kept.
+pub fn cache() -> Option<Cache> {
+    load::cache_folder().map(|it| Cache::new(it.join("replies")))
+}
+
+/// Runs what waits for a network.
+pub fn wait_for<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("the machine gives no threads")?
+        .block_on(future)
+}

@@ -1,0 +1,94 @@
+//! A record of a file of candidates as material: our names for its fields, and those of other tools.
+
+use serde_json::Value as Json;
+
+use super::material::Material;
+use crate::candidate::{Format, TraceError, read_value};
+
+/// What the parts of `inputs` are called where a record has them.
+#[derive(Debug, Clone, Copy)]
+pub struct Keys<'a> {
+    pub question: &'a str,
+    pub context: &'a str,
+    pub requirements: &'a str,
+}
+
+impl Default for Keys<'_> {
+    fn default() -> Self {
+        Self { question: "question", context: "context", requirements: "requirements" }
+    }
+}
+
+impl Material {
+    /// From a line of JSON. Something that looks like a trace and cannot be read is an error.
+    ///
+    /// ```
+    /// use jurist_core::judge::{Keys, Material};
+    ///
+    /// let record = serde_json::json!({ "inputs": { "question": "2 + 2?", "context": ["arithmetic"] }, "outputs": "4" });
+    /// let material = Material::from_record(&record, Keys::default()).unwrap();
+    /// assert_eq!((material.task.as_str(), material.answer()), ("2 + 2?", "4"));
+    /// ```
+    pub fn from_record(record: &Json, keys: Keys<'_>) -> Result<Self, TraceError> {
+        let field = |names: &[&str]| names.iter().find_map(|it| record.get(*it)).filter(|it| !it.is_null());
+        let inputs = field(&["input", "inputs", "task", "prompt", "question", "messages_in"]);
+        let inside = |key: &str| inputs.and_then(|it| it.get(key)).or_else(|| record.get(key));
+        let task = match inputs {
+            Some(map @ Json::Object(_)) => {
+                let asked =
+                    [keys.question, "question", "task", "prompt", "input"].iter().find_map(|it| map.get(*it));
+                asked.map(told).unwrap_or_default()
+            }
+            Some(other) => told(other),
+            None => String::new(),
+        };
+        let mut material = Self {
+            task,
+            context: inside(keys.context)
+                .or(field(&["contexts", "documents"]))
+                .map(texts)
+                .unwrap_or_default(),
+            requirements: inside(keys.requirements).map(texts).unwrap_or_default(),
+            reference: field(&["reference", "reference_outputs", "expected", "expected_output"]).map(told),
+            diff: field(&["diff", "file_changes"]).map(told),
+            ..Self::default()
+        };
+        for output in [field(&["response", "output", "outputs", "answer"]), field(&["trace", "messages"])] {
+            match output {
+                Some(Json::String(text)) if material.response.is_none() => {
+                    material.response = Some(text.clone());
+                }
+                Some(value) => match read_value(value, None)? {
+                    (Format::Text, _) => material.response = Some(told(value)),
+                    (_, trace) => material.trace = Some(trace),
+                },
+                None => {}
+            }
+        }
+        if let (true, Some(trace)) = (material.task.is_empty(), &material.trace) {
+            material.task = asked_in(trace).unwrap_or_default();
+        }
+        Ok(material)
+    }
+}
+
+/// What a run was asked: its task, or its first user.
+pub(super) fn asked_in(trace: &crate::candidate::Trace) -> Option<String> {
+    let is_user = |it: &&crate::candidate::Step| it.role == crate::candidate::Role::User;
+    trace.task.clone().or_else(|| trace.steps.iter().find(is_user).map(|it| it.text.clone()))
+}
+
+pub(super) fn told(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
+}
+
+fn texts(value: &Json) -> Vec<String> {
+    match value {
+        Json::Array(items) => items.iter().map(told).collect(),
+        Json::Null => Vec::new(),
+        one => Some(told(one)).filter(|it| !it.trim().is_empty()).into_iter().collect(),
+    }
+}
