@@ -27,8 +27,10 @@ test: setup ## everything that must pass
 
 bench: setup ## how fast it is
 	cargo bench --workspace --locked
-	@cargo build --release --quiet --bin jurist
+	@cargo build --release --quiet --locked --bin jurist --example checks_per_second
 	@scripts/start-time
+	target/release/examples/checks_per_second > target/checks_per_second.jsonl
+	@scripts/bench-peers target/checks_per_second.jsonl
 
 bless: ## accept new snapshots and generated files; review the difference
 	JURIST_BLESS=1 cargo nextest run --workspace

@@ -4,12 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use divan::{Bencher, black_box, counter::ItemsCount};
-use jurist_core::check::{Check, Subject};
 use jurist_core::dialect::{self, ReadError, Variables, World};
 use jurist_core::grade::{Outcome, Value};
 use jurist_core::rubric::{Ask, Criterion, Draft, Rubric, Scale};
 use jurist_core::score::{Answer, Quote, verdict};
-use serde_json::json;
 
 fn main() {
     divan::main();
@@ -62,81 +60,4 @@ fn verdict_of_5_criteria(bencher: Bencher<'_, '_>) {
         .map(|it| Outcome::Scored { value: Value::Number(it), unit: Some((it - 1.0) / 4.0) });
     let answers = outcomes.each_ref().map(|outcome| Answer { outcome, quote: Quote::NotAsked });
     bencher.counter(ItemsCount::new(1_usize)).bench(|| verdict(black_box(&rubric), black_box(&answers), 0.0));
-}
-
-/// About 1 kB of words.
-fn text() -> String {
-    let words =
-        ["the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "while", "others", "sleep"];
-    (0..190).map(|it| words[(it * 7 + it / 5) % words.len()]).collect::<Vec<_>>().join(" ")
-}
-
-/// An agent's run of 20 tool calls.
-fn run(shift: usize) -> serde_json::Value {
-    let step = |at: usize| {
-        let at = (at + shift) % 20;
-        let arguments = format!("{{\"q\": \"{at}\", \"limit\": {at}}}");
-        serde_json::json!({"role": "assistant", "content": "", "tool_calls": [{"id": format!("c{at}"), "function": {"name": format!("tool_{}", at % 5), "arguments": arguments}}]})
-    };
-    (0..20).map(step).collect()
-}
-
-fn bench_check(
-    bencher: Bencher<'_, '_>,
-    name: &str,
-    params: &serde_json::Value,
-    output: &serde_json::Value,
-    reference: &serde_json::Value,
-) {
-    let check = Check::new(name, params).expect("a valid check");
-    let subject = Subject { output, reference: Some(reference) };
-    bencher.counter(ItemsCount::new(1_usize)).bench_local(|| check.run(black_box(&subject)));
-}
-
-#[divan::bench]
-fn check_contains_1kb(bencher: Bencher<'_, '_>) {
-    bench_check(bencher, "contains", &json!({ "value": "zebra" }), &json!(text()), &json!(null));
-}
-
-#[divan::bench]
-fn check_exact_match_1kb(bencher: Bencher<'_, '_>) {
-    bench_check(bencher, "exact_match", &json!({}), &json!(text()), &json!(text()));
-}
-
-#[divan::bench]
-fn check_regex_1kb(bencher: Bencher<'_, '_>) {
-    bench_check(bencher, "regex", &json!({ "value": r"la[xz]y\s+cat\b" }), &json!(text()), &json!(null));
-}
-
-#[divan::bench]
-fn check_edit_distance_1kb(bencher: Bencher<'_, '_>) {
-    bench_check(
-        bencher,
-        "edit_distance",
-        &json!({}),
-        &json!(text()),
-        &json!(text().replace("fox", "cat").replace("lazy", "busy")),
-    );
-}
-
-#[divan::bench]
-fn check_json_schema(bencher: Bencher<'_, '_>) {
-    let schema = json!({ "type": "object", "properties": { "name": { "type": "string" }, "age": { "type": "integer", "minimum": 0 } }, "required": ["name"] });
-    bench_check(
-        bencher,
-        "json_schema_match",
-        &json!({ "schema": schema }),
-        &json!(r#"{"name": "Ada", "age": 36, "tags": ["a", "b"]}"#),
-        &json!(null),
-    );
-}
-
-#[divan::bench]
-fn check_trajectory_strict_20_steps(bencher: Bencher<'_, '_>) {
-    bench_check(bencher, "trajectory_match", &json!({ "mode": "strict" }), &run(0), &run(0));
-}
-
-#[divan::bench]
-fn check_trajectory_unordered_20_steps(bencher: Bencher<'_, '_>) {
-    bench_check(bencher, "trajectory_match", &json!({ "mode": "unordered" }), &run(0), &run(7));
 }

@@ -155,7 +155,11 @@ pub const CHECKS: &[Entry] = &[
     entry(
         "similar",
         "the meaning is close to the text, by embeddings (at least 0.75)",
-        &[need("value", Kind::TextOrTexts), may("threshold", Kind::Fraction)],
+        &[
+            need("value", Kind::TextOrTexts),
+            may("threshold", Kind::Fraction),
+            also(may("model_name", Kind::Text), "model"),
+        ],
     ),
     entry("latency", "the run took at most this many milliseconds", &[need("threshold", Kind::Amount)]),
     entry(
@@ -388,7 +392,11 @@ pub const CHECKS: &[Entry] = &[
     ),
     entry("json_valid", "the response is JSON", &[]),
     entry("json_schema_match", "the response is JSON that fits the schema", &[need("schema", Kind::Any)]),
-    entry("embedding_similarity", "cosine similarity with the reference", &[may("model_name", Kind::Text)]),
+    entry(
+        "embedding_similarity",
+        "how close in meaning to the reference, by embeddings",
+        &[also(may("model_name", Kind::Text), "model")],
+    ),
 ];
 
 /// Recipes: named ways in which a judge grades.

@@ -19,6 +19,7 @@ use jurist_core::suite::{Calls, Judge, Jury};
 use serde_json::Value as Json;
 
 use crate::call::{Called, Caller, Line, NotCalled, Tries};
+use crate::embed::Embedders;
 use crate::model::resolve::{Resolver, Unresolved};
 use crate::model::{Message, Reply, Request, Role, Stop};
 
@@ -35,6 +36,8 @@ pub struct Bench {
     pub escalate: Option<(Member, f64)>,
     pub calls: Calls,
     pub seed: u64,
+    /// For checks that compare meanings.
+    pub embedders: Option<Arc<Embedders>>,
 }
 
 /// One judge: a model, and which of several draws from it.
@@ -49,7 +52,7 @@ pub struct Member {
 impl Bench {
     /// From what a file says about its judge; panels name models, or judges of the file.
     pub fn new(
-        resolver: &Resolver,
+        resolver: &Arc<Resolver>,
         judge: &Judge,
         named: &BTreeMap<String, Judge>,
         seed: u64,
@@ -86,7 +89,8 @@ impl Bench {
             (vec![member(None)?], None)
         };
         let calls = judge.calls.unwrap_or(Calls::PerCriterion);
-        Ok(Self { members, combine, escalate, calls, seed })
+        let embedders = Some(Arc::new(Embedders::new(Arc::clone(resolver), None)));
+        Ok(Self { members, combine, escalate, calls, seed, embedders })
     }
 }
 
@@ -175,7 +179,8 @@ impl Bench {
     ) -> Result<Opinion, BadTemplate> {
         let mut prompter = Prompter::new(case.material, case.row, self.seed);
         prompter.set_draw(member.draw);
-        let sitting = Sitting { caller, member, case, prompter: &prompter, calls: self.calls };
+        let embedders = self.embedders.as_deref();
+        let sitting = Sitting { caller, member, case, prompter: &prompter, calls: self.calls, embedders };
         sitting.grade().await
     }
 }
@@ -194,6 +199,7 @@ struct Sitting<'a> {
     case: Case<'a>,
     prompter: &'a Prompter<'a>,
     calls: Calls,
+    embedders: Option<&'a Embedders>,
 }
 
 /// An answer with all that came with it.
@@ -373,7 +379,7 @@ impl Sitting<'_> {
     async fn ask(&self, question: &Question<'_>) -> Result<Answered, BadTemplate> {
         let criterion = question.criterion;
         if let Ask::Check(method) = &criterion.ask {
-            return Ok(self.checked(method));
+            return Ok(self.checked(method).await);
         }
         if !criterion.by.contains(&GraderKind::Judge) {
             return Ok(settled(Outcome::Deferred { why: Deferral::WaitsForPerson }, "a person answers this"));
@@ -456,7 +462,7 @@ impl Sitting<'_> {
     }
 
     /// A check beside the judge's questions.
-    fn checked(&self, method: &jurist_core::catalogue::Method) -> Answered {
+    async fn checked(&self, method: &jurist_core::catalogue::Method) -> Answered {
         let material = self.case.material;
         let output = match (&material.response, &material.trace) {
             (Some(text), _) => Json::String(text.clone()),
@@ -466,7 +472,22 @@ impl Sitting<'_> {
         let reference = material.reference.clone().map(Json::String);
         let (outcome, comment) = match Check::compile(method) {
             Ok(check) => {
-                let finding = check.run(&Subject { output: &output, reference: reference.as_ref() });
+                let subject = Subject { output: &output, reference: reference.as_ref() };
+                let texts = check.texts(&subject);
+                let vectors = match (check.embedding_model(), self.embedders) {
+                    (Some(model), Some(embedders)) => embedders.embed(model, &texts).await,
+                    _ => Ok(Vec::new()),
+                };
+                let vectors = match vectors {
+                    Ok(vectors) => vectors,
+                    Err(error) => {
+                        let outcome =
+                            Outcome::Failed { failure: Failure::Unavailable, detail: error.to_string() };
+                        return Answered { kind: GraderKind::Check, ..settled(outcome, "") };
+                    }
+                };
+                let vector = |text: &str| vectors.get(texts.iter().position(|it| it == text)?).cloned();
+                let finding = check.run_with(&subject, &vector);
                 let outcome = match finding.score {
                     Some(score) => Outcome::Scored { value: Value::Number(score), unit: Some(score) },
                     None => Outcome::Abstained { why: finding.comment.clone() },

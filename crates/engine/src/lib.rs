@@ -3,6 +3,7 @@
 //! Knows no database and no HTTP server, and never prints.
 
 pub mod call;
+pub mod embed;
 pub mod judge;
 pub mod load;
 pub mod model;

@@ -37,7 +37,7 @@ fn member(vendor: &str, server: &Server) -> Member {
 }
 
 fn bench(members: Vec<Member>) -> Bench {
-    Bench { members, combine: None, escalate: None, calls: Calls::PerCriterion, seed: 7 }
+    Bench { members, combine: None, escalate: None, calls: Calls::PerCriterion, seed: 7, embedders: None }
 }
 
 fn caller() -> Caller {

@@ -209,7 +209,7 @@ async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
 }
 
 /// The settings of the project that the current folder is in.
-fn settings() -> anyhow::Result<dialect::Settings> {
+pub fn settings() -> anyhow::Result<dialect::Settings> {
     let here = std::path::absolute(".")?;
     let file = here.ancestors().map(|it| it.join(".jurist/config.yaml")).find(|it| it.is_file());
     match file {
@@ -251,13 +251,13 @@ pub fn ended(decision: &Decision) -> Ended {
         matches!(it.outcome, Outcome::Deferred { why: jurist_core::grade::Deferral::OverBudget })
     };
     match decision.status {
-        Status::Pass => Ended::Passed,
         Status::Fail => Ended::Failed,
         Status::Error => Ended::Incomplete,
         Status::Deferred if decision.opinions.iter().flat_map(|it| &it.grades).any(is_over) => {
             Ended::OverBudget
         }
-        Status::Deferred => Ended::Passed,
+        // Not asked for want of a key is said, and stops nobody.
+        Status::Pass | Status::Deferred => Ended::Passed,
     }
 }
 
@@ -566,8 +566,14 @@ async fn scripted(record: &Json) -> Result<Decision, String> {
         http: None,
     };
     let member = Member { line: Arc::new(line), temperature: None, max_tokens: 1024, draw: 0 };
-    let bench =
-        Bench { members: vec![member], combine: None, escalate: None, calls: Calls::PerCriterion, seed: 0 };
+    let bench = Bench {
+        members: vec![member],
+        combine: None,
+        escalate: None,
+        calls: Calls::PerCriterion,
+        seed: 0,
+        embedders: None,
+    };
     let case = Case { candidate: "line", material: &material, row: None, rubric };
     bench.decide(&Caller::default(), case).await.map_err(|error| error.to_string())
 }

@@ -7,6 +7,7 @@ use jurist_core::grade::Usd;
 use jurist_core::rubric::Rubric;
 use jurist_core::suite::Judge;
 use jurist_engine::call::{Cache, Caching, Caller, Limits, Notice};
+use jurist_engine::embed::Embedders;
 use jurist_engine::judge::Bench;
 use jurist_engine::load;
 use jurist_engine::model::resolve::Resolver;
@@ -67,8 +68,8 @@ impl Judging {
         Judge { model: named.or(told.model), base_url: self.base_url.clone().or(told.base_url), ..told }
     }
 
-    pub fn resolver(settings: &Settings) -> anyhow::Result<Resolver> {
-        Ok(Resolver::new(settings.clone(), load::variable)?)
+    pub fn resolver(settings: &Settings) -> anyhow::Result<Arc<Resolver>> {
+        Ok(Arc::new(Resolver::new(settings.clone(), load::variable)?))
     }
 
     /// The rubric as it is graded here, and who judges by it.
@@ -84,6 +85,11 @@ impl Judging {
             None => Arc::clone(&chosen.rubric),
         };
         Ok((rubric, bench))
+    }
+
+    /// Embeddings for checks that compare meanings.
+    pub fn embedders(&self, settings: &Settings) -> anyhow::Result<Embedders> {
+        Ok(Embedders::new(Self::resolver(settings)?, self.base_url.clone()))
     }
 
     pub fn caller(&self, settings: &Settings) -> anyhow::Result<Caller> {

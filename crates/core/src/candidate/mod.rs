@@ -6,7 +6,9 @@ mod render;
 mod trace;
 
 pub use formats::{Format, TraceError, read_trace, read_traces, read_value};
+pub(crate) use formats::{duration, plain_calls};
 pub use render::{for_judge, for_person};
+pub(crate) use trace::as_arguments;
 pub use trace::{Role, Step, ToolCall, ToolResult, Trace, Usage};
 
 use serde_json::Value;

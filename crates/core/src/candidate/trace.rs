@@ -162,7 +162,7 @@ impl ToolCall {
     }
 }
 
-fn as_arguments(value: &Value) -> Map<String, Value> {
+pub(crate) fn as_arguments(value: &Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map.clone(),
         Value::Null => Map::new(),

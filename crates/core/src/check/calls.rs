@@ -1,5 +1,6 @@
 //! Checks on what an agent did: its tool calls, their order and their arguments.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use regex::Regex;
@@ -8,7 +9,7 @@ use serde_json::{Map, Value};
 use super::fields::at;
 use super::matching::{Closeness, close, most_pairs, same};
 use super::{BadCheck, Finding, Params, Subject, shown, trace_of};
-use crate::candidate::{Role, ToolCall, Trace};
+use crate::candidate::{Role, Trace, as_arguments, duration, plain_calls};
 
 #[derive(Debug)]
 pub(super) enum CallCheck {
@@ -312,6 +313,59 @@ fn compare(params: &Params<'_>, value: &Value) -> Result<Compare, BadCheck> {
     }
 }
 
+/// A call as it is compared: arguments that are written as text are parsed only if somebody looks at them.
+struct Call<'a> {
+    name: &'a str,
+    arguments: Written<'a>,
+    duration_ms: Option<f64>,
+}
+
+enum Written<'a> {
+    Parsed(&'a Map<String, Value>),
+    Raw(&'a Value, OnceCell<Map<String, Value>>),
+}
+
+impl Call<'_> {
+    fn arguments(&self) -> &Map<String, Value> {
+        match &self.arguments {
+            Written::Parsed(map) => map,
+            Written::Raw(value, parsed) => parsed.get_or_init(|| as_arguments(value)),
+        }
+    }
+
+    /// Word for word the same; then they are the same in every way of comparing.
+    fn is_written_like(&self, other: &Self) -> bool {
+        matches!((&self.arguments, &other.arguments), (Written::Raw(a, _), Written::Raw(b, _)) if a == b)
+    }
+}
+
+/// The calls of an output, read no further than they must be.
+fn calls_of(value: &Value, with: impl FnOnce(&[Call<'_>]) -> Finding) -> Finding {
+    if let Some(plain) = plain_calls(value) {
+        let call = |(name, arguments, entry)| Call {
+            name,
+            arguments: Written::Raw(arguments, OnceCell::new()),
+            duration_ms: duration(entry),
+        };
+        return with(&plain.map(call).collect::<Vec<_>>());
+    }
+    match trace_of(value) {
+        Ok(trace) => with(&calls_in(&trace)),
+        Err(why) => Finding::nothing(why),
+    }
+}
+
+fn calls_in(trace: &Trace) -> Vec<Call<'_>> {
+    let calls = trace.tool_calls();
+    calls
+        .map(|it| Call {
+            name: &it.name,
+            arguments: Written::Parsed(&it.arguments),
+            duration_ms: it.duration_ms,
+        })
+        .collect()
+}
+
 impl Arguments {
     fn fit(self, agent: &Map<String, Value>, expected: &Map<String, Value>, how: Closeness) -> bool {
         let within = |a: &Map<String, Value>, b: &Map<String, Value>| {
@@ -327,14 +381,16 @@ impl Arguments {
 }
 
 impl Rules {
-    fn fit(&self, agent: &ToolCall, expected: &ToolCall) -> bool {
-        let rule = self.by_tool.get(&agent.name).copied().unwrap_or(self.default);
-        agent.name == expected.name && rule.fit(&agent.arguments, &expected.arguments, self.how)
+    fn fit(&self, agent: &Call<'_>, expected: &Call<'_>) -> bool {
+        let rule = || self.by_tool.get(agent.name).copied().unwrap_or(self.default);
+        agent.name == expected.name
+            && (agent.is_written_like(expected)
+                || rule().fit(agent.arguments(), expected.arguments(), self.how))
     }
 }
 
 impl Given {
-    fn fits(&self, call: &ToolCall) -> bool {
+    fn fits(&self, call: &Call<'_>) -> bool {
         let counts = |key: &String| !self.ignore.iter().any(|it| it.fits(key));
         let only = |map: &Map<String, Value>, keep: &dyn Fn(&String, &Value) -> bool| -> Map<String, Value> {
             map.iter().filter(|it| keep(it.0, it.1)).map(|it| (it.0.clone(), it.1.clone())).collect()
@@ -343,23 +399,24 @@ impl Given {
         let at_default = |key: &String, value: &Value| {
             !expected.contains_key(key) && self.defaults.get(key).is_some_and(|it| same(it, value))
         };
-        let agent = only(&call.arguments, &|key, value| counts(key) && !at_default(key, value));
+        let agent = only(call.arguments(), &|key, value| counts(key) && !at_default(key, value));
         let mode = if self.exact { Arguments::Exact } else { Arguments::Superset };
-        self.wanted.fits(&call.name) && mode.fit(&agent, &expected, Closeness::default())
+        self.wanted.fits(call.name) && mode.fit(&agent, &expected, Closeness::default())
     }
 }
 
 impl Expected {
-    fn fits(&self, call: &ToolCall) -> bool {
+    fn fits(&self, call: &Call<'_>) -> bool {
         let in_time = match (self.max_duration_ms, call.duration_ms) {
             (Some(most), Some(took)) => took <= most,
             _ => true,
         };
         let same_arguments = || match (&self.arguments, &self.compare) {
             (None, _) => true,
-            (Some(wanted), Compare::Whole(mode)) => mode.fit(&call.arguments, wanted, Closeness::default()),
+            (Some(wanted), Compare::Whole(mode)) => mode.fit(call.arguments(), wanted, Closeness::default()),
             (Some(wanted), Compare::Fields(paths)) => {
-                let (wanted, found) = (Value::Object(wanted.clone()), Value::Object(call.arguments.clone()));
+                let (wanted, found) =
+                    (Value::Object(wanted.clone()), Value::Object(call.arguments().clone()));
                 paths.iter().all(|path| match (at(&wanted, path), at(&found, path)) {
                     (Some(wanted), Some(found)) => same(wanted, found),
                     (wanted, _) => wanted.is_none(),
@@ -382,64 +439,80 @@ impl Wanted {
 
 impl CallCheck {
     pub(super) fn run(&self, subject: &Subject<'_>) -> Finding {
-        let trace = match trace_of(subject.output) {
-            Ok(trace) => trace,
-            Err(why) => return Finding::nothing(why),
-        };
-        let calls: Vec<&ToolCall> = trace.tool_calls().collect();
         match self {
             Self::Match { .. } | Self::Accuracy { .. } => {
                 let Some(reference) = subject.reference else {
-                    return Finding::nothing("there is no reference to compare with");
+                    // What cannot be read is said first.
+                    return calls_of(subject.output, |_| {
+                        Finding::nothing("there is no reference to compare with")
+                    });
                 };
-                let reference = match trace_of(reference) {
-                    Ok(trace) => trace,
-                    Err(why) => return Finding::nothing(format!("the reference cannot be read: {why}")),
-                };
-                self.compared(&calls, &reference.tool_calls().collect::<Vec<_>>())
+                calls_of(subject.output, |calls| {
+                    let mut compared = None;
+                    let read = calls_of(reference, |expected| {
+                        compared = Some(self.compared(calls, expected));
+                        Finding::nothing("")
+                    });
+                    compared.unwrap_or_else(|| {
+                        Finding::nothing(format!("the reference cannot be read: {}", read.comment))
+                    })
+                })
             }
-            Self::Nodes { strict } => match subject.reference.map(trace_of) {
-                None => Finding::nothing("there is no reference to compare with"),
-                Some(Err(why)) => Finding::nothing(format!("the reference cannot be read: {why}")),
-                Some(Ok(reference)) => nodes(&trace, &reference, *strict),
+            Self::Nodes { .. } | Self::Steps { .. } => match trace_of(subject.output) {
+                Ok(trace) => self.on_trace(&trace, subject),
+                Err(why) => Finding::nothing(why),
             },
-            Self::Use { tool, arguments, mode, how } => {
-                let fits = |it: &&&ToolCall| {
-                    it.name == *tool
-                        && arguments.as_ref().is_none_or(|wanted| mode.fit(&it.arguments, wanted, *how))
-                };
-                let passed = calls.iter().any(|it| fits(&it));
-                Finding::passed(passed, format!("`{tool}` was {}called so", if passed { "" } else { "not " }))
-            }
-            Self::F1 { names, least } => f1(&calls, names, *least),
-            Self::Used { wanted } => {
-                let count = |wanted: &Wanted| calls.iter().filter(|it| wanted.fits(&it.name)).count() as u64;
-                let passed = wanted.iter().all(|it| (it.least..=it.most).contains(&count(it)));
-                Finding::passed(passed, called(&calls))
-            }
-            Self::Sequence { names, exact } => {
-                let mut rest = calls.iter();
-                let in_order = names.iter().all(|wanted| rest.any(|it| wanted.fits(&it.name)));
-                let passed = in_order && (!exact || names.len() == calls.len());
-                Finding::passed(passed, called(&calls))
-            }
-            Self::Given(given) => Finding::passed(calls.iter().any(|it| given.fits(it)), called(&calls)),
-            Self::Steps { roles, wanted } => {
-                let count = n_steps(&trace, roles, wanted);
+            _ => calls_of(subject.output, |calls| self.on_calls(calls)),
+        }
+    }
+
+    fn on_trace(&self, trace: &Trace, subject: &Subject<'_>) -> Finding {
+        match (self, subject.reference.map(trace_of)) {
+            (Self::Steps { roles, wanted }, _) => {
+                let count = n_steps(trace, roles, wanted);
                 Finding {
                     value: count.into(),
                     ..Finding::passed((wanted.least..=wanted.most).contains(&count), format!("{count} steps"))
                 }
             }
-            Self::Expected { order, minimums, calls: expected } => {
-                ordered(*order, minimums, expected, &calls)
-            }
+            (_, None) => Finding::nothing("there is no reference to compare with"),
+            (_, Some(Err(why))) => Finding::nothing(format!("the reference cannot be read: {why}")),
+            (Self::Nodes { strict }, Some(Ok(reference))) => nodes(trace, &reference, *strict),
+            _ => Finding::nothing("not about a whole trace"),
         }
     }
 
-    fn compared(&self, calls: &[&ToolCall], expected: &[&ToolCall]) -> Finding {
-        let pairs =
-            |rules: &Rules| most_pairs(calls.len(), expected.len(), |a, b| rules.fit(calls[a], expected[b]));
+    fn on_calls(&self, calls: &[Call<'_>]) -> Finding {
+        match self {
+            Self::Use { tool, arguments, mode, how } => {
+                let fits = |it: &Call<'_>| {
+                    it.name == tool
+                        && arguments.as_ref().is_none_or(|wanted| mode.fit(it.arguments(), wanted, *how))
+                };
+                let passed = calls.iter().any(fits);
+                Finding::passed(passed, format!("`{tool}` was {}called so", if passed { "" } else { "not " }))
+            }
+            Self::F1 { names, least } => f1(calls, names, *least),
+            Self::Used { wanted } => {
+                let count = |wanted: &Wanted| calls.iter().filter(|it| wanted.fits(it.name)).count() as u64;
+                let passed = wanted.iter().all(|it| (it.least..=it.most).contains(&count(it)));
+                Finding::passed(passed, called(calls))
+            }
+            Self::Sequence { names, exact } => {
+                let mut rest = calls.iter();
+                let in_order = names.iter().all(|wanted| rest.any(|it| wanted.fits(it.name)));
+                Finding::passed(in_order && (!exact || names.len() == calls.len()), called(calls))
+            }
+            Self::Given(given) => Finding::passed(calls.iter().any(|it| given.fits(it)), called(calls)),
+            Self::Expected { order, minimums, calls: expected } => ordered(*order, minimums, expected, calls),
+            _ => Finding::nothing("not about calls alone"),
+        }
+    }
+
+    fn compared(&self, calls: &[Call<'_>], expected: &[Call<'_>]) -> Finding {
+        let pairs = |rules: &Rules| {
+            most_pairs(calls.len(), expected.len(), |a, b| rules.fit(&calls[a], &expected[b]))
+        };
         match self {
             Self::Match { mode, rules } => {
                 let passed = match mode {
@@ -482,13 +555,13 @@ fn nodes(trace: &Trace, reference: &Trace, strict: bool) -> Finding {
     Finding::passed(found == expected, trace.nodes.join(" → "))
 }
 
-fn called(calls: &[&ToolCall]) -> String {
-    let names: Vec<&str> = calls.iter().map(|it| it.name.as_str()).collect();
+fn called(calls: &[Call<'_>]) -> String {
+    let names: Vec<&str> = calls.iter().map(|it| it.name).collect();
     if names.is_empty() { "no tool calls".to_owned() } else { names.join(", ") }
 }
 
-fn f1(calls: &[&ToolCall], names: &[String], least: f64) -> Finding {
-    let made: std::collections::BTreeSet<&str> = calls.iter().map(|it| it.name.as_str()).collect();
+fn f1(calls: &[Call<'_>], names: &[String], least: f64) -> Finding {
+    let made: std::collections::BTreeSet<&str> = calls.iter().map(|it| it.name).collect();
     let wanted: std::collections::BTreeSet<&str> = names.iter().map(String::as_str).collect();
     let both = made.intersection(&wanted).count() as f64;
     let total = (made.len() + wanted.len()) as f64;
@@ -509,12 +582,7 @@ fn n_steps(trace: &Trace, kinds: &[String], wanted: &Wanted) -> u64 {
     count
 }
 
-fn ordered(
-    order: Order,
-    minimums: &[(String, usize)],
-    expected: &[Expected],
-    calls: &[&ToolCall],
-) -> Finding {
+fn ordered(order: Order, minimums: &[(String, usize)], expected: &[Expected], calls: &[Call<'_>]) -> Finding {
     let untimed = |it: &&Expected| {
         it.max_duration_ms.is_some()
             && calls.iter().any(|call| call.name == it.tool && call.duration_ms.is_none())
@@ -522,7 +590,7 @@ fn ordered(
     if let Some(it) = expected.iter().find(untimed) {
         return Finding::nothing(format!("the run does not tell how long `{}` took", it.tool));
     }
-    let pairs = || most_pairs(calls.len(), expected.len(), |a, b| expected[b].fits(calls[a]));
+    let pairs = || most_pairs(calls.len(), expected.len(), |a, b| expected[b].fits(&calls[a]));
     let count = |tool: &str| calls.iter().filter(|it| it.name == tool).count();
     let (n_met, n_all) = match order {
         Order::Any => (minimums.iter().filter(|it| it.1 <= count(&it.0)).count(), minimums.len()),
@@ -539,13 +607,13 @@ fn ordered(
 }
 
 /// How many of the expected calls the agent made in their order, with others between.
-fn longest_in_order(calls: &[&ToolCall], expected: &[Expected]) -> usize {
+fn longest_in_order(calls: &[Call<'_>], expected: &[Expected]) -> usize {
     let mut best = vec![0; calls.len() + 1];
     for wanted in expected {
         let mut before = 0;
         for at in 0..calls.len() {
             let here = best[at + 1];
-            let with = if wanted.fits(calls[at]) { before + 1 } else { 0 };
+            let with = if wanted.fits(&calls[at]) { before + 1 } else { 0 };
             best[at + 1] = here.max(best[at]).max(with);
             before = here;
         }

@@ -9,7 +9,10 @@ mod fields;
 mod json;
 mod matching;
 mod overlap;
+mod similarity;
 mod text;
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
@@ -91,6 +94,7 @@ enum Kind {
     Bounds(bounds::Bounds),
     Fields(fields::FieldAccuracy),
     Overlap(overlap::Overlap),
+    Similarity(similarity::Similarity),
 }
 
 impl Check {
@@ -142,6 +146,8 @@ impl Check {
             Kind::Fields(fields::compile(&params)?)
         } else if let Some(check) = overlap::compile(&params)? {
             Kind::Overlap(check)
+        } else if let Some(check) = similarity::compile(&params)? {
+            Kind::Similarity(check)
         } else {
             return Err(BadCheck::NeedsTheWorld(method.entry.name));
         };
@@ -149,6 +155,21 @@ impl Check {
     }
 
     pub fn run(&self, subject: &Subject<'_>) -> Finding {
+        self.run_with(subject, &|_| None)
+    }
+
+    /// The model by which this check compares meanings, if it does.
+    pub fn embedding_model(&self) -> Option<&str> {
+        if let Kind::Similarity(check) = &self.kind { Some(&check.model) } else { None }
+    }
+
+    /// The texts whose embeddings [`run_with`](Self::run_with) will ask for.
+    pub fn texts(&self, subject: &Subject<'_>) -> Vec<String> {
+        if let Kind::Similarity(check) = &self.kind { check.texts(subject) } else { Vec::new() }
+    }
+
+    /// Like [`run`](Self::run), with embeddings at hand.
+    pub fn run_with(&self, subject: &Subject<'_>, vector: &dyn Fn(&str) -> Option<Vec<f32>>) -> Finding {
         match &self.kind {
             Kind::Text(check) => check.run(subject),
             Kind::Json(check) => check.run(subject),
@@ -156,6 +177,7 @@ impl Check {
             Kind::Bounds(check) => check.run(subject),
             Kind::Fields(check) => check.run(subject),
             Kind::Overlap(check) => check.run(subject),
+            Kind::Similarity(check) => check.run(subject, vector),
         }
     }
 }
@@ -243,15 +265,16 @@ fn shown(value: &Value) -> String {
 }
 
 /// The text of an output: itself, or the field that holds it.
-fn text_of(value: &Value) -> String {
-    let field = |map: &Map<String, Value>| {
+fn text_of(value: &Value) -> Cow<'_, str> {
+    let field = |map: &'_ Map<String, Value>| {
         ["output", "text", "content", "answer", "final_answer"]
             .iter()
             .find_map(|it| map.get(*it)?.as_str().map(str::to_owned))
     };
     match value {
-        Value::Object(map) => field(map).unwrap_or_else(|| value.to_string()),
-        other => shown(other),
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Object(map) => Cow::Owned(field(map).unwrap_or_else(|| value.to_string())),
+        other => Cow::Owned(shown(other)),
     }
 }
 

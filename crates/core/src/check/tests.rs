@@ -116,6 +116,32 @@ fn arguments_that_are_ignored_or_left_at_their_default_do_not_count() {
 }
 
 #[test]
+fn meanings_compare_by_the_angle_between_their_embeddings() {
+    let vector = |text: &str| match text {
+        "cat" => Some(vec![2.0, 0.0]),
+        "kitten" => Some(vec![3.0, 4.0]),
+        "not a cat" => Some(vec![-1.0, 0.0]),
+        "void" => Some(vec![0.0, 0.0]),
+        _ => None,
+    };
+    let run = |name: &str, params: Value, output: &str| {
+        let check = Check::new(name, &params).unwrap();
+        let (output, reference) = (json!(output), json!("cat"));
+        let subject = Subject { output: &output, reference: Some(&reference) };
+        assert!(check.texts(&subject).contains(&"cat".to_owned()));
+        check.run_with(&subject, &vector)
+    };
+    let close = run("embedding_similarity", json!({}), "kitten");
+    assert_eq!((close.score, close.metadata["cosine"].as_f64()), (Some(0.6), Some(0.6)));
+    let opposite = run("embedding_similarity", json!({}), "not a cat");
+    assert_eq!((opposite.score, opposite.metadata["cosine"].as_f64()), (Some(0.0), Some(-1.0)));
+    assert_eq!(run("embedding_similarity", json!({}), "void").score, None);
+    assert_eq!(run("embedding_similarity", json!({}), "unheard of").score, None);
+    let params = json!({ "value": ["cat", "not a cat"], "threshold": 0.7 });
+    assert_eq!(run("similar", params, "kitten").value, json!(false));
+}
+
+#[test]
 fn looking_around_is_opted_in_to_and_bounded() {
     let run = |pattern: &str, output: &str| {
         finding("regex", &json!({ "value": pattern, "engine": "backtracking" }), &json!(output), &Value::Null)

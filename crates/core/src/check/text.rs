@@ -1,5 +1,7 @@
 //! Checks on the text of an output.
 
+use std::borrow::Cow;
+
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
@@ -165,8 +167,8 @@ fn pattern(params: &Params<'_>, name: &str, flags: &str) -> Result<Pattern, BadC
         })
 }
 
-fn folded(text: &str, case_sensitive: bool) -> String {
-    if case_sensitive { text.to_owned() } else { text.to_lowercase() }
+fn folded(text: &str, case_sensitive: bool) -> Cow<'_, str> {
+    if case_sensitive { Cow::Borrowed(text) } else { Cow::Owned(text.to_lowercase()) }
 }
 
 /// Enough for honest patterns on long texts, and over in milliseconds for the others.
@@ -199,11 +201,12 @@ impl TextCheck {
                 None => Finding::nothing("there is no reference to compare with"),
             },
             Self::Contains { needle, case_sensitive } => {
-                match needle.clone().or_else(|| reference.filter(|it| !it.is_null()).map(text_of)) {
+                let needle = needle.as_deref().map(Cow::Borrowed);
+                match needle.or_else(|| reference.filter(|it| !it.is_null()).map(text_of)) {
                     Some(needle) => {
                         let found = !needle.is_empty()
                             && folded(&text_of(subject.output), *case_sensitive)
-                                .contains(&folded(&needle, *case_sensitive));
+                                .contains(&*folded(&needle, *case_sensitive));
                         Finding::passed(
                             found,
                             format!("`{needle}` {}", if found { "occurs" } else { "does not occur" }),
@@ -213,10 +216,11 @@ impl TextCheck {
                 }
             }
             Self::Many { needles, all, case_sensitive } => {
-                let text = folded(&text_of(subject.output), *case_sensitive);
+                let output = text_of(subject.output);
+                let text = folded(&output, *case_sensitive);
                 let missing: Vec<&str> = needles
                     .iter()
-                    .filter(|it| !text.contains(&folded(it, *case_sensitive)))
+                    .filter(|it| !text.contains(&*folded(it, *case_sensitive)))
                     .map(String::as_str)
                     .collect();
                 let passed = if *all { missing.is_empty() } else { missing.len() < needles.len() };
@@ -293,11 +297,9 @@ fn exact(output: &Value, expected: &Value, case_sensitive: bool, strip: bool) ->
         let passed = parsed.is_some_and(|it| super::matching::same(&it, expected));
         return Finding::passed(passed, "compared as JSON");
     }
-    let prepare = |value: &Value| {
-        let text = folded(&text_of(value), case_sensitive);
-        if strip { text.trim().to_owned() } else { text }
-    };
-    let passed = prepare(output) == prepare(expected);
+    let (output, expected) = (text_of(output), text_of(expected));
+    let (output, expected) = (folded(&output, case_sensitive), folded(&expected, case_sensitive));
+    let passed = if strip { output.trim() == expected.trim() } else { output == expected };
     Finding::passed(passed, if passed { "equal" } else { "not equal" })
 }
 

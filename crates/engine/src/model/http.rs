@@ -95,6 +95,10 @@ impl HttpModel {
         Self { client, endpoint, first: OnceCell::new(), learned }
     }
 
+    pub fn client(&self) -> &reqwest::Client {
+        &self.client
+    }
+
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }

@@ -33,6 +33,33 @@ pub(super) fn fits_openai(value: &Value) -> bool {
     is_completion(value) || is_list(value) || is_completion(&value["response"]) || is_list(&value["request"])
 }
 
+/// Whether a list holds nothing but messages that only OpenAI's chat API writes; most do, and it is soon told.
+pub(super) fn is_plain(value: &Value) -> bool {
+    let is_call = |it: &Value| it["function"]["name"].is_string();
+    let is_message = |it: &Value| {
+        it.as_object().is_some_and(|map| {
+            map.contains_key("role")
+                && map.iter().all(|(key, value)| match key.as_str() {
+                    "role" | "tool_call_id" | "name" => value.is_string(),
+                    "content" => value.is_string() || value.is_null(),
+                    "tool_calls" => value.as_array().is_some_and(|it| it.iter().all(is_call)),
+                    _ => false,
+                })
+        })
+    };
+    value.as_array().is_some_and(|it| !it.is_empty() && it.iter().all(is_message))
+}
+
+/// The tool calls of plain messages, where they stand: name, arguments as written, and the entry itself.
+pub(crate) fn plain_calls(value: &Value) -> Option<impl Iterator<Item = (&str, &Value, &Value)>> {
+    let messages = value.as_array().filter(|_| is_plain(value))?;
+    let calls = messages.iter().filter_map(|it| it.get("tool_calls")?.as_array()).flatten();
+    Some(calls.filter_map(|it| {
+        let function = it.get("function")?;
+        Some((function.get("name")?.as_str()?, function.get("arguments").unwrap_or(&Value::Null), it))
+    }))
+}
+
 pub(super) fn read(value: &Value) -> Trace {
     let mut trace = Trace::default();
     match (value.get("request"), value.get("response")) {
@@ -238,8 +265,11 @@ pub(super) fn call(value: &Value) -> Option<ToolCall> {
         .find_map(|it| inner.get(*it))
         .unwrap_or(&Value::Null);
     let id = text_of(value, &["id", "call_id", "tool_call_id"]).map(str::to_owned);
-    let duration_ms = ["duration_ms", "durationMs"].iter().find_map(|it| value.get(*it)?.as_f64());
-    Some(ToolCall { duration_ms, ..ToolCall::new(id, name, arguments) })
+    Some(ToolCall { duration_ms: duration(value), ..ToolCall::new(id, name, arguments) })
+}
+
+pub(crate) fn duration(call: &Value) -> Option<f64> {
+    ["duration_ms", "durationMs"].iter().find_map(|it| call.get(*it)?.as_f64())
 }
 
 pub(super) fn push(text: &mut String, more: &str, between: &str) {

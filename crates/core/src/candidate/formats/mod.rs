@@ -19,6 +19,7 @@ mod swe_agent;
 mod text;
 mod webarena;
 
+pub(crate) use message::{duration, plain_calls};
 use serde_json::Value;
 
 use super::trace::Trace;
@@ -165,7 +166,8 @@ pub fn read_value(value: &Value, format: Option<Format>) -> Result<(Format, Trac
     if is_nothing(value) {
         return Ok((format.unwrap_or(Format::Text), Trace::default()));
     }
-    let found = format.or_else(|| Format::ALL.iter().copied().find(|it| it.fits(value)));
+    let detect = || Format::ALL.iter().copied().find(|it| it.fits(value));
+    let found = format.or_else(|| if message::is_plain(value) { Some(Format::OpenaiChat) } else { detect() });
     let Some(found) = found else {
         return Err(TraceError::NotUnderstood { hint: hint(value) });
     };

@@ -1,0 +1,77 @@
+//! How close two texts are in meaning: the cosine of their embeddings, which somebody else makes.
+
+use serde_json::Value;
+
+use super::{BadCheck, Finding, Params, Subject, text_of};
+
+/// The model unless another is named.
+const MODEL: &str = "all-MiniLM-L6-v2";
+
+#[derive(Debug)]
+pub(super) struct Similarity {
+    /// The closest of these counts; none: the reference.
+    to: Vec<String>,
+    least: Option<f64>,
+    pub(super) model: String,
+}
+
+pub(super) fn compile(params: &Params<'_>) -> Result<Option<Similarity>, BadCheck> {
+    let to = match params.get("value") {
+        Some(Value::String(text)) => vec![text.clone()],
+        _ => params.texts("value")?,
+    };
+    let model = params.text("model_name")?.unwrap_or_else(|| MODEL.to_owned());
+    Ok(match params.name() {
+        "similar" => Some(Similarity { to, least: Some(params.number("threshold")?.unwrap_or(0.75)), model }),
+        "embedding_similarity" => Some(Similarity { to, least: None, model }),
+        _ => None,
+    })
+}
+
+impl Similarity {
+    fn expected(&self, subject: &Subject<'_>) -> Vec<String> {
+        let reference = || subject.reference.filter(|it| !it.is_null()).map(|it| text_of(it).into_owned());
+        if self.to.is_empty() { reference().into_iter().collect() } else { self.to.clone() }
+    }
+
+    /// Every text whose embedding is needed; none where there is nothing to compare with.
+    pub(super) fn texts(&self, subject: &Subject<'_>) -> Vec<String> {
+        let expected = self.expected(subject);
+        if expected.is_empty() {
+            expected
+        } else {
+            [expected, vec![text_of(subject.output).into_owned()]].concat()
+        }
+    }
+
+    pub(super) fn run(&self, subject: &Subject<'_>, vector: &dyn Fn(&str) -> Option<Vec<f32>>) -> Finding {
+        let expected = self.expected(subject);
+        if expected.is_empty() {
+            return Finding::nothing("there is no reference to compare with");
+        }
+        let output = vector(&text_of(subject.output));
+        let cosines: Option<Vec<f64>> =
+            expected.iter().map(|it| cosine(output.as_deref()?, &vector(it)?)).collect();
+        let best = cosines.and_then(|it| it.into_iter().reduce(f64::max));
+        let Some(cosine) = best else {
+            return Finding::nothing(format!("there is no embedding by `{}`", self.model));
+        };
+        // Opposite meanings are as far apart as it gets.
+        let score = cosine.clamp(0.0, 1.0);
+        let comment = format!("similarity {score:.3} by `{}`", self.model);
+        let finding = match self.least {
+            Some(least) => {
+                Finding::scored(score, least <= score + 1e-9, format!("{comment}, {least} wanted"))
+            }
+            None => Finding::scored(score, score, comment),
+        };
+        finding.with("cosine", cosine)
+    }
+}
+
+/// `None` where a text has no direction, or the two come from different models.
+fn cosine(a: &[f32], b: &[f32]) -> Option<f64> {
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+    let length = (dot(a, a) * dot(b, b)).sqrt();
+    (a.len() == b.len() && 0.0 < length).then(|| dot(a, b) / length)
+}

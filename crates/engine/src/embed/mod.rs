@@ -1,0 +1,183 @@
+//! Embeddings: by a model in a folder on this machine, or by a server. Loaded only when used.
+
+mod bert;
+mod tokens;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::try_join_all;
+use jurist_core::suite::Judge;
+use serde_json::{Value as Json, json};
+use tokio::sync::Mutex;
+
+pub use bert::{BadModel, Bert};
+
+use crate::load::variable;
+use crate::model::http::{HttpModel, send, understood};
+use crate::model::resolve::{Resolver, Unresolved};
+use crate::model::{ErrorKind, ModelError};
+
+/// Texts in one request to a server.
+const AT_ONCE: usize = 128;
+
+/// Makes embeddings with any model that is named, each loaded once.
+#[derive(Debug)]
+pub struct Embedders {
+    resolver: Arc<Resolver>,
+    base_url: Option<String>,
+    loaded: Mutex<HashMap<String, Arc<Embedder>>>,
+}
+
+#[derive(Debug)]
+enum Embedder {
+    Local(Arc<Bert>),
+    Server(Arc<HttpModel>, String),
+}
+
+/// Why there are no embeddings.
+#[derive(Debug, thiserror::Error)]
+pub enum NoEmbedding {
+    #[error(
+        "there is no embedding model `{name}` on this machine; looked in {}. \
+         Give the path of a folder with model.safetensors, config.json and vocab.txt, set JURIST_MODELS to the \
+         folder above it, or name a server's model, such as openai/text-embedding-3-small",
+        looked.join(", ")
+    )]
+    NotFound { name: String, looked: Vec<String> },
+    #[error("`{name}`: {error}")]
+    Bad { name: String, error: BadModel },
+    #[error(transparent)]
+    Unresolved(#[from] Unresolved),
+    #[error("no embeddings by `{name}`: {error}")]
+    Failed { name: String, error: ModelError },
+}
+
+impl Embedders {
+    /// `base_url` is where a model is served that no vendor is named for.
+    pub fn new(resolver: Arc<Resolver>, base_url: Option<String>) -> Self {
+        Self { resolver, base_url, loaded: Mutex::default() }
+    }
+
+    /// One direction per text, in their order.
+    pub async fn embed(&self, model: &str, texts: &[String]) -> Result<Vec<Vec<f32>>, NoEmbedding> {
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        match &*self.get(model).await? {
+            Embedder::Local(bert) => Ok(locally(bert, texts).await),
+            Embedder::Server(http, name) => {
+                let parts = texts.chunks(AT_ONCE).map(|it| at_server(http, name, it));
+                let parts = try_join_all(parts).await;
+                let failed = |error| NoEmbedding::Failed { name: model.to_owned(), error };
+                Ok(parts.map_err(failed)?.concat())
+            }
+        }
+    }
+
+    async fn get(&self, name: &str) -> Result<Arc<Embedder>, NoEmbedding> {
+        let mut loaded = self.loaded.lock().await;
+        if let Some(embedder) = loaded.get(name) {
+            return Ok(Arc::clone(embedder));
+        }
+        let embedder = Arc::new(self.load(name)?);
+        loaded.insert(name.to_owned(), Arc::clone(&embedder));
+        Ok(embedder)
+    }
+
+    fn load(&self, name: &str) -> Result<Embedder, NoEmbedding> {
+        let places = places(name);
+        if let Some(folder) = places.iter().find(|it| it.join("config.json").is_file()) {
+            let bert =
+                Bert::load(folder).map_err(|error| NoEmbedding::Bad { name: name.to_owned(), error })?;
+            return Ok(Embedder::Local(Arc::new(bert)));
+        }
+        let judge =
+            Judge { model: Some(name.to_owned()), base_url: self.base_url.clone(), ..Judge::default() };
+        // A name alone is a folder, unless an address says otherwise.
+        if self.base_url.is_none() && !name.contains('/') {
+            let looked = places.iter().map(|it| it.display().to_string()).collect();
+            return Err(NoEmbedding::NotFound { name: name.to_owned(), looked });
+        }
+        let line = self.resolver.line(&judge)?;
+        let bare = line.name.split_once('/').map_or(line.name.as_str(), |it| it.1).to_owned();
+        match line.http {
+            Some(http) => Ok(Embedder::Server(http, bare)),
+            None => {
+                let error = ModelError::new(ErrorKind::NoKey, "it needs a key, and none is set");
+                Err(NoEmbedding::Failed { name: name.to_owned(), error })
+            }
+        }
+    }
+}
+
+/// Folders in which a model of this name may be.
+fn places(name: &str) -> Vec<PathBuf> {
+    let own = variable("JURIST_MODELS").map(|it| PathBuf::from(it).join(name));
+    let home = variable("HOME").map(PathBuf::from);
+    let hub = home.map(|it| {
+        let owner =
+            if name.contains('/') { name.to_owned() } else { format!("sentence-transformers/{name}") };
+        it.join(".cache/huggingface/hub")
+            .join(format!("models--{}", owner.replace('/', "--")))
+            .join("snapshots")
+    });
+    let snapshots = hub.iter().flat_map(|it| std::fs::read_dir(it).into_iter().flatten().flatten());
+    let snapshots: Vec<PathBuf> = snapshots.map(|it| it.path()).collect();
+    [PathBuf::from(name)].into_iter().chain(own).chain(snapshots).collect()
+}
+
+/// On all cores, off the threads that wait for the network.
+async fn locally(bert: &Arc<Bert>, texts: &[String]) -> Vec<Vec<f32>> {
+    let n_threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let (bert, texts) = (Arc::clone(bert), texts.to_vec());
+    let work = move || {
+        std::thread::scope(|scope| {
+            let share = texts.len().div_ceil(n_threads);
+            let workers: Vec<_> = texts
+                .chunks(share)
+                .map(|part| scope.spawn(|| part.iter().map(|it| bert.embed(it)).collect::<Vec<_>>()))
+                .collect();
+            workers.into_iter().flat_map(|it| it.join().expect("embedding a text does not panic")).collect()
+        })
+    };
+    tokio::task::spawn_blocking(work).await.expect("embedding a text does not panic")
+}
+
+async fn at_server(http: &HttpModel, model: &str, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
+    let endpoint = http.endpoint();
+    let url = format!("{}/embeddings", endpoint.base_url);
+    let body = json!({ "model": model, "input": texts, "encoding_format": "float" }).to_string();
+    let mut wait = Duration::from_millis(500);
+    for left in (0..4).rev() {
+        let request = endpoint.request(http.client(), reqwest::Method::POST, &url).body(body.clone());
+        let result = match send(request, endpoint).await {
+            Ok(answer) => understood(&answer),
+            Err(error) => Err(error),
+        };
+        match result {
+            Ok(body) => return vectors(&body, texts.len()),
+            Err(error) if error.is_passing() && 0 < left => {
+                tokio::time::sleep(error.retry_after.unwrap_or(wait)).await;
+                wait *= 2;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    unreachable!("the last try returns")
+}
+
+/// In the order of the texts, whatever the order of the reply.
+fn vectors(body: &Json, n_texts: usize) -> Result<Vec<Vec<f32>>, ModelError> {
+    let bad = || ModelError::new(ErrorKind::NotUnderstood, "the reply does not hold one embedding per text");
+    let mut all: Vec<Vec<f32>> = vec![Vec::new(); n_texts];
+    for (at, entry) in body["data"].as_array().ok_or_else(bad)?.iter().enumerate() {
+        let at = entry["index"].as_u64().map_or(at, |it| it as usize);
+        let numbers = entry["embedding"].as_array().ok_or_else(bad)?;
+        let numbers: Option<Vec<f32>> = numbers.iter().map(|it| it.as_f64().map(|it| it as f32)).collect();
+        *all.get_mut(at).ok_or_else(bad)? = numbers.ok_or_else(bad)?;
+    }
+    if all.iter().any(Vec::is_empty) { Err(bad()) } else { Ok(all) }
+}

