@@ -27,10 +27,11 @@ test: setup ## everything that must pass
 
 bench: setup ## how fast it is
 	cargo bench --workspace --locked
-	@cargo build --release --quiet --locked --bin jurist --example checks_per_second
+	@cargo build --release --quiet --locked --bin jurist --examples
 	@scripts/start-time
 	target/release/examples/checks_per_second > target/checks_per_second.jsonl
 	@scripts/bench-peers target/checks_per_second.jsonl
+	@scripts/bench-judges
 
 bless: ## accept new snapshots and generated files; review the difference
 	JURIST_BLESS=1 cargo nextest run --workspace

@@ -7,6 +7,7 @@ pub mod source;
 pub mod diagnostic;
 pub mod syntax;
 pub mod quantity;
+pub mod redact;
 pub mod catalogue;
 pub mod candidate;
 pub mod check;

@@ -11,7 +11,7 @@ use jurist_core::grade::{
 };
 use jurist_core::judge::{
     Answer as Said, Asked, BadTemplate, Contest, Judged, Malformed, Material, Next, Prompter, Recipe,
-    Reply as Read, locate,
+    Reply as Read,
 };
 use jurist_core::rubric::{Ask, Criterion, Question, Rubric, Value};
 use jurist_core::score::{self, Answer, Combine, PanelVerdict, Quote};
@@ -22,6 +22,12 @@ use crate::call::{Called, Caller, Line, NotCalled, Tries};
 use crate::embed::Embedders;
 use crate::model::resolve::{Resolver, Unresolved};
 use crate::model::{Message, Reply, Request, Role, Stop};
+
+/// Quotes of one answer that are looked for.
+const MAX_QUOTES: usize = 20;
+
+/// Longer shared parts are worth a vendor's prompt cache: one question goes ahead and fills it.
+const WORTH_CACHING: usize = 8_000;
 
 /// Room for reasons; models that think need more, and say so when they are cut off.
 pub const MAX_TOKENS: u32 = 4096;
@@ -156,18 +162,18 @@ impl Bench {
             Some(panel) => (panel.status, panel.score),
             None => (verdicts[0].status, verdicts[0].score),
         };
+        let passes = |wanted: Status| verdicts.iter().any(|it| it.status == wanted);
+        let disputed = passes(Status::Pass) && passes(Status::Fail);
+        let held = panel.as_ref().and_then(|it| it.median).or(score);
         let mut escalated = false;
         if let Some((stronger, margin)) = &self.escalate
-            && is_unsure(&verdicts, score, case.rubric.pass_mark, *margin)
+            && (disputed || is_unsure(&verdicts, held, case.rubric.pass_mark, *margin))
         {
             let opinion = self.opinion(caller, stronger, case).await?;
             (status, score, escalated) = (opinion.verdict.status, opinion.verdict.score, true);
             opinions.push(opinion);
         }
-        let passes = |wanted: Status| verdicts.iter().any(|it| it.status == wanted);
-        let spend =
-            opinions.iter().flat_map(|it| &it.grades).fold(Spend::default(), |sum, it| sum.plus(it.spend));
-        let disputed = passes(Status::Pass) && passes(Status::Fail);
+        let spend = spent(&opinions);
         Ok(Decision { status, score, opinions, panel, disputed, escalated, spend })
     }
 
@@ -183,6 +189,13 @@ impl Bench {
         let sitting = Sitting { caller, member, case, prompter: &prompter, calls: self.calls, embedders };
         sitting.grade().await
     }
+}
+
+/// All together; from the cache only if every answer that was asked for is.
+fn spent(opinions: &[Opinion]) -> Spend {
+    let each = || opinions.iter().flat_map(|it| &it.grades).map(|it| it.spend).filter(|it| !it.is_nothing());
+    let sum = each().fold(Spend::default(), Spend::plus);
+    Spend { from_cache: each().next().is_some() && each().all(|it| it.from_cache), ..sum }
 }
 
 /// Whether a stronger judge should look: nobody decided, somebody could not tell, or it was close.
@@ -207,6 +220,8 @@ struct Answered {
     outcome: Outcome,
     reason: String,
     evidence: Vec<Evidence>,
+    /// Whether a quote was asked for, and found.
+    quote: Quote,
     points: Vec<jurist_core::grade::Point>,
     took: Took,
     template: String,
@@ -268,7 +283,7 @@ impl Sitting<'_> {
         loop {
             let open = {
                 let answers: Vec<Option<Answer<'_>>> =
-                    known.iter().map(|it| it.as_ref().map(|it| answer(it, rubric))).collect();
+                    known.iter().map(|it| it.as_ref().map(answer)).collect();
                 score::open(rubric, &answers)
             };
             if open.is_empty() {
@@ -282,10 +297,7 @@ impl Sitting<'_> {
         let skipped = Outcome::NotApplicable;
         let answers: Vec<Answer<'_>> = known
             .iter()
-            .map(|it| {
-                it.as_ref()
-                    .map_or(Answer { outcome: &skipped, quote: Quote::NotAsked }, |it| answer(it, rubric))
-            })
+            .map(|it| it.as_ref().map_or(Answer { outcome: &skipped, quote: Quote::NotAsked }, answer))
             .collect();
         let penalty = rubric.length_penalty.map_or(0.0, |it| it.of(self.case.material.answer()));
         let verdict = score::verdict(rubric, &answers, penalty);
@@ -321,8 +333,18 @@ impl Sitting<'_> {
         };
         let together: Vec<usize> = open.iter().filter(is_plain).copied().collect();
         if self.calls == Calls::PerCriterion || together.len() < 2 {
-            let each = open.iter().map(|&at| async move { Ok((at, self.ask(&questions[at]).await?)) });
-            return join_all(each).await.into_iter().collect();
+            let each = |open: &[usize]| {
+                let asks: Vec<_> = open
+                    .iter()
+                    .map(|&at| async move { Ok::<_, BadTemplate>((at, self.ask(&questions[at]).await?)) })
+                    .collect();
+                join_all(asks)
+            };
+            let n_ahead = if 2 < together.len() && self.prompter.is_long(WORTH_CACHING) { 1 } else { 0 };
+            let (ahead, rest) = open.split_at(n_ahead);
+            let mut all = each(ahead).await;
+            all.extend(each(rest).await);
+            return all.into_iter().collect();
         }
         let mut all = self.ask_together(questions, &together).await?;
         let rest = open.iter().filter(|it| !together.contains(it));
@@ -338,9 +360,9 @@ impl Sitting<'_> {
         together: &[usize],
     ) -> Result<Vec<(usize, Answered)>, BadTemplate> {
         let criteria: Vec<&Criterion> = together.iter().map(|it| questions[*it].criterion).collect();
-        let asked = self.prompter.criteria(self.case.rubric, &criteria)?;
-        let (read, mut took) = self.converse(&asked).await;
-        let mut said = match read {
+        let asked = &self.prompter.criteria(self.case.rubric, &criteria)?;
+        let (read, mut took) = self.converse(asked).await;
+        let said = match read {
             Ok(Read::Answers(said)) => said,
             Ok(_) => Vec::new(),
             Err(trouble) => {
@@ -349,29 +371,34 @@ impl Sitting<'_> {
                     let mut took = Some(took);
                     return Ok(together
                         .iter()
-                        .map(|at| (*at, self.troubled(&trouble, took.take().unwrap_or_default(), &asked)))
+                        .map(|at| (*at, self.troubled(&trouble, took.take().unwrap_or_default(), asked)))
                         .collect());
                 }
                 Vec::new()
             }
         };
-        let mut all = Vec::new();
-        for at in together {
-            let question = &questions[*at];
-            let found = said.iter_mut().find(|it| it.0 == question.criterion.id);
-            let answered = match found {
-                Some((_, Ok(answer))) => {
-                    self.scored(question, answer, std::mem::take(&mut took), &asked.prompt.template)
+        let found: Vec<Option<&Said>> = together
+            .iter()
+            .map(|at| {
+                let id = &questions[*at].criterion.id;
+                said.iter().find(|it| it.0 == *id).and_then(|it| it.1.as_ref().ok())
+            })
+            .collect();
+        let each = together.iter().zip(&found).map(|(&at, found)| async move {
+            let question = &questions[at];
+            match found {
+                Some(answer) => {
+                    Ok((at, self.scored(question, answer, Took::default(), &asked.prompt.template)))
                 }
-                // What asking together cost is counted with the first answer.
-                _ => {
-                    let mut again = self.ask(question).await?;
-                    let mut sum = std::mem::take(&mut took);
-                    sum.add(std::mem::take(&mut again.took));
-                    Answered { took: sum, ..again }
-                }
-            };
-            all.push((*at, answered));
+                None => Ok((at, self.ask(question).await?)),
+            }
+        });
+        let mut all = join_all(each).await.into_iter().collect::<Result<Vec<_>, BadTemplate>>()?;
+        // What asking together took is counted with the first answer.
+        if let Some((_, first)) = all.first_mut() {
+            let own = std::mem::take(&mut first.took);
+            took.add(own);
+            first.took = took;
         }
         Ok(all)
     }
@@ -433,7 +460,14 @@ impl Sitting<'_> {
     fn concluded(&self, judged: Judged, took: Took, template: String) -> Answered {
         let evidence = self.found(&judged.quotes);
         let Judged { outcome, reason, points, .. } = judged;
-        Answered { outcome, reason, evidence, points, took, template, kind: GraderKind::Judge }
+        // Of recipes, only requirements are asked for quotes, each for its own.
+        let quotes: Vec<&Evidence> = points.iter().flat_map(|it| &it.evidence).collect();
+        let quote = match quotes.as_slice() {
+            [] => Quote::NotAsked,
+            quotes if quotes.iter().any(|it| it.found.is_some()) => Quote::Found,
+            _ => Quote::Missing,
+        };
+        Answered { outcome, reason, evidence, quote, points, took, template, kind: GraderKind::Judge }
     }
 
     fn scored(&self, question: &Question<'_>, said: &Said, took: Took, template: &str) -> Answered {
@@ -445,12 +479,18 @@ impl Sitting<'_> {
             None => Outcome::Abstained { why: said.reason.clone() },
         };
         let evidence = self.found(&said.quotes);
-        Answered { evidence, took, template: template.to_owned(), ..settled(outcome, &said.reason) }
+        let quote = if !self.case.rubric.require_evidence {
+            Quote::NotAsked
+        } else if evidence.iter().any(|it| it.found.is_some()) {
+            Quote::Found
+        } else {
+            Quote::Missing
+        };
+        Answered { quote, evidence, took, template: template.to_owned(), ..settled(outcome, &said.reason) }
     }
 
     fn found(&self, quotes: &[String]) -> Vec<Evidence> {
-        let parts = self.prompter.parts();
-        quotes.iter().map(|quote| Evidence { found: locate(quote, parts), quote: quote.clone() }).collect()
+        quotes.iter().take(MAX_QUOTES).map(|it| self.prompter.evidence(it)).collect()
     }
 
     fn troubled(&self, trouble: &Trouble, took: Took, asked: &Asked) -> Answered {
@@ -464,12 +504,14 @@ impl Sitting<'_> {
     /// A check beside the judge's questions.
     async fn checked(&self, method: &jurist_core::catalogue::Method) -> Answered {
         let material = self.case.material;
-        let output = match (&material.response, &material.trace) {
-            (Some(text), _) => Json::String(text.clone()),
-            (None, Some(trace)) => serde_json::to_value(trace).unwrap_or_default(),
-            (None, None) => Json::Null,
+        let output = match (&material.raw_output, &material.response, &material.trace) {
+            (Some(value), ..) => value.clone(),
+            (None, Some(text), _) => Json::String(text.clone()),
+            (None, None, Some(trace)) => serde_json::to_value(trace).unwrap_or_default(),
+            (None, None, None) => Json::Null,
         };
-        let reference = material.reference.clone().map(Json::String);
+        let reference =
+            material.raw_reference.clone().or_else(|| material.reference.clone().map(Json::String));
         let (outcome, comment) = match Check::compile(method) {
             Ok(check) => {
                 let subject = Subject { output: &output, reference: reference.as_ref() };
@@ -505,6 +547,9 @@ impl Sitting<'_> {
         let grader = match (answered.kind, &question.criterion.ask) {
             (GraderKind::Check, Ask::Check(method)) => {
                 Grader { kind: GraderKind::Check, name: method.entry.name.to_owned(), configuration: None }
+            }
+            _ if answered.outcome == (Outcome::Deferred { why: Deferral::WaitsForPerson }) => {
+                Grader { kind: GraderKind::Human, name: "nobody yet".to_owned(), configuration: None }
             }
             _ => Grader {
                 kind: GraderKind::Judge,
@@ -549,7 +594,7 @@ async fn converse<T>(
     read: impl Fn(&str) -> Result<T, Malformed>,
 ) -> (Result<T, Trouble>, Took) {
     let mut request = request(member, asked);
-    let (mut tries, mut took, mut repaired) = (Tries::default(), Took::default(), false);
+    let (mut tries, mut took, mut turns) = (Tries::default(), Took::default(), Vec::new());
     loop {
         let called = caller.call(&member.line, &request, &mut tries).await;
         let raw = match &called {
@@ -565,19 +610,29 @@ async fn converse<T>(
             }
         };
         took.add(Took { spend: Some(spend), attempts, exchanges: vec![exchange] });
-        let malformed = match understood(&reply, &read) {
-            Ok(read) => return (Ok(read), took),
-            Err(Trouble::Reply(malformed)) if !repaired && !tries.is_used_up() => malformed,
+        turns.push((request.clone(), reply));
+        let reply = &turns[turns.len() - 1].1;
+        let malformed = match understood(reply, &read) {
+            Ok(read) => {
+                // Only now is it known that these replies are worth keeping.
+                if !spend.from_cache {
+                    turns.iter().for_each(|(request, reply)| caller.keep(&member.line, request, reply));
+                }
+                return (Ok(read), took);
+            }
+            Err(Trouble::Reply(malformed)) if turns.len() == 1 && !tries.is_used_up() => malformed,
             Err(trouble) => return (Err(trouble), took),
         };
-        repaired = true;
         took.attempts.push(Attempt {
             failure: malformed.failure(),
             detail: malformed.to_string(),
             time: None,
         });
         let again = format!("That reply cannot be used: {malformed}.\n{}", asked.form.instruction());
-        let said = if reply.text.trim().is_empty() { "(nothing)".to_owned() } else { reply.text };
+        let said = if reply.text.trim().is_empty() { "(nothing)".to_owned() } else { reply.text.clone() };
+        if reply.stop == Stop::Length {
+            request.max_tokens = request.max_tokens.saturating_mul(2);
+        }
         request.messages.push(Message { role: Role::Assistant, parts: vec![said] });
         request.messages.push(Message { role: Role::User, parts: vec![again] });
     }
@@ -612,6 +667,7 @@ fn settled(outcome: Outcome, reason: &str) -> Answered {
         outcome,
         reason: reason.to_owned(),
         evidence: Vec::new(),
+        quote: Quote::NotAsked,
         points: Vec::new(),
         took: Took::default(),
         template: String::new(),
@@ -619,15 +675,8 @@ fn settled(outcome: Outcome, reason: &str) -> Answered {
     }
 }
 
-fn answer<'a>(answered: &'a Answered, rubric: &Rubric) -> Answer<'a> {
-    let quote = match answered.kind {
-        GraderKind::Judge if rubric.require_evidence => {
-            let is_found = answered.evidence.iter().any(|it| it.found.is_some());
-            if is_found { Quote::Found } else { Quote::Missing }
-        }
-        _ => Quote::NotAsked,
-    };
-    Answer { outcome: &answered.outcome, quote }
+fn answer(answered: &Answered) -> Answer<'_> {
+    Answer { outcome: &answered.outcome, quote: answered.quote }
 }
 
 /// For each question, depth first, whether a condition rules it out.

@@ -2,15 +2,16 @@
 //!
 //! Requests are matched by what they say, not by their order. Keys are in headers, which are not recorded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use jurist_core::redact::redact;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{ErrorKind, ModelError, Reply, Request};
+use crate::model::{ErrorKind, Message, ModelError, Reply, Request};
 
 /// Whether calls are recorded or replayed.
 #[derive(Debug, Default)]
@@ -56,11 +57,20 @@ impl Tape {
     }
 }
 
-/// Writes every call down as it comes, so that nothing paid for is lost.
+/// Writes every call down as it comes, so that nothing paid for is lost; the old file stays until the end.
 #[derive(Debug)]
 pub struct Recorder {
     path: PathBuf,
-    kept: Mutex<(fs::File, BTreeMap<String, Exchange>)>,
+    part: PathBuf,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    file: fs::File,
+    /// Where each call stands in the file.
+    places: BTreeMap<String, (u64, usize)>,
+    end: u64,
 }
 
 impl Recorder {
@@ -69,30 +79,54 @@ impl Recorder {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(bad)?;
         }
-        let file = fs::File::create(path).map_err(bad)?;
-        Ok(Self { path: path.to_owned(), kept: Mutex::new((file, BTreeMap::new())) })
+        let part = PathBuf::from(format!("{}.part", path.display()));
+        let mut options = fs::OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(true).open(&part).map_err(bad)?;
+        let kept = Mutex::new(Kept { file, places: BTreeMap::new(), end: 0 });
+        Ok(Self { path: path.to_owned(), part, kept })
     }
 
     fn add(&self, request: &Request, reply: &Reply) {
-        let exchange = Exchange { request: request.clone(), reply: reply.clone() };
-        let line = serde_json::to_string(&exchange).expect("a call is plain data");
+        let request = clean(request);
+        let reply = Reply { text: redact(&reply.text).into_owned(), ..reply.clone() };
+        let key = request.key();
+        let line = serde_json::to_string(&Exchange { request, reply }).expect("a call is plain data") + "\n";
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = writeln!(kept.0, "{line}");
-        kept.1.insert(request.key(), exchange);
+        if kept.file.write_all(line.as_bytes()).is_ok() {
+            let place = (kept.end, line.len());
+            kept.places.insert(key, place);
+            kept.end += line.len() as u64;
+        }
     }
 
     /// Sorted, so that recording the same calls again gives the same file.
     fn finish(&self) -> Result<usize, BadCassette> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines: Vec<String> = kept
-            .1
-            .values()
-            .map(|it| serde_json::to_string(it).expect("a call is plain data") + "\n")
-            .collect();
-        fs::write(&self.path, lines.concat())
-            .map_err(|error| BadCassette::File { path: self.path.clone(), error })?;
-        Ok(lines.len())
+        let bad = |error| BadCassette::File { path: self.path.clone(), error };
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let places: Vec<(u64, usize)> = kept.places.values().copied().collect();
+        let sorted = PathBuf::from(format!("{}.sorted", self.path.display()));
+        let mut out = std::io::BufWriter::new(fs::File::create(&sorted).map_err(bad)?);
+        for (start, length) in &places {
+            let mut line = vec![0; *length];
+            kept.file.seek(SeekFrom::Start(*start)).map_err(bad)?;
+            kept.file.read_exact(&mut line).map_err(bad)?;
+            out.write_all(&line).map_err(bad)?;
+        }
+        out.flush().map_err(bad)?;
+        fs::rename(&sorted, &self.path).map_err(bad)?;
+        let _ = fs::remove_file(&self.part);
+        Ok(places.len())
     }
+}
+
+/// A request as it is written down and looked up: without anything that looks like a key.
+fn clean(request: &Request) -> Request {
+    let part = |it: &String| redact(it).into_owned();
+    let messages = request
+        .messages
+        .iter()
+        .map(|it| Message { parts: it.parts.iter().map(part).collect(), ..it.clone() });
+    Request { system: part(&request.system), messages: messages.collect(), ..request.clone() }
 }
 
 /// Recorded calls, by the hash of their request.
@@ -117,7 +151,13 @@ impl Cassette {
         Ok(Self { calls })
     }
 
+    /// The models that were asked.
+    pub fn models(&self) -> BTreeSet<&str> {
+        self.calls.values().map(|it| it.request.model.as_str()).collect()
+    }
+
     fn find(&self, request: &Request) -> Result<Reply, ModelError> {
+        let request = &clean(request);
         match self.calls.get(&request.key()) {
             Some(exchange) => Ok(exchange.reply.clone()),
             None => Err(ModelError::new(ErrorKind::NotRecorded, self.missing(request))),
@@ -126,7 +166,8 @@ impl Cassette {
 
     /// The recorded request that is most like this one, and where they part.
     fn missing(&self, request: &Request) -> String {
-        let nearest = self.calls.values().max_by_key(|it| likeness(&it.request, request));
+        // A look at a thousand of them is enough to help.
+        let nearest = self.calls.values().take(1000).max_by_key(|it| likeness(&it.request, request));
         match nearest {
             Some(it) => {
                 format!("no such call was recorded; the nearest one {}", difference(&it.request, request))

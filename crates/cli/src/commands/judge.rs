@@ -6,9 +6,9 @@ use std::time::Instant;
 use anyhow::Context;
 use jurist_core::candidate::{Format, read_trace};
 use jurist_core::dialect::{self, Dialect, ReadError, Variables, World};
-use jurist_core::grade::{Grade, Outcome, Spend, Status};
+use jurist_core::grade::{Deferral, Grade, Outcome, Spend, Status};
 use jurist_core::judge::{Keys, Material};
-use jurist_core::rubric::Rubric;
+use jurist_core::rubric::{Criterion, Polarity, Rubric, WHOLE};
 use jurist_core::suite::{Calls, Judge};
 use jurist_engine::call::{Caller, Line};
 use jurist_engine::judge::{Bench, Case, Decision, Exchange, Member, Preference, compare};
@@ -141,12 +141,13 @@ fn material(path: &Path, task: Option<&str>) -> anyhow::Result<Material> {
 
 async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
     let settings = settings()?;
-    let resolver = Judging::resolver(&settings)?;
-    let told = Judge { model: model.map(str::to_owned), ..settings.judge.clone() };
-    let mut judge = judging.judge(&told);
-    if judge.model.as_deref() == Some("auto") {
-        judge.model = Some(resolver.local().await?);
-    }
+    let resolver = judging.resolver(&settings)?;
+    let told = match model {
+        // Another model is not where the settings' own is.
+        Some(model) => Judge { model: Some(model.to_owned()), base_url: None, ..settings.judge.clone() },
+        None => settings.judge.clone(),
+    };
+    let judge = judging.found(judging.judge(&told), &resolver).await?;
     let line = resolver.line(&judge)?;
     let request = Request {
         model: line.name.clone(),
@@ -164,7 +165,7 @@ async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
         draw: 0,
     };
     let mut out = anstream::stdout();
-    let address = line.http.as_ref().map(|it| format!(" at {}", it.endpoint().base_url)).unwrap_or_default();
+    let address = line.http.as_ref().map(|it| format!(" at {}", it.endpoint().address())).unwrap_or_default();
     writeln!(out, "\x1b[1m{}\x1b[0m{address}", line.name)?;
     let price = match line.price {
         Some(it) if it.input == 0.0 && it.output == 0.0 => "nothing, it runs here".to_owned(),
@@ -242,20 +243,19 @@ async fn one(
     } else {
         show(&mut out, &decision, rubric, !ask.brief)?;
     }
-    Ok(ended(&decision))
+    Ok(ended(&decision, ask.judging.no_defer))
 }
 
 /// How a command ends that came to this decision.
-pub fn ended(decision: &Decision) -> Ended {
-    let is_over = |it: &Grade| {
-        matches!(it.outcome, Outcome::Deferred { why: jurist_core::grade::Deferral::OverBudget })
-    };
+pub fn ended(decision: &Decision, no_defer: bool) -> Ended {
+    let is_over = |it: &Grade| matches!(it.outcome, Outcome::Deferred { why: Deferral::OverBudget });
     match decision.status {
         Status::Fail => Ended::Failed,
         Status::Error => Ended::Incomplete,
         Status::Deferred if decision.opinions.iter().flat_map(|it| &it.grades).any(is_over) => {
             Ended::OverBudget
         }
+        Status::Deferred if no_defer => Ended::Incomplete,
         // Not asked for want of a key is said, and stops nobody.
         Status::Pass | Status::Deferred => Ended::Passed,
     }
@@ -355,22 +355,14 @@ fn show_exchange(out: &mut impl Write, exchange: &Exchange, at: usize, of: usize
 }
 
 fn show_grade(out: &mut impl Write, grade: &Grade) -> anyhow::Result<()> {
-    let (mark, said) = match &grade.outcome {
-        Outcome::Scored { value, unit } => {
-            let unit = unit.map(|it| format!(" ({it:.2})")).unwrap_or_default();
-            ("•", format!("{value}{unit}"))
-        }
-        Outcome::NotApplicable => ("◦", "does not apply".to_owned()),
-        Outcome::Abstained { why } => ("?", format!("cannot tell: {why}")),
-        Outcome::Failed { failure, detail } => {
-            let failure = json!(failure).as_str().unwrap_or_default().replace('_', " ");
-            ("✗", format!("{failure}: {detail}"))
-        }
-        Outcome::Deferred { why } => {
-            ("…", format!("not asked: {}", json!(why).as_str().unwrap_or_default().replace('_', " ")))
-        }
+    let mark = match &grade.outcome {
+        Outcome::Scored { .. } => "•",
+        Outcome::NotApplicable => "◦",
+        Outcome::Abstained { .. } => "?",
+        Outcome::Failed { .. } => "✗",
+        Outcome::Deferred { .. } => "…",
     };
-    writeln!(out, "  {mark} {}: {}", grade.criterion, printable(&said))?;
+    writeln!(out, "  {mark} {}: {}", grade.criterion, printable(&told(&grade.outcome)))?;
     if !grade.reason.is_empty() {
         writeln!(out, "      {}", printable(grade.reason.as_str()).replace('\n', "\n      "))?;
     }
@@ -387,6 +379,19 @@ fn show_grade(out: &mut impl Write, grade: &Grade) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// An outcome in words.
+fn told(outcome: &Outcome) -> String {
+    let word = |it: Json| it.as_str().unwrap_or_default().replace('_', " ");
+    match outcome {
+        Outcome::Scored { value, unit: Some(unit) } => format!("{value} ({unit:.2})"),
+        Outcome::Scored { value, unit: None } => value.to_string(),
+        Outcome::NotApplicable => "does not apply".to_owned(),
+        Outcome::Abstained { why } => format!("cannot tell: {why}"),
+        Outcome::Failed { failure, detail } => format!("{}: {detail}", word(json!(failure))),
+        Outcome::Deferred { why } => format!("not asked: {}", word(json!(why))),
+    }
+}
+
 /// What a model or a stranger wrote cannot steer the terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|it| if it.is_control() && it != '\n' && it != '\t' { '\u{fffd}' } else { it }).collect()
@@ -401,6 +406,32 @@ fn cost(spend: &Spend) -> String {
     }
 }
 
+/// Criteria that are not groups, depth first.
+fn leaves(criteria: &[Criterion]) -> Vec<&Criterion> {
+    let below = |it: &'_ Criterion| !it.children().is_empty();
+    let mut all = Vec::new();
+    let mut to_visit: Vec<&Criterion> = criteria.iter().rev().collect();
+    while let Some(criterion) = to_visit.pop() {
+        if below(criterion) {
+            to_visit.extend(criterion.children().iter().rev());
+        } else {
+            all.push(criterion);
+        }
+    }
+    all
+}
+
+/// What a comparison looks for; what is bad must not hold.
+fn goal(criterion: &Criterion) -> String {
+    let is_bad = criterion.polarity != Polarity::Plain || criterion.weight < 0.0;
+    let must_not = if is_bad { " (this must NOT hold)" } else { "" };
+    if criterion.id == WHOLE {
+        criterion.description.clone()
+    } else {
+        format!("{}: {}{must_not}", criterion.title(), criterion.description)
+    }
+}
+
 async fn several(
     ask: &Ask,
     caller: &Caller,
@@ -408,17 +439,7 @@ async fn several(
     rubric: &Rubric,
     materials: &[Material],
 ) -> anyhow::Result<Ended> {
-    let criteria: Vec<String> = rubric
-        .criteria
-        .iter()
-        .map(|it| {
-            if rubric.text().is_some() {
-                it.description.clone()
-            } else {
-                format!("{}: {}", it.title(), it.description)
-            }
-        })
-        .collect();
+    let criteria: Vec<String> = leaves(&rubric.criteria).into_iter().map(goal).collect();
     let names: Vec<String> =
         std::iter::once(&ask.candidate).chain(&ask.against).map(|it| it.display().to_string()).collect();
     let candidates: Vec<&Material> = materials.iter().collect();
@@ -430,8 +451,12 @@ async fn several(
     let Preference { winner, reason, rounds, spend } = match compared {
         Ok(preference) => preference,
         Err(outcome) => {
-            render::trouble(&format!("no comparison: {}", json!(outcome)));
-            return Ok(Ended::Incomplete);
+            render::trouble(&format!("no comparison: {}", told(&outcome)));
+            return Ok(match outcome {
+                Outcome::Deferred { why: Deferral::OverBudget } => Ended::OverBudget,
+                Outcome::Deferred { .. } if !ask.judging.no_defer => Ended::Passed,
+                _ => Ended::Incomplete,
+            });
         }
     };
     let name = |it: &Option<usize>| it.map_or("a tie".to_owned(), |it| names[it].clone());
@@ -563,6 +588,7 @@ async fn scripted(record: &Json) -> Result<Decision, String> {
         vendor: "script".to_owned(),
         name: "script".to_owned(),
         price: None,
+        address: String::new(),
         http: None,
     };
     let member = Member { line: Arc::new(line), temperature: None, max_tokens: 1024, draw: 0 };

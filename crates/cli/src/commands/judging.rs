@@ -30,7 +30,7 @@ pub struct Judging {
     #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
     max_cost: Option<Usd>,
     /// Calls to one vendor at the same time
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     concurrency: Option<u32>,
     /// Neither use nor keep replies
     #[arg(long, conflicts_with = "refresh")]
@@ -44,6 +44,9 @@ pub struct Judging {
     /// Answer calls from this file; needs no key
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
+    /// Count what was not asked, for want of a key or a person, as an error
+    #[arg(long)]
+    pub no_defer: bool,
     /// Decides everything that is left to chance
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
@@ -61,24 +64,33 @@ impl Judging {
         let named = self.judge.clone();
         // A judge from the command line is the only one.
         let told = if named.is_some() {
-            Judge { panel: Vec::new(), base_url: None, ..told.clone() }
+            Judge { panel: Vec::new(), jury: None, escalate: None, base_url: None, ..told.clone() }
         } else {
             told.clone()
         };
         Judge { model: named.or(told.model), base_url: self.base_url.clone().or(told.base_url), ..told }
     }
 
-    pub fn resolver(settings: &Settings) -> anyhow::Result<Arc<Resolver>> {
-        Ok(Arc::new(Resolver::new(settings.clone(), load::variable)?))
+    pub fn resolver(&self, settings: &Settings) -> anyhow::Result<Arc<Resolver>> {
+        let resolver = Resolver::new(settings.clone(), load::variable)?;
+        Ok(Arc::new(resolver.trusting(self.base_url.as_deref())))
+    }
+
+    /// The judge, found on this machine or in the recording where that is asked for.
+    pub async fn found(&self, judge: Judge, resolver: &Resolver) -> anyhow::Result<Judge> {
+        let named = judge.model.clone().or_else(|| load::variable("JURIST_JUDGE"));
+        let model = match (named.as_deref(), &self.replay) {
+            (Some("auto"), _) => Some(resolver.local().await?),
+            (None, Some(path)) => Cassette::load(path)?.models().first().map(|it| (*it).to_owned()),
+            _ => judge.model.clone(),
+        };
+        Ok(Judge { model, ..judge })
     }
 
     /// The rubric as it is graded here, and who judges by it.
     pub async fn bench(&self, chosen: &Chosen) -> anyhow::Result<(Arc<Rubric>, Bench)> {
-        let resolver = Self::resolver(&chosen.settings)?;
-        let mut judge = self.judge(&chosen.judge);
-        if judge.model.as_deref() == Some("auto") {
-            judge.model = Some(resolver.local().await?);
-        }
+        let resolver = self.resolver(&chosen.settings)?;
+        let judge = self.found(self.judge(&chosen.judge), &resolver).await?;
         let bench = Bench::new(&resolver, &judge, &chosen.judges, self.seed)?;
         let rubric = match judge.on_error {
             Some(on_error) => Arc::new(chosen.rubric.with_on_error(on_error)),
@@ -89,7 +101,7 @@ impl Judging {
 
     /// Embeddings for checks that compare meanings.
     pub fn embedders(&self, settings: &Settings) -> anyhow::Result<Embedders> {
-        Ok(Embedders::new(Self::resolver(settings)?, self.base_url.clone()))
+        Ok(Embedders::new(self.resolver(settings)?, self.base_url.clone()))
     }
 
     pub fn caller(&self, settings: &Settings) -> anyhow::Result<Caller> {

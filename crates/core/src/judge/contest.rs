@@ -19,6 +19,7 @@ pub struct Round {
     pub asked: Asked,
     /// Which candidate is shown at each place.
     pub order: Vec<usize>,
+    labels: Vec<String>,
     planted: Planted,
 }
 
@@ -44,7 +45,10 @@ impl Contest<'_> {
         let told: Vec<String> = self.candidates.iter().map(|it| told(it)).collect();
         let texts: Vec<&str> = told.iter().map(String::as_str).collect();
         let prompter = Prompter::beside(&common, &texts, None, seed);
-        let label = |place: usize| char::from(b'A' + (place % 26) as u8).to_string();
+        let by_letter = order.len() <= 26;
+        let label = |place: usize| {
+            if by_letter { char::from(b'A' + place as u8).to_string() } else { (place + 1).to_string() }
+        };
         let mut labels: Vec<String> = (0..order.len()).map(label).collect();
         let shown: Vec<(String, String)> = order
             .iter()
@@ -56,7 +60,8 @@ impl Contest<'_> {
         }
         let context = json!({ "candidates": shown, "criterion": criterion, "labels": labels });
         let planted = common.planted(&texts);
-        Round { asked: prompter.ask("contest", &context, Form::Choice { labels }), order, planted }
+        let form = Form::Choice { labels: labels.clone() };
+        Round { asked: prompter.ask("contest", &context, form), order, labels, planted }
     }
 }
 
@@ -66,8 +71,8 @@ impl Round {
         match self.asked.form.read(reply, &self.planted)? {
             Reply::Choice { label, .. } if label == TIE => Ok((None, String::new())),
             Reply::Choice { label, reason } => {
-                let place = label.bytes().next().map_or(0, |it| usize::from(it.saturating_sub(b'A')));
-                Ok((self.order.get(place).copied(), reason))
+                let place = self.labels.iter().position(|it| *it == label);
+                Ok((place.and_then(|it| self.order.get(it)).copied(), reason))
             }
             _ => Err(Malformed::Missing("verdict")),
         }

@@ -20,21 +20,41 @@ use crate::grade::Found;
 /// assert_eq!(locate("due on 13 May", &parts), None);
 /// ```
 pub fn locate(quote: &str, parts: &[Part]) -> Option<Found> {
-    let folded: String = fold(quote).into_iter().map(|it| it.0).collect();
-    let stretches: Vec<&str> = folded.split("...").map(str::trim).filter(|it| !it.is_empty()).collect();
-    let n_letters = stretches.iter().flat_map(|it| it.chars()).filter(|it| it.is_alphanumeric()).count();
-    parts.iter().find_map(|part| {
-        let text = Folded::new(&part.text);
-        // A single letter stands everywhere and shows nothing, unless it is all that was said.
-        if n_letters == 0 || (n_letters < 2 && text.text.trim() != folded.trim()) {
-            return None;
-        }
-        let (start, end) = text.find(&stretches)?;
-        Some(Found { part: part.name.clone(), start, end })
-    })
+    Places::new(parts).find(quote)
+}
+
+/// Parts made ready for many quotes.
+#[derive(Debug)]
+pub(super) struct Places {
+    parts: Vec<(String, Folded)>,
+}
+
+/// A stretch of fewer letters stands everywhere and shows nothing, unless it is all that was said.
+const LEAST_LETTERS: usize = 2;
+
+impl Places {
+    pub(super) fn new(parts: &[Part]) -> Self {
+        Self { parts: parts.iter().map(|it| (it.name.clone(), Folded::new(&it.text))).collect() }
+    }
+
+    pub(super) fn find(&self, quote: &str) -> Option<Found> {
+        let folded: String = fold(quote).into_iter().map(|it| it.0).collect();
+        let stretches: Vec<&str> = folded.split("...").map(str::trim).filter(|it| !it.is_empty()).collect();
+        let n_letters = |it: &str| it.chars().filter(|it| it.is_alphanumeric()).count();
+        let telling = !stretches.is_empty() && stretches.iter().all(|it| LEAST_LETTERS <= n_letters(it));
+        self.parts.iter().find_map(|(name, text)| {
+            let is_all = text.text.trim() == folded.trim() && 0 < n_letters(&folded);
+            if !telling && !is_all {
+                return None;
+            }
+            let (start, end) = text.find(&stretches)?;
+            Some(Found { part: name.clone(), start, end })
+        })
+    }
 }
 
 /// A text in its folded form, with the original place of each of its bytes.
+#[derive(Debug)]
 struct Folded {
     text: String,
     /// Start and end in the original, for each byte.
@@ -73,7 +93,8 @@ fn fold(text: &str) -> Vec<(char, usize, usize)> {
         while let Some((at, mark)) = letters.next_if(|it| canonical_combining_class(it.1) != 0) {
             end = at + mark.len_utf8();
         }
-        for letter in text[start..end].nfkc() {
+        // Marks are told apart before compatible spellings make something else of them.
+        for letter in text[start..end].chars().map(plain).nfkc() {
             match letter {
                 // Invisible: zero-width and direction marks, soft hyphens.
                 '\u{200b}'..='\u{200f}'
@@ -85,7 +106,7 @@ fn fold(text: &str) -> Vec<(char, usize, usize)> {
                     Some((' ', _, last)) => *last = end,
                     _ => out.push((' ', start, end)),
                 },
-                letter => out.push((plain(letter), start, end)),
+                letter => out.push((letter, start, end)),
             }
         }
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::record::{asked_in, told};
 use super::reply::objects;
-use crate::candidate::{Candidate, Trace, for_judge, read_value};
+use crate::candidate::{Candidate, Role, Step, Trace, for_judge, read_value};
 
 /// Longer traces lose their middle; what is left is room for the rest of the prompt in a small model's window.
 const TRACE_TOKENS: usize = 24_000;
@@ -22,6 +22,9 @@ pub struct Material {
     pub diff: Option<String>,
     /// What must be met, where the case says so and not the rubric.
     pub requirements: Vec<String>,
+    /// Output and reference as checks compare them, where they are more than text.
+    pub raw_output: Option<Value>,
+    pub raw_reference: Option<Value>,
 }
 
 /// A piece of what is graded, under the name that evidence gives it.
@@ -47,6 +50,8 @@ impl Material {
             trace,
             diff: candidate.diff.clone(),
             requirements: Vec::new(),
+            raw_output: None,
+            raw_reference: candidate.expected.clone(),
         }
     }
 
@@ -66,6 +71,10 @@ impl Material {
         add("response".to_owned(), self.response.as_deref().unwrap_or_default());
         for (at, step) in self.trace.iter().flat_map(|it| &it.steps).enumerate() {
             let at = at + 1;
+            // What somebody else said to it is not its own.
+            if matches!(step.role, Role::User | Role::System) {
+                continue;
+            }
             add(format!("trace.{at}.text"), &step.text);
             add(format!("trace.{at}.reasoning"), &step.reasoning);
             for (nth, call) in step.tool_calls.iter().enumerate() {
@@ -80,6 +89,18 @@ impl Material {
             }
         }
         add("diff".to_owned(), self.diff.as_deref().unwrap_or_default());
+        parts
+    }
+
+    /// Where a quote may stand: every part, and last the steps as a judge reads them, marks and all.
+    pub(super) fn quotable(&self) -> Vec<Part> {
+        let mut parts = self.parts();
+        let own = |it: &&Step| !matches!(it.role, Role::User | Role::System);
+        if let Some(trace) = &self.trace {
+            let steps = trace.steps.iter().filter(own).cloned().collect();
+            let text = for_judge(&Trace { steps, ..Trace::default() }, TRACE_TOKENS);
+            parts.push(Part { name: "trace".to_owned(), text });
+        }
         parts
     }
 
@@ -120,12 +141,17 @@ impl Material {
     /// What a reply must not be made of.
     pub(super) fn planted(&self, others: &[&str]) -> Planted {
         let own = [Some(&self.task), self.reference.as_ref()].into_iter().flatten().map(String::as_str);
-        let texts: Vec<&str> = own.chain(self.context.iter().map(String::as_str)).collect();
+        let steps = self.trace.iter().flat_map(|it| &it.steps).map(|it| it.text.as_str());
+        let texts: Vec<&str> = own.chain(self.context.iter().map(String::as_str)).chain(steps).collect();
         let parts = self.parts();
         let all = || others.iter().chain(&texts).copied().chain(parts.iter().map(|it| it.text.as_str()));
         Planted {
             objects: all().flat_map(objects).collect(),
-            words: all().map(str::trim).filter(|it| it.len() <= WORD).map(str::to_owned).collect(),
+            words: all()
+                .map(str::trim)
+                .filter(|it| (1..=WORD).contains(&it.len()))
+                .map(str::to_owned)
+                .collect(),
         }
     }
 }

@@ -3,16 +3,18 @@
 //! Shared parts come first and the question last, so that providers' prompt caches hit across the
 //! criteria of one candidate. Weights and gates are not shown: they are nobody's business while grading.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use minijinja::{Environment, UndefinedBehavior, value::Serde};
 use serde_json::{Value as Json, json};
 
+use super::evidence::Places;
 use super::form::{Form, Item};
-use super::material::{Material, Part, Planted};
+use super::material::{Material, Planted};
 use super::reply::{Malformed, Reply};
+use crate::grade::Evidence;
 use crate::rubric::{
-    Anchor, Answers, Ask, Criterion, Node, Operator, Rubric, Scale, TEMPLATE_FUEL, Value, WHOLE,
+    Anchor, Answers, Ask, Choice, Criterion, Node, Operator, Rubric, Scale, TEMPLATE_FUEL, Value, WHOLE,
 };
 use crate::suite::{Row, fill};
 
@@ -67,10 +69,12 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
 #[derive(Debug)]
 pub struct Prompter<'a> {
     pub material: &'a Material,
-    row: Option<&'a Row>,
+    /// Its values fenced: they come from outside.
+    row: Option<Row>,
     code: String,
     shared: String,
-    parts: Vec<Part>,
+    /// Made when the first quote is looked for.
+    places: OnceLock<Places>,
     planted: Planted,
     /// Which of several draws this is, and the chance it goes by.
     draw: (u32, u64),
@@ -84,17 +88,30 @@ impl<'a> Prompter<'a> {
 
     /// With further texts that questions will show, fenced like the rest.
     pub(super) fn beside(material: &'a Material, others: &[&str], row: Option<&'a Row>, seed: u64) -> Self {
-        let code = material.code(others, seed);
+        let told_row = row.map(|it| serde_json::to_string(it).unwrap_or_default()).unwrap_or_default();
+        let others: Vec<&str> = others
+            .iter()
+            .copied()
+            .chain(material.requirements.iter().map(String::as_str))
+            .chain([told_row.as_str()])
+            .collect();
+        let code = material.code(&others, seed);
+        let row = row.map(|it| fenced_row(it, &code));
         let shared = render("material", &json!({ "code": code, "parts": shown(material) }));
         Self {
             material,
             row,
             code,
             shared,
-            parts: material.parts(),
-            planted: material.planted(others),
+            places: OnceLock::new(),
+            planted: material.planted(&others),
             draw: (0, seed),
         }
+    }
+
+    /// Whether what all questions share has more than so many bytes.
+    pub fn is_long(&self, bytes: usize) -> bool {
+        bytes < self.shared.len()
     }
 
     /// For another draw of a jury: what may stand in any order stands in another one.
@@ -114,9 +131,10 @@ impl<'a> Prompter<'a> {
         items
     }
 
-    /// Parts of the candidate in which evidence may stand.
-    pub fn parts(&self) -> &[Part] {
-        &self.parts
+    /// A quote, and where it stands in the candidate, if anywhere.
+    pub fn evidence(&self, quote: &str) -> Evidence {
+        let places = self.places.get_or_init(|| Places::new(&self.material.quotable()));
+        Evidence { quote: quote.to_owned(), found: places.find(quote) }
     }
 
     /// What a reply to one of these prompts says.
@@ -128,7 +146,7 @@ impl<'a> Prompter<'a> {
     pub fn criterion(&self, rubric: &Rubric, criterion: &Criterion) -> Result<Asked, BadTemplate> {
         let form = Form::Answer(item(rubric, criterion));
         let text = self.text(rubric, criterion, Some(&form.instruction()))?;
-        self.asked(rubric, "criterion", text, form)
+        self.asked(rubric, "criterion", &text, form)
     }
 
     /// Several criteria in one call.
@@ -137,14 +155,13 @@ impl<'a> Prompter<'a> {
         let form = Form::Answers(criteria.iter().map(|it| (it.id.clone(), item(rubric, it))).collect());
         let texts = criteria.iter().map(|it| {
             let text = self.text(rubric, it, None)?;
-            let text = text.trim_start_matches("# Question").trim().to_owned();
-            Ok(json!({ "id": it.id, "text": text }))
+            Ok(json!({ "id": it.id, "text": text.trim() }))
         });
         let texts: Vec<Json> = texts.collect::<Result<_, BadTemplate>>()?;
         let about = self.filled(rubric.description.as_deref().unwrap_or_default())?;
         let context = json!({ "about": about, "criteria": texts, "instruction": form.instruction() });
         let text = render("criteria", &context);
-        self.asked(rubric, "criteria", text, form)
+        self.asked(rubric, "criteria", &text, form)
     }
 
     /// One node of a tree.
@@ -169,7 +186,7 @@ impl<'a> Prompter<'a> {
     }
 
     pub(super) fn filled(&self, text: &str) -> Result<String, BadTemplate> {
-        match self.row {
+        match &self.row {
             Some(row) => fill(text, row).map_err(|error| BadTemplate(error.to_string())),
             None => Ok(text.to_owned()),
         }
@@ -185,13 +202,12 @@ impl<'a> Prompter<'a> {
     }
 
     /// The author's own prompt, if there is one, takes the place of the whole user part.
-    fn asked(&self, rubric: &Rubric, template: &str, text: String, form: Form) -> Result<Asked, BadTemplate> {
+    fn asked(&self, rubric: &Rubric, template: &str, text: &str, form: Form) -> Result<Asked, BadTemplate> {
         let Some(custom) = &rubric.prompt else {
-            return Ok(Asked { prompt: self.prompt(text, template_hash(template, "")), form });
+            let question = format!("# Question\n{text}");
+            return Ok(Asked { prompt: self.prompt(question, template_hash(template, "")), form });
         };
-        let question = text.replace(&form.instruction(), "");
-        let question = question.trim_start_matches(['#', ' ']).trim_start_matches("Question").trim();
-        let text = self.custom(custom, question)?;
+        let text = self.custom(custom, text.replace(&form.instruction(), "").trim())?;
         let context = json!({ "code": self.code, "text": text, "instruction": form.instruction() });
         let prompt = Prompt {
             system: SYSTEM.to_owned(),
@@ -217,14 +233,13 @@ impl<'a> Prompter<'a> {
             "input": task, "question": task, "task": task,
             "output": response, "answer": response, "candidate_answer": response, "response": response,
             "expected_output": reference, "reference_answer": reference, "reference": reference,
-            "context": context, "tool_calls": trace, "trace": trace, "file_changes": diff, "diff": diff,
+            "row": self.row, "context": context, "tool_calls": trace, "trace": trace, "file_changes": diff, "diff": diff,
         });
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
         environment.set_fuel(Some(TEMPLATE_FUEL));
-        let text = self.filled(template)?;
-        environment.render_str(&text, Serde(&values)).map_err(|error| BadTemplate(error.to_string()))
+        environment.render_str(template, Serde(&values)).map_err(|error| BadTemplate(error.to_string()))
     }
 
     /// A criterion in words.
@@ -269,7 +284,15 @@ fn shown(material: &Material) -> Vec<Json> {
     let before = part("Task", "task", &material.task).into_iter();
     let after = [
         part("Reference answer", "reference", &told(&material.reference)),
-        part("Response to grade", "response", &told(&material.response)),
+        // That nothing was said is something to grade.
+        part(
+            "Response to grade",
+            "response",
+            match material.response.as_deref() {
+                Some(text) if text.trim().is_empty() => "(empty)",
+                text => text.unwrap_or_default(),
+            },
+        ),
         part("What the agent did", "trace", &told(&material.told_trace())),
         part("Files changed, as a unified diff", "diff", &told(&material.diff)),
     ];
@@ -284,11 +307,25 @@ fn render(template: &str, context: &Json) -> String {
     template.render(Serde(context)).expect("a built-in template gets all it names, a test renders each")
 }
 
+/// A row whose texts stand between tags that they cannot close.
+fn fenced_row(row: &Row, code: &str) -> Row {
+    fn fenced(value: &Json, code: &str) -> Json {
+        match value {
+            Json::Object(map) => map.iter().map(|(key, it)| (key.clone(), fenced(it, code))).collect(),
+            Json::Null | Json::Bool(_) | Json::Number(_) => value.clone(),
+            Json::Array(_) => format!("<data-{code}>{value}</data-{code}>").into(),
+            Json::String(text) => format!("<data-{code}>{text}</data-{code}>").into(),
+        }
+    }
+    row.iter().map(|(key, it)| (key.clone(), fenced(it, code))).collect()
+}
+
 /// What made a prompt: our templates, and the author's.
 fn template_hash(template: &str, custom: &str) -> String {
-    let text = TEMPLATES.iter().find(|it| it.0 == template).map_or("", |it| it.1);
+    let named = |name: &str| TEMPLATES.iter().find(|it| it.0 == name).map_or("", |it| it.1);
     let mut hasher = blake3::Hasher::new();
-    for text in [SYSTEM, MATERIAL, text, custom] {
+    // Several criteria in one call are each written as one alone.
+    for text in [SYSTEM, MATERIAL, named(template), named("criterion"), custom] {
         hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
     }
     hasher.finalize().to_hex()[..16].to_owned()
@@ -330,9 +367,15 @@ fn levels(criterion: &Criterion, scale: &Scale) -> Vec<(String, String)> {
 ///
 /// With two or more and none in the middle, a made-up one shows that the middle is allowed.
 fn anchors(criterion: &Criterion, scale: &Scale, mid_anchor: bool) -> Vec<Json> {
-    let shown = |unit: f64| match scale.bounds() {
-        Some((min, max)) if matches!(scale, Scale::Likert { .. } | Scale::Ranges(_)) => {
+    let shown = |unit: f64| match (scale, scale.bounds()) {
+        (Scale::Likert { .. } | Scale::Ranges(_), Some((min, max))) => {
             Value::Number((min + unit * (max - min)).round()).to_string()
+        }
+        (Scale::Binary, _) => (0.5 <= unit).to_string(),
+        (Scale::Choices(choices), _) => {
+            let distance = |it: &&Choice| (it.score - unit).abs();
+            let nearest = choices.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            nearest.map(|it| it.label.clone()).unwrap_or_default()
         }
         _ => format!("{unit:.2}"),
     };

@@ -2,12 +2,11 @@
 
 use serde_json::{Value as Json, json};
 
-use super::evidence::locate;
 use super::form::{Form, Item};
 use super::prompt::{Asked, BadTemplate, Prompter};
 use super::reply::{Answer, Reply};
 use crate::catalogue::Method;
-use crate::grade::{Evidence, Outcome, Point, Value};
+use crate::grade::{Outcome, Point, Value};
 use crate::rubric::Scale;
 
 /// What to do after the replies so far.
@@ -224,8 +223,12 @@ impl Recipe<'_> {
         if all.is_empty() {
             return Judged::not_applicable("there are no requirements");
         }
+        // Those of the case come from outside.
+        let from_case = self.texts("requirements").is_empty();
         let ask = |requirements: Vec<String>, again: bool| {
-            let context = json!({ "requirements": requirements });
+            let shown =
+                |it: &String| if from_case { self.prompter.fenced("requirement", it) } else { it.clone() };
+            let context = json!({ "requirements": requirements.iter().map(shown).collect::<Vec<_>>() });
             self.ask("requirements", &context, Form::Verdicts { requirements, again })
         };
         let [Reply::Verdicts(first), more @ ..] = replies else { return ask(all, false) };
@@ -242,14 +245,11 @@ impl Recipe<'_> {
             }
             _ => {}
         }
-        let parts = self.prompter.parts();
         // What a judge was asked about twice and never spoke of has not been shown to be met.
         let point = |(text, verdict): (&String, &Option<(bool, String)>)| {
             let (holds, quote) = verdict.clone().unwrap_or_default();
-            let evidence = (!quote.trim().is_empty())
-                .then(|| Evidence { found: locate(&quote, parts), quote })
-                .into_iter()
-                .collect();
+            let evidence =
+                (!quote.trim().is_empty()).then(|| self.prompter.evidence(&quote)).into_iter().collect();
             Point { text: text.clone(), holds, evidence }
         };
         let points: Vec<Point> = all.iter().zip(&verdicts).map(point).collect();

@@ -30,7 +30,7 @@ impl Material {
     /// assert_eq!((material.task.as_str(), material.answer()), ("2 + 2?", "4"));
     /// ```
     pub fn from_record(record: &Json, keys: Keys<'_>) -> Result<Self, TraceError> {
-        let field = |names: &[&str]| names.iter().find_map(|it| record.get(*it)).filter(|it| !it.is_null());
+        let field = |names: &[&str]| names.iter().filter_map(|it| record.get(*it)).find(|it| !it.is_null());
         let inputs = field(&["input", "inputs", "task", "prompt", "question", "messages_in"]);
         let inside = |key: &str| inputs.and_then(|it| it.get(key)).or_else(|| record.get(key));
         let task = match inputs {
@@ -42,6 +42,7 @@ impl Material {
             Some(other) => told(other),
             None => String::new(),
         };
+        let reference = field(&["reference", "reference_outputs", "expected", "expected_output"]);
         let mut material = Self {
             task,
             context: inside(keys.context)
@@ -49,20 +50,29 @@ impl Material {
                 .map(texts)
                 .unwrap_or_default(),
             requirements: inside(keys.requirements).map(texts).unwrap_or_default(),
-            reference: field(&["reference", "reference_outputs", "expected", "expected_output"]).map(told),
+            reference: reference.map(told),
+            raw_reference: reference.cloned(),
             diff: field(&["diff", "file_changes"]).map(told),
             ..Self::default()
         };
-        for output in [field(&["response", "output", "outputs", "answer"]), field(&["trace", "messages"])] {
-            match output {
-                Some(Json::String(text)) if material.response.is_none() => {
-                    material.response = Some(text.clone());
-                }
-                Some(value) => match read_value(value, None)? {
-                    (Format::Text, _) => material.response = Some(told(value)),
-                    (_, trace) => material.trace = Some(trace),
-                },
-                None => {}
+        let output = field(&["response", "output", "outputs", "answer"]);
+        let run = field(&["trace", "messages"]);
+        material.raw_output = output.or(run).cloned();
+        match output {
+            Some(Json::String(text)) => material.response = Some(text.clone()),
+            // A value that is no trace is an answer in JSON.
+            Some(value) => match read_value(value, None) {
+                Ok((Format::Text, _)) | Err(_) => material.response = Some(told(value)),
+                Ok((_, trace)) => material.trace = Some(trace),
+            },
+            None => {}
+        }
+        if let Some(value) = run {
+            match read_value(value, None)? {
+                // Perhaps the id of a trace; what was said counts.
+                (Format::Text, _) if material.response.is_some() => {}
+                (Format::Text, _) => material.response = Some(told(value)),
+                (_, trace) => material.trace = Some(trace),
             }
         }
         if let (true, Some(trace)) = (material.task.is_empty(), &material.trace) {

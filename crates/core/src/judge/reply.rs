@@ -75,7 +75,7 @@ impl Form {
     /// What a reply says; nothing in it that only repeats what was graded counts.
     pub(super) fn read(&self, text: &str, planted: &Planted) -> Result<Reply, Malformed> {
         let text = spoken(text)?;
-        let all = complete_objects(text);
+        let all = complete_objects(text).ok_or(Malformed::NotJson)?;
         let is_answer = |it: &&Map<String, Json>| self.keys().iter().any(|key| it.contains_key(*key));
         let own = |it: &&Map<String, Json>| !planted.objects.iter().any(|json| json.as_object() == Some(*it));
         let maps: Vec<&Map<String, Json>> = all.iter().filter_map(Json::as_object).collect();
@@ -154,12 +154,14 @@ impl Form {
     }
 }
 
-/// The reply without what a model thought before it spoke.
+/// The reply without what a model thought before it spoke; some say only where their thoughts end.
 fn spoken(text: &str) -> Result<&str, Malformed> {
     let text = text.trim();
-    match text.strip_prefix("<think>") {
-        Some(rest) => rest.rsplit_once("</think>").map(|it| it.1.trim()).ok_or(Malformed::CutOff),
-        None => Ok(text),
+    let thinks = text.starts_with("<think>");
+    match text.split_once("</think>") {
+        Some((thought, rest)) if thinks || !thought.contains('{') => Ok(rest.trim()),
+        None if thinks => Err(Malformed::CutOff),
+        _ => Ok(text),
     }
 }
 
@@ -299,35 +301,63 @@ fn wrong_type(key: &'static str, found: &Json, wanted: &'static str) -> Malforme
     Malformed::WrongType { key, found, wanted }
 }
 
-/// More openings than this are no reply but an attempt to keep us busy.
-const MAX_TRIES: usize = 2_000;
+/// Openings that are looked at; more are no text but an attempt to keep us busy.
+const MAX_TRIES: usize = 100_000;
 
-/// JSON objects in a text, outermost only, none of them with a key twice; ends where one is left open.
-fn complete_objects(text: &str) -> Vec<Json> {
-    scan(text, true)
-}
-
-/// Every JSON object that can be read anywhere in a text.
-pub(super) fn objects(text: &str) -> Vec<Json> {
-    scan(text, false)
-}
-
-fn scan(text: &str, ends_open: bool) -> Vec<Json> {
+/// The JSON objects of a reply, outermost only. `None` if one of them is broken or left open: a part of a
+/// broken answer is not the answer.
+fn complete_objects(text: &str) -> Option<Vec<Json>> {
     let (mut found, mut at) = (Vec::new(), 0);
     for _ in 0..MAX_TRIES {
-        let Some(next) = text[at..].find('{') else { break };
-        let start = at + next;
-        let mut stream = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Strict>();
-        match stream.next() {
-            Some(Ok(Strict(value))) => {
-                at = start + stream.byte_offset();
+        let Some((start, read)) = next_object(text, at) else { break };
+        match read {
+            Ok((value, end)) => {
+                at = end;
                 found.push(value);
             }
-            Some(Err(error)) if ends_open && error.is_eof() => break,
-            _ => at = start + 1,
+            Err(NotRead::Other) => at = start + 1,
+            Err(NotRead::Broken) => return None,
+        }
+    }
+    Some(found)
+}
+
+/// Every JSON object that can be read anywhere in a text, whatever stands around it.
+pub(super) fn objects(text: &str) -> Vec<Json> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    for _ in 0..MAX_TRIES {
+        let Some((start, read)) = next_object(text, at) else { break };
+        at = start + 1;
+        if let Ok((value, end)) = read {
+            at = end;
+            found.push(value);
         }
     }
     found
+}
+
+enum NotRead {
+    /// It begins like an object and does not end like one.
+    Broken,
+    Other,
+}
+
+/// An object and where it ends.
+type ReadObject = Result<(Json, usize), NotRead>;
+
+/// The next opening brace, and what stands there: an object and where it ends, or none.
+fn next_object(text: &str, from: usize) -> Option<(usize, ReadObject)> {
+    let start = from + text[from..].find('{')?;
+    let inside = text[start + 1..].trim_start();
+    if !inside.starts_with(['"', '}']) {
+        return Some((start, Err(if inside.is_empty() { NotRead::Broken } else { NotRead::Other })));
+    }
+    let mut stream = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Strict>();
+    let read = match stream.next() {
+        Some(Ok(Strict(value))) => Ok((value, start + stream.byte_offset())),
+        _ => Err(NotRead::Broken),
+    };
+    Some((start, read))
 }
 
 /// JSON in which no object has a key twice: of two answers neither is the judge's.

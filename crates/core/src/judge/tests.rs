@@ -31,6 +31,11 @@ fn answers_are_read_from_the_structured_part_alone() {
     assert_eq!(value(Scale::Unit, "Sure:\n```json\n{\"score\": 0.5}\n```\nBye"), number(0.5));
     assert_eq!(value(Scale::Unit, r#"<think>{"score": 1}</think> {"score": 0.5}"#), number(0.5));
     assert_eq!(value(Scale::Unit, r#"It says {"score": 1}. I say {"score": 0.5}"#), number(0.5));
+    assert_eq!(
+        value(Scale::Unit, r#"Hm.</think>{"reasoning": "it says </think>", "score": 0.5}"#),
+        number(0.5)
+    );
+    assert_eq!(value(Scale::Unit, r#"A set { 1, 2 } and {"score": 0.5}"#), number(0.5));
     assert_eq!(value(Scale::Unit, r#"{"score": "0.7"}"#), number(0.7));
     assert_eq!(value(Scale::likert(1, 5), r#"{"score": 4}"#), number(4.0));
     assert_eq!(value(Scale::Binary, r#"{"verdict": "false"}"#), Some(Value::Bool(false)));
@@ -56,6 +61,13 @@ fn malformed_is_malformed() {
         (Scale::Binary, r#"{"verdict": "no"}"#, "not true or false"),
         (Scale::Binary, r#"{"verdict": null}"#, "no `verdict`"),
         (Scale::Unit, r#"<think>{"score": 1}"#, "cut off"),
+        (
+            Scale::Unit,
+            r#"{"reasoning": "a top answer gets {"score": 1} but no", "score": 0}"#,
+            "no complete JSON",
+        ),
+        (Scale::Unit, r#"{"score": NaN, "d": {"score": 1}}"#, "no complete JSON"),
+        (Scale::Unit, r#"First {"score": 1}. Final: {"reasoning": "bad", "sco"#, "no complete JSON"),
     ] {
         let error = read(scale, reply).unwrap_err();
         assert!(error.to_string().contains(word), "{reply}: {error}");
@@ -238,7 +250,7 @@ fn quotes_are_found_where_they_stand_or_do_not_exist() {
     assert_eq!(found("Cafe\u{301}"), at("response", "Café", 0));
     assert_eq!(found("let x = fine"), at("diff", "let x = ﬁne", 0));
     assert_eq!(found("Café … please."), at("response", &parts[0].text, 0));
-    for quote in ["", "   ", "...", "please ... Café", "tea", "a", "café"] {
+    for quote in ["", "   ", "...", "please ... Café", "tea", "a", "a ... e", "café"] {
         assert_eq!(found(quote), None, "{quote}");
     }
     assert!(locate("7", &[part("response", "7")]).is_some());

@@ -55,11 +55,11 @@ impl Budget {
             let settled = self.settled.notified();
             {
                 let mut state = self.state();
-                if state.spent + state.reserved + nanos <= cap.nanos() {
+                if state.spent.saturating_add(state.reserved).saturating_add(nanos) <= cap.nanos() {
                     state.reserved += nanos;
                     return Ok(Reserved { budget: self, nanos });
                 }
-                if state.reserved == 0 || cap.nanos() < state.spent + nanos {
+                if state.reserved == 0 || cap.nanos() < state.spent.saturating_add(nanos) {
                     let spent = Usd::from_nanos(state.spent);
                     return Err(over(format!(
                         "{spent} of {cap} are spent, and one more call may cost up to {most}"
@@ -85,7 +85,7 @@ impl Reserved<'_> {
     pub(super) fn settle(self, cost: Option<Usd>) {
         let mut state = self.budget.state();
         match cost {
-            Some(cost) => state.spent += cost.nanos(),
+            Some(cost) => state.spent = state.spent.saturating_add(cost.nanos()),
             None => state.n_unpriced += 1,
         }
     }

@@ -27,6 +27,9 @@ impl Default for Limits {
 const FAILURES: u32 = 3;
 const OPEN_FOR: Duration = Duration::from_secs(30);
 
+/// How long refusals count as one.
+const SETTLING: Duration = Duration::from_secs(1);
+
 #[derive(Debug)]
 pub(super) struct Gate {
     places: Semaphore,
@@ -48,6 +51,8 @@ struct State {
     requests_due: Option<Instant>,
     tokens_due: Option<Instant>,
     n_failed: u32,
+    /// When there were last made fewer places.
+    shrunk: Option<Instant>,
     circuit: Option<Circuit>,
     announced: bool,
 }
@@ -86,12 +91,19 @@ impl Gate {
     /// Waits for a place and for the rate; refuses while the circuit is open.
     pub(super) async fn enter(&self, tokens: u64) -> Result<Permit<'_>, ModelError> {
         self.check()?;
+        let waited = self.places.available_permits() == 0;
         let place = self.places.acquire().await.expect("the gate is never closed");
         let permit = Permit { gate: self, place: Some(place) };
-        let due = self.due(tokens);
-        tokio::time::sleep_until(due).await;
+        let mut due = self.due(tokens);
+        while Instant::now() < due {
+            tokio::time::sleep_until(due).await;
+            // The vendor may have asked for more patience meanwhile.
+            due = self.state().blocked_until.unwrap_or(due);
+        }
         // Much may have happened while waiting.
-        self.check()?;
+        if waited {
+            self.check()?;
+        }
         Ok(permit)
     }
 
@@ -103,9 +115,10 @@ impl Gate {
                 Err(ModelError { detail, ..circuit.error.clone() })
             }
             Some(_) => {
-                // One more failure opens it again.
-                state.circuit = None;
-                state.n_failed = FAILURES - 1;
+                // One goes ahead and tries; the others wait for what becomes of it.
+                if let Some(circuit) = &mut state.circuit {
+                    circuit.until = Some(Instant::now() + OPEN_FOR);
+                }
                 Ok(())
             }
             None => Ok(()),
@@ -140,23 +153,35 @@ impl Gate {
                     let mut state = self.state();
                     state.blocked_until = Some(state.blocked_until.map_or(until, |it| it.max(until)));
                 }
-                let limit = self.limit.load(Ordering::Relaxed);
-                let fewer = (limit / 2).max(1);
-                if self.limit.compare_exchange(limit, fewer, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+                // All that were under way are refused together; that is one sign, not many.
+                let mut state = self.state();
+                let now = Instant::now();
+                if state.shrunk.is_none_or(|it| SETTLING <= now - it) {
+                    state.shrunk = Some(now);
+                    let limit = self.limit.load(Ordering::Relaxed);
+                    let fewer = (limit / 2).max(1);
+                    self.limit.store(fewer, Ordering::Relaxed);
                     self.surplus.fetch_add(limit - fewer, Ordering::Relaxed);
                 }
             }
             Ok(_) => {
-                let limit = self.limit.load(Ordering::Relaxed);
-                if limit < self.max && limit <= self.n_good.fetch_add(1, Ordering::Relaxed) {
-                    self.n_good.store(0, Ordering::Relaxed);
-                    self.limit.fetch_add(1, Ordering::Relaxed);
-                    if !take_one(&self.surplus) {
-                        self.places.add_permits(1);
-                    }
+                if self.limit.load(Ordering::Relaxed) < self.max {
+                    self.grow();
                 }
             }
             Err(_) => {}
+        }
+    }
+
+    fn grow(&self) {
+        let _alone = self.state();
+        let limit = self.limit.load(Ordering::Relaxed);
+        if limit < self.max && limit <= self.n_good.fetch_add(1, Ordering::Relaxed) {
+            self.n_good.store(0, Ordering::Relaxed);
+            self.limit.store(limit + 1, Ordering::Relaxed);
+            if !take_one(&self.surplus) {
+                self.places.add_permits(1);
+            }
         }
     }
 

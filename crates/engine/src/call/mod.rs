@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use jurist_core::candidate::Usage;
 use jurist_core::grade::{Attempt, Spend, Usd};
 
 pub use budget::Budget;
@@ -33,6 +34,8 @@ pub struct Line {
     pub name: String,
     /// `None`: nobody knows, and it does not run under a cap.
     pub price: Option<Price>,
+    /// Where it is; the same name elsewhere is another model.
+    pub address: String,
     /// The same model, where it is behind HTTP and can be reached.
     pub http: Option<Arc<HttpModel>>,
 }
@@ -196,7 +199,7 @@ impl Caller {
             self.meter.n_from_cache.fetch_add(1, Ordering::Relaxed);
             return replayed.map(kept).map_err(|error| NotCalled { error, attempts: Vec::new() });
         }
-        let key = request.key();
+        let key = cache_key(line, request);
         if let (Some(cache), Caching::Use) = (&self.cache, self.caching)
             && let Some(reply) = cache.get(&key)
         {
@@ -206,17 +209,19 @@ impl Caller {
         }
         let result = self.paid(line, request, &key, tries).await;
         match &result {
-            Ok(called) => {
-                if let Some(cache) = &self.cache {
-                    cache.put(&key, &called.reply);
-                }
-                self.tape.record(request, &called.reply);
-            }
+            Ok(called) => self.tape.record(request, &called.reply),
             Err(_) => {
                 self.meter.n_failed.fetch_add(1, Ordering::Relaxed);
             }
         }
         result
+    }
+
+    /// Keeps a reply for the next time. Only who has understood it knows that it is worth keeping.
+    pub fn keep(&self, line: &Line, request: &Request, reply: &Reply) {
+        if let Some(cache) = &self.cache {
+            cache.put(&cache_key(line, request), reply);
+        }
     }
 
     async fn paid(
@@ -226,51 +231,19 @@ impl Caller {
         key: &str,
         tries: &mut Tries,
     ) -> Result<Called, NotCalled> {
-        let most = line.price.map(|price| {
-            price.of(jurist_core::candidate::Usage {
-                input: request.most_tokens_in(),
-                output: u64::from(request.max_tokens),
-                cached: 0,
-            })
-        });
-        let reserved = self
-            .budget
-            .reserve(&line.name, most)
-            .await
-            .map_err(|error| NotCalled { error, attempts: Vec::new() })?;
-        let (result, attempts) = self.tried(line, request, key, tries).await;
-        match result {
-            Ok(reply) => {
-                let cost = line.price.map(|it| it.of(reply.usage));
-                reserved.settle(cost);
-                self.meter.tokens_in.fetch_add(reply.usage.input, Ordering::Relaxed);
-                self.meter.tokens_out.fetch_add(reply.usage.output, Ordering::Relaxed);
-                let spend = Spend {
-                    tokens_in: reply.usage.input,
-                    tokens_cached: reply.usage.cached,
-                    tokens_out: reply.usage.output,
-                    cost,
-                    from_cache: false,
-                };
-                Ok(Called { reply, spend, attempts })
-            }
-            Err(error) => Err(NotCalled { error, attempts }),
-        }
-    }
-
-    async fn tried(
-        &self,
-        line: &Line,
-        request: &Request,
-        key: &str,
-        tries: &mut Tries,
-    ) -> (Result<Reply, ModelError>, Vec<Attempt>) {
+        let bound =
+            Usage { input: request.most_tokens_in(), output: u64::from(request.max_tokens), cached: 0 };
+        let most = line.price.map(|it| it.of(bound));
         let gate = self.gate(&line.vendor);
         let mut attempts = Vec::new();
         loop {
+            let reserved = match self.budget.reserve(&line.name, most).await {
+                Ok(reserved) => reserved,
+                Err(error) => return Err(NotCalled { error, attempts }),
+            };
             let permit = match gate.enter(request.most_tokens_in() / 4).await {
                 Ok(permit) => permit,
-                Err(error) => return (Err(error), attempts),
+                Err(error) => return Err(NotCalled { error, attempts }),
             };
             tries.0 = tries.0.saturating_sub(1);
             self.meter.n_requests.fetch_add(1, Ordering::Relaxed);
@@ -280,19 +253,41 @@ impl Caller {
             let error = match result {
                 Ok(reply) => {
                     gate.succeeded();
-                    return (Ok(reply), attempts);
+                    let spend = self.spend(line, &reply, most);
+                    reserved.settle(spend.cost);
+                    return Ok(Called { reply, spend, attempts });
                 }
                 Err(error) => error,
             };
+            if error.maybe_billed {
+                reserved.settle(most);
+            } else {
+                drop(reserved);
+            }
             let wait = error.retry_after.unwrap_or_else(|| self.wait(key, attempts.len()));
             if !error.is_passing() || tries.0 == 0 || LONGEST_WAIT < wait {
                 if let Some(why) = gate.failed(&error) {
                     (self.listener)(Notice::CircuitOpened { vendor: line.vendor.clone(), why });
                 }
-                return (Err(error), attempts);
+                return Err(NotCalled { error, attempts });
             }
             attempts.push(Attempt { failure: error.failure(), detail: error.detail, time: None });
             tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// What a reply took. One that does not tell is taken to have cost all that was reserved.
+    fn spend(&self, line: &Line, reply: &Reply, most: Option<Usd>) -> Spend {
+        let usage = reply.usage;
+        self.meter.tokens_in.fetch_add(usage.input, Ordering::Relaxed);
+        self.meter.tokens_out.fetch_add(usage.output, Ordering::Relaxed);
+        let told = line.price.map(|it| it.of_reply(reply));
+        Spend {
+            tokens_in: usage.input,
+            tokens_cached: usage.cached,
+            tokens_out: usage.output,
+            cost: if usage.is_nothing() { most } else { told },
+            from_cache: false,
         }
     }
 
@@ -308,6 +303,11 @@ impl Caller {
         let factor = f64::from(1_u32 << n_before.min(6)) * (0.75 + f64::from(chance) / 510.0);
         self.backoff.mul_f64(factor).min(Duration::from_secs(20))
     }
+}
+
+/// Everything the model saw, and where it is.
+fn cache_key(line: &Line, request: &Request) -> String {
+    blake3::hash(format!("{} {}", request.key(), line.address).as_bytes()).to_hex().to_string()
 }
 
 /// A reply that cost nothing this time.

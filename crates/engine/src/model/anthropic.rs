@@ -66,7 +66,11 @@ pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
     let count = |key: &str| body["usage"][key].as_u64().unwrap_or(0);
     // Cached tokens are counted outside `input_tokens` here.
     let (read, written) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
-    let usage =
-        Usage { input: count("input_tokens") + read + written, output: count("output_tokens"), cached: read };
-    Ok(Reply { text: called.unwrap_or_else(spoken), usage, stop })
+    let usage = Usage {
+        input: count("input_tokens").saturating_add(read).saturating_add(written),
+        output: count("output_tokens"),
+        cached: read,
+    };
+    // Writing the cache costs a quarter more.
+    Ok(Reply { text: called.unwrap_or_else(spoken), usage, stop, surcharged: written.div_ceil(4) })
 }

@@ -4,10 +4,13 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde::Deserialize;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command as Process;
 
 use super::{BoxFuture, ErrorKind, Model, ModelError, Reply, Request};
+
+/// More than this is no reply.
+const MAX_BYTES: u64 = 16 << 20;
 
 /// Runs once per request.
 #[derive(Debug)]
@@ -52,17 +55,28 @@ impl Command {
                 let _ = stdin.write_all(&input).await;
             }
         };
-        let both = async { tokio::join!(send, child.wait_with_output()).1 };
-        let output = tokio::time::timeout(self.timeout, both)
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let read = async {
+            let out = async { stdout.expect("it is piped").take(MAX_BYTES).read_to_end(&mut out).await };
+            let err = async { stderr.expect("it is piped").take(MAX_BYTES).read_to_end(&mut err).await };
+            tokio::join!(send, out, err)
+        };
+        let all = async {
+            let (_, out, err) = read.await;
+            out.and(err)?;
+            child.wait().await
+        };
+        let status = tokio::time::timeout(self.timeout, all)
             .await
             .map_err(|_| ModelError::new(ErrorKind::Timeout, format!("`{program}` took too long")))?
             .map_err(|error| unavailable(format!("`{program}`: {error}")))?;
-        if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
+        if !status.success() {
+            let said = String::from_utf8_lossy(&err);
             let said: String = said.trim().chars().take(300).collect();
-            return Err(unavailable(format!("`{program}` ended with {}: {said}", output.status)));
+            return Err(unavailable(format!("`{program}` ended with {status}: {said}")));
         }
-        match serde_json::from_slice(&output.stdout) {
+        match serde_json::from_slice(&out) {
             Ok(Said::Reply(reply)) => Ok(reply),
             Ok(Said::Error { error }) => Err(unavailable(error)),
             Err(_) => Err(ModelError::new(

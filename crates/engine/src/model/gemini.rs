@@ -35,11 +35,11 @@ pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
     let usage = Usage {
         input: count("promptTokenCount"),
         // Thoughts are billed as output and counted apart.
-        output: count("candidatesTokenCount") + count("thoughtsTokenCount"),
+        output: count("candidatesTokenCount").saturating_add(count("thoughtsTokenCount")),
         cached: count("cachedContentTokenCount"),
     };
     if let Some(reason) = body["promptFeedback"]["blockReason"].as_str() {
-        return Ok(Reply { text: format!("blocked: {reason}"), usage, stop: Stop::Refusal });
+        return Ok(Reply { text: format!("blocked: {reason}"), usage, stop: Stop::Refusal, surcharged: 0 });
     }
     let candidate = &body["candidates"][0];
     if !candidate.is_object() {
@@ -54,5 +54,5 @@ pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
         Some(_) if text.is_empty() => Stop::Refusal,
         Some(_) => Stop::End,
     };
-    Ok(Reply { text, usage, stop })
+    Ok(Reply { text, usage, stop, surcharged: 0 })
 }

@@ -57,7 +57,7 @@ pub struct Endpoint {
     pub base_url: String,
     pub key: Option<Secret>,
     pub auth: Auth,
-    pub headers: Vec<(String, String)>,
+    pub headers: Vec<(String, Secret)>,
     /// As the vendor spells it.
     pub model: String,
     pub shapes: &'static [Shape],
@@ -167,9 +167,7 @@ impl HttpModel {
                 Err(error) if error.kind == ErrorKind::Unsupported => {
                     return Err(ModelError { kind: ErrorKind::Rejected, ..error });
                 }
-                result => {
-                    return result.map_err(|it| ModelError { detail: self.endpoint.strip(&it.detail), ..it });
-                }
+                result => return result,
             }
         }
     }
@@ -177,10 +175,9 @@ impl HttpModel {
     /// Falls back to the next form that the server may take; false if there is none left.
     fn learn(&self, used: Learned, answer: &Answer) -> bool {
         let mut learned = self.learned.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if answer.text.contains("temperature") {
-            let was_tried = !used.temperature;
+        if used.temperature && answer.text.contains("temperature") {
             learned.temperature = false;
-            return !was_tried;
+            return true;
         }
         // Others may have learned it in the meantime.
         if learned.shape == used.shape && learned.shape + 1 < self.endpoint.shapes.len() {
@@ -225,12 +222,21 @@ impl Endpoint {
                 Auth::Header(name) => request.header(name, key.reveal()),
             };
         }
-        self.headers.iter().fold(request, |request, (name, value)| request.header(name, value))
+        self.headers.iter().fold(request, |request, (name, value)| request.header(name, value.reveal()))
     }
 
-    /// A text without the key; servers like to repeat it.
+    /// A text in which neither the key nor a header's value stands.
     pub fn strip(&self, text: &str) -> String {
-        self.key.as_ref().map_or_else(|| text.to_owned(), |it| it.strip(text))
+        let secrets = self.key.iter().chain(self.headers.iter().map(|it| &it.1));
+        secrets.fold(text.to_owned(), |text, it| it.strip(&text))
+    }
+
+    /// Where it is, without a password that may stand in the address.
+    pub fn address(&self) -> String {
+        match (self.base_url.split_once("://"), self.base_url.rsplit_once('@')) {
+            (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
+            _ => self.base_url.clone(),
+        }
     }
 }
 
@@ -244,24 +250,28 @@ pub async fn send(request: reqwest::RequestBuilder, endpoint: &Endpoint) -> Resu
         } else {
             ErrorKind::Unavailable
         };
-        ModelError::new(kind, endpoint.strip(&causes(&error.without_url(), &endpoint.base_url)))
+        ModelError::new(kind, endpoint.strip(&causes(&error.without_url(), &endpoint.address())))
     };
-    let mut response = request.send().await.map_err(broken)?;
+    let mut response = request.send().await.map_err(|error| {
+        let served = error.is_timeout() && !error.is_connect();
+        ModelError { maybe_billed: served, ..broken(error) }
+    })?;
     let status = response.status().as_u16();
     let header = |name: &str| response.headers().get(name).and_then(|it| it.to_str().ok());
     let millis = header("retry-after-ms").and_then(|it| it.parse::<f64>().ok()).map(|it| it / 1e3);
     let retry_after = millis
         .or_else(|| header("retry-after").and_then(seconds))
-        .filter(|it| it.is_finite() && 0.0 <= *it)
-        .map(Duration::from_secs_f64);
+        .and_then(|it| Duration::try_from_secs_f64(it).ok());
     let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(broken)? {
+    let cut = |error| ModelError { maybe_billed: true, ..broken(error) };
+    while let Some(chunk) = response.chunk().await.map_err(cut)? {
         bytes.extend_from_slice(&chunk);
         if MAX_BYTES < bytes.len() {
             return Err(ModelError::new(ErrorKind::NotUnderstood, "the reply has more than 16 MB"));
         }
     }
-    Ok(Answer { status, retry_after, text: String::from_utf8_lossy(&bytes).into_owned() })
+    // Servers like to repeat the key; from here on it is not there.
+    Ok(Answer { status, retry_after, text: endpoint.strip(&String::from_utf8_lossy(&bytes)) })
 }
 
 /// The error and what lies behind it, which is where the reason stands.
@@ -314,18 +324,28 @@ pub fn understood(answer: &Answer) -> Result<Json, ModelError> {
         (300..=399, _) => {
             (ErrorKind::NotUnderstood, format!("{status}: the server redirects; the base URL is wrong"))
         }
-        (401..=403, _) => (ErrorKind::Auth, status.to_string()),
+        (401 | 402, _) => (ErrorKind::Auth, status.to_string()),
+        // Gemini says so with a 400.
+        (400, _) if answer.text.contains("API_KEY_INVALID") => (ErrorKind::Auth, status.to_string()),
+        (403, _) => (ErrorKind::Forbidden, status.to_string()),
         (429, _) if ["insufficient_quota", "billing"].iter().any(|it| code.contains(it)) => {
             (ErrorKind::Auth, status.to_string())
         }
         (429, _) => (ErrorKind::RateLimit, status.to_string()),
         // llama.cpp's Python server breaks on a form that it does not know.
-        (400 | 422 | 500, _) if is_about_form(&answer.text) => (ErrorKind::Unsupported, status.to_string()),
+        (400 | 422, _) if is_about_form(&said) => (ErrorKind::Unsupported, status.to_string()),
+        (500, _) if said.contains("response_format") => (ErrorKind::Unsupported, status.to_string()),
         (404, _) => (ErrorKind::Rejected, format!("{status}: no such model or address")),
         (408 | 409 | 500..=599, _) => (ErrorKind::Unavailable, status.to_string()),
         _ => (ErrorKind::Rejected, status.to_string()),
     };
-    Err(ModelError { kind, detail: format!("{about}: {said}"), retry_after: answer.retry_after })
+    let maybe_billed = (200..300).contains(&answer.status);
+    Err(ModelError {
+        kind,
+        detail: format!("{about}: {said}"),
+        retry_after: answer.retry_after,
+        maybe_billed,
+    })
 }
 
 /// Whether an error is about the form of the request, so that another form may do.

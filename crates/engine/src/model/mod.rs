@@ -80,6 +80,13 @@ pub struct Reply {
     pub usage: Usage,
     #[serde(default)]
     pub stop: Stop,
+    /// Tokens in that are paid once more on top, such as a quarter of those a vendor cached for later.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub surcharged: u64,
+}
+
+fn is_none(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Why a model stopped.
@@ -102,6 +109,8 @@ pub struct ModelError {
     pub detail: String,
     /// How long the server asks to wait.
     pub retry_after: Option<Duration>,
+    /// The request went out and may have been served, so it may have to be paid.
+    pub maybe_billed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,8 +119,10 @@ pub enum ErrorKind {
     RateLimit,
     /// Not reached, or broken on its side.
     Unavailable,
-    /// A key is wrong, or what it pays for is used up.
+    /// A key is wrong, or what it pays for is used up: so are all further requests.
     Auth,
+    /// This request is not allowed; others may be.
+    Forbidden,
     /// The request is wrong and will stay wrong.
     Rejected,
     /// The server does not take this form of structured output.
@@ -128,7 +139,7 @@ pub enum ErrorKind {
 
 impl ModelError {
     pub fn new(kind: ErrorKind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), retry_after: None }
+        Self { kind, detail: detail.into(), retry_after: None, maybe_billed: false }
     }
 
     /// Whether the same request may succeed later.
@@ -140,7 +151,7 @@ impl ModelError {
         match self.kind {
             ErrorKind::Timeout => Failure::Timeout,
             ErrorKind::RateLimit => Failure::RateLimit,
-            ErrorKind::Auth | ErrorKind::NoKey => Failure::Auth,
+            ErrorKind::Auth | ErrorKind::Forbidden | ErrorKind::NoKey => Failure::Auth,
             _ => Failure::Unavailable,
         }
     }
@@ -168,7 +179,8 @@ impl Secret {
 
     /// A text in which this key does not stand.
     pub fn strip(&self, text: &str) -> String {
-        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "[key]") }
+        // A header such as `1` is no secret, and stands everywhere.
+        if self.0.len() < 6 { text.to_owned() } else { text.replace(&self.0, "[key]") }
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
         _ => Stop::End,
     };
     let text = refusal.or(called).map_or(spoken, str::to_owned);
-    Ok(Reply { text, usage: usage(&body["usage"]), stop })
+    Ok(Reply { text, usage: usage(&body["usage"]), stop, surcharged: 0 })
 }
 
 /// Cached tokens are inside the prompt's here, as they are in ours; some vendors count reasoning apart.
@@ -66,12 +66,12 @@ fn usage(usage: &Json) -> Usage {
     let count = |value: &Json| value.as_u64().unwrap_or(0);
     let (input, output) = (count(&usage["prompt_tokens"]), count(&usage["completion_tokens"]));
     let reasoning = count(&usage["completion_tokens_details"]["reasoning_tokens"]);
-    let apart = input + output + reasoning == count(&usage["total_tokens"]);
+    let apart = input.saturating_add(output).saturating_add(reasoning) == count(&usage["total_tokens"]);
     let cached = ["prompt_tokens_details", "prompt_token_details"]
         .iter()
         .map(|it| count(&usage[*it]["cached_tokens"]))
         .chain([count(&usage["prompt_cache_hit_tokens"]), count(&usage["num_cached_tokens"])])
         .max()
         .unwrap_or(0);
-    Usage { input, output: if apart { output + reasoning } else { output }, cached }
+    Usage { input, output: if apart { output.saturating_add(reasoning) } else { output }, cached }
 }

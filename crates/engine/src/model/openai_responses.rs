@@ -65,5 +65,5 @@ pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
         output: count(&usage["output_tokens"]),
         cached: count(&usage["input_tokens_details"]["cached_tokens"]),
     };
-    Ok(Reply { text, usage, stop })
+    Ok(Reply { text, usage, stop, surcharged: 0 })
 }

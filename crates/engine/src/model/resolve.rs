@@ -23,6 +23,8 @@ pub struct Resolver {
     client: reqwest::Client,
     settings: Settings,
     variable: Box<Variable>,
+    /// Addresses that a person gave, not a file; keys go there.
+    trusted: Vec<String>,
 }
 
 /// Why a name leads to no model.
@@ -49,7 +51,7 @@ pub enum Unresolved {
 
 impl std::fmt::Debug for Resolver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Resolver").field("settings", &self.settings).finish_non_exhaustive()
+        f.debug_struct("Resolver").finish_non_exhaustive()
     }
 }
 
@@ -73,7 +75,14 @@ impl Resolver {
             None => None,
         };
         let network = Network { ca, proxy: settings.network.proxy.clone() };
-        Ok(Self { client: client(&network)?, settings, variable: Box::new(variable) })
+        Ok(Self { client: client(&network)?, settings, variable: Box::new(variable), trusted: Vec::new() })
+    }
+
+    /// Lets keys go to this address.
+    #[must_use]
+    pub fn trusting(mut self, address: Option<&str>) -> Self {
+        self.trusted.extend(address.and_then(host_of));
+        self
     }
 
     pub fn client(&self) -> &reqwest::Client {
@@ -92,39 +101,46 @@ impl Resolver {
 
     /// A line to a judge's model.
     pub fn line(&self, judge: &Judge) -> Result<Line, Unresolved> {
-        let name = judge.model.clone().or_else(|| self.default_name()).ok_or(Unresolved::NoName)?;
+        let Some(name) = judge.model.clone().or_else(|| self.default_name()) else {
+            return Ok(not_asked("no judge".to_owned(), "none", Unresolved::NoName.to_string(), None));
+        };
         let timeout = Duration::from_secs_f64(judge.timeout.unwrap_or(TIMEOUT));
         if let Some(words) = name.strip_prefix("command:") {
-            let words = words.split_whitespace().map(str::to_owned).collect();
+            let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+            let address = program(&words);
             let model: Arc<dyn Model> = Arc::new(Command::new(words, timeout));
-            return Ok(Line {
-                model,
-                vendor: "command".to_owned(),
-                price: self.own_price(&name),
-                name,
-                http: None,
-            });
+            let price = self.own_price(&name);
+            return Ok(Line { model, vendor: name.clone(), price, name, address, http: None });
         }
         let served = self.served(&name, judge.base_url.is_some())?;
         let full = format!("{}/{}", served.name, served.model);
         let endpoint = self.endpoint(&served, judge, timeout)?;
         let listed = price(served.vendor.name, served.model);
-        let free = || is_local(&endpoint.base_url).then_some(Price::FREE);
+        let runs_here = served.vendor.runs_models && is_local(&endpoint.base_url);
+        let free = || runs_here.then_some(Price::FREE);
         let price = self.own_price(&full).or_else(|| self.own_price(&name)).or(listed).or_else(free);
-        let needs_key = !served.vendor.keys.is_empty() && !is_local(&endpoint.base_url);
+        // A server that is only known by its address may do without.
+        let is_known = served.vendor.name != COMPATIBLE.name;
+        let needs_key = is_known && !served.vendor.keys.is_empty() && !is_local(&endpoint.base_url);
         if needs_key && endpoint.key.is_none() {
-            let why = format!("`{name}` needs a key; set {}", self.key_names(&served).join(" or "));
-            return Ok(Line {
-                model: Arc::new(NoKey(why)),
-                vendor: served.name.to_owned(),
-                name: full,
-                price,
-                http: None,
-            });
+            let names = self.key_names(&served).join(" or ");
+            let why = if self.may_have_key(&served, &endpoint.base_url) {
+                format!("`{name}` needs a key; set {names}")
+            } else {
+                format!(
+                    "`{name}` needs a key, and a file sends it to {}; give that address with --base-url or in the \
+                     settings if {names} may go there",
+                    endpoint.address()
+                )
+            };
+            return Ok(not_asked(full, served.name, why, price));
         }
+        let address = endpoint.address();
+        let is_usual = address == served.vendor.base_url;
+        let vendor = if is_usual { served.name.to_owned() } else { format!("{} at {address}", served.name) };
         let http = Arc::new(HttpModel::new(self.client.clone(), endpoint));
         let model: Arc<dyn Model> = Arc::<HttpModel>::clone(&http);
-        Ok(Line { model, vendor: served.name.to_owned(), name: full, price, http: Some(http) })
+        Ok(Line { model, vendor, name: full, price, address, http: Some(http) })
     }
 
     fn own_price(&self, name: &str) -> Option<Price> {
@@ -152,6 +168,18 @@ impl Resolver {
         by_prefix.map(|vendor| Served { vendor, name: vendor.name, model: name }).ok_or_else(unknown)
     }
 
+    /// Whether a key may go to an address: the vendor's own, or one that a person named.
+    fn may_have_key(&self, served: &Served<'_>, address: &str) -> bool {
+        let own = self.settings.vendors.get(served.name).and_then(|it| it.base_url.clone());
+        let variables = served.vendor.base_url_variables.iter().filter_map(|it| (self.variable)(it));
+        let settings = self.settings.judge.base_url.clone();
+        let known =
+            [served.vendor.base_url.to_owned()].into_iter().chain(own).chain(variables).chain(settings);
+        let host = host_of(address);
+        host.is_some()
+            && known.filter_map(|it| host_of(&it)).chain(self.trusted.clone()).any(|it| Some(it) == host)
+    }
+
     fn key_names(&self, served: &Served<'_>) -> Vec<String> {
         let own = self.settings.vendors.get(served.name).and_then(|it| it.key.clone());
         own.map_or_else(|| served.vendor.keys.iter().map(|it| (*it).to_owned()).collect(), |it| vec![it])
@@ -173,17 +201,21 @@ impl Resolver {
             address.ok_or_else(|| Unresolved::NoAddress(format!("{}/{}", served.name, served.model)))?;
         let protocol = own.and_then(|it| it.protocol.as_deref());
         let protocol = protocol.and_then(|name| Protocol::ALL.iter().find(|it| it.0 == name)).map(|it| it.1);
-        let key = self.key_names(served).iter().find_map(|it| (self.variable)(it)).map(Secret::new);
+        let protocol = protocol.unwrap_or(vendor.protocol);
+        let base_url = whole(&address, served.name, protocol)?;
+        let key = self.key_names(served).iter().find_map(|it| (self.variable)(it));
+        let key = key.filter(|_| self.may_have_key(served, &base_url)).map(Secret::new);
         let auth = match protocol {
-            None => vendor.auth,
-            Some(Protocol::Anthropic) => Auth::Header("x-api-key"),
-            Some(Protocol::Gemini) => Auth::Header("x-goog-api-key"),
-            Some(Protocol::OpenaiChat | Protocol::OpenaiResponses) => Auth::Bearer,
+            _ if protocol == vendor.protocol => vendor.auth,
+            Protocol::Anthropic => Auth::Header("x-api-key"),
+            Protocol::Gemini => Auth::Header("x-goog-api-key"),
+            Protocol::OpenaiChat | Protocol::OpenaiResponses => Auth::Bearer,
         };
-        let headers = own.map(|it| it.headers.clone().into_iter().collect()).unwrap_or_default();
+        let headers = own.into_iter().flat_map(|it| &it.headers);
+        let headers = headers.map(|(name, value)| (name.clone(), Secret::new(value))).collect();
         Ok(Endpoint {
-            protocol: protocol.unwrap_or(vendor.protocol),
-            base_url: whole(&address, served.name)?,
+            protocol,
+            base_url,
             key,
             auth,
             headers,
@@ -201,7 +233,11 @@ impl Resolver {
             let own =
                 VENDORS.iter().find(|it| it.name == name).into_iter().flat_map(|it| it.base_url_variables);
             let own = own.into_iter().find_map(|it| (self.variable)(it));
-            (name, own.and_then(|it| whole(&it, name).ok()).unwrap_or_else(|| address.to_owned()))
+            (
+                name,
+                own.and_then(|it| whole(&it, name, Protocol::OpenaiChat).ok())
+                    .unwrap_or_else(|| address.to_owned()),
+            )
         });
         for (name, address) in &places {
             let request = self.client.get(format!("{address}/models")).timeout(Duration::from_secs(2));
@@ -217,7 +253,7 @@ impl Resolver {
 }
 
 /// An address with everything that people leave out.
-fn whole(address: &str, vendor: &str) -> Result<String, Unresolved> {
+fn whole(address: &str, vendor: &str, protocol: Protocol) -> Result<String, Unresolved> {
     let with_scheme = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
     let trimmed = with_scheme.trim_end_matches('/').to_owned();
     let bad = || Unresolved::BadAddress(address.to_owned());
@@ -229,7 +265,7 @@ fn whole(address: &str, vendor: &str) -> Result<String, Unresolved> {
         "ollama" if url.path() == "/" => format!("{trimmed}/v1"),
         "azure" if !url.path().contains("/openai") => format!("{trimmed}/openai/v1"),
         // The protocol's own path begins with it.
-        "anthropic" => trimmed.trim_end_matches("/v1").to_owned(),
+        _ if protocol == Protocol::Anthropic => trimmed.trim_end_matches("/v1").to_owned(),
         _ => trimmed,
     })
 }
@@ -238,6 +274,26 @@ fn whole(address: &str, vendor: &str) -> Result<String, Unresolved> {
 fn is_local(address: &str) -> bool {
     let host = reqwest::Url::parse(address).ok().and_then(|it| it.host_str().map(str::to_owned));
     host.is_some_and(|it| it == "localhost" || it == "[::1]" || it.starts_with("127.") || it == "0.0.0.0")
+}
+
+fn host_of(address: &str) -> Option<String> {
+    let with_scheme = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+    let url = reqwest::Url::parse(&with_scheme).ok()?;
+    Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?))
+}
+
+/// What a program is, besides its name: where it runs, and what the files it is made of say.
+fn program(words: &[String]) -> String {
+    let files =
+        words.iter().filter_map(|it| std::fs::read(it).ok()).map(|it| blake3::hash(&it).to_hex().to_string());
+    let here = std::path::absolute(".").unwrap_or_default();
+    format!("{} {}", here.display(), files.collect::<Vec<_>>().join(" "))
+}
+
+/// A line on which nobody can be asked, and why.
+fn not_asked(name: String, vendor: &str, why: String, price: Option<Price>) -> Line {
+    let model = Arc::new(NoKey(why));
+    Line { model, vendor: vendor.to_owned(), name, price, address: String::new(), http: None }
 }
 
 /// A model that cannot be asked for want of a key.
@@ -263,7 +319,7 @@ mod tests {
             base_url: base_url.map(str::to_owned),
             ..Judge::default()
         };
-        Resolver::new(Settings::default(), variable).unwrap().line(&judge)
+        Resolver::new(Settings::default(), variable).unwrap().trusting(base_url).line(&judge)
     }
 
     #[test]
@@ -278,7 +334,6 @@ mod tests {
         assert!(name("qwen", None).unwrap_err().to_string().contains("ollama/qwen"));
         assert!(name("azure/x", None).unwrap_err().to_string().contains("base_url"));
         assert!(name("x", Some("ftp://y")).unwrap_err().to_string().contains("not an address"));
-        assert!(resolve("", None, &[]).unwrap_err().to_string().contains("JURIST_JUDGE"));
     }
 
     #[test]
@@ -289,6 +344,22 @@ mod tests {
             None
         );
         assert_eq!(resolve("x", Some("https://models.example/v1"), &[]).unwrap().price, None);
+    }
+
+    #[test]
+    fn a_file_does_not_send_keys_to_strangers() {
+        let judge = Judge {
+            model: Some("openai/gpt-5".into()),
+            base_url: Some("https://stranger.example/v1".into()),
+            ..Judge::default()
+        };
+        let key = |name: &str| (name == "OPENAI_API_KEY").then(|| "sk-hidden".to_owned());
+        let resolver = || Resolver::new(Settings::default(), key).unwrap();
+        assert!(resolver().line(&judge).unwrap().http.is_none());
+        let trusted = resolver().trusting(judge.base_url.as_deref()).line(&judge).unwrap();
+        assert!(trusted.http.unwrap().endpoint().key.is_some());
+        let usual = Judge { base_url: Some("https://api.openai.com/v1".into()), ..judge };
+        assert!(resolver().line(&usual).unwrap().http.is_some());
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl Model for Script {
         let reply = self.replies.get(*next).or(self.replies.last()).cloned();
         *next += 1;
         let reply = reply
-            .map(|text| Reply { text, usage: Default::default(), stop: Stop::End })
+            .map(|text| Reply { text, usage: Default::default(), stop: Stop::End, surcharged: 0 })
             .ok_or_else(|| ModelError::new(ErrorKind::NotRecorded, "the script has no replies"));
         Box::pin(std::future::ready(reply))
     }

@@ -88,6 +88,8 @@ pub struct Vendor {
     /// What to try, best first.
     pub shapes: &'static [Shape],
     pub quirks: Quirks,
+    /// Runs the model itself, so that on this machine it costs nothing.
+    pub runs_models: bool,
 }
 
 const OPENAI: Quirks =
@@ -119,6 +121,7 @@ const BASE: Vendor = Vendor {
     default_model: None,
     shapes: ALL_SHAPES,
     quirks: PLAIN,
+    runs_models: false,
 };
 
 /// Where a model name alone says who serves it, the first row that fits.
@@ -135,6 +138,7 @@ pub const VENDORS: &[Vendor] = &[
         // Newer models refuse a forced tool, older ones know no schema.
         shapes: &[Shape::Schema, Shape::Tool, Shape::Asked],
         quirks: CLAUDE,
+        ..BASE
     },
     Vendor {
         name: "openai",
@@ -244,21 +248,23 @@ pub const VENDORS: &[Vendor] = &[
         keys: &["LITELLM_PROXY_API_KEY", "LITELLM_API_KEY"],
         ..BASE
     },
-    Vendor { name: "vllm", base_url: "http://localhost:8000/v1", ..BASE },
+    Vendor { name: "vllm", base_url: "http://localhost:8000/v1", runs_models: true, ..BASE },
     Vendor {
         name: "ollama",
         base_url: "http://localhost:11434/v1",
         base_url_variables: &["OLLAMA_HOST"],
         // It ignores a forced tool, so that is no help.
         shapes: &[Shape::Schema, Shape::Object, Shape::Asked],
+        runs_models: true,
         ..BASE
     },
-    Vendor { name: "llamacpp", base_url: "http://localhost:8080/v1", ..BASE },
+    Vendor { name: "llamacpp", base_url: "http://localhost:8080/v1", runs_models: true, ..BASE },
     Vendor {
         name: "lmstudio",
         base_url: "http://localhost:1234/v1",
         base_url_variables: &["LM_STUDIO_API_BASE"],
         shapes: &[Shape::Schema, Shape::Asked],
+        runs_models: true,
         ..BASE
     },
 ];
@@ -276,6 +282,12 @@ pub struct Price {
 
 impl Price {
     pub const FREE: Self = Self { input: 0.0, cached: 0.0, output: 0.0 };
+
+    /// What a reply costs, with what is paid on top of its tokens.
+    pub fn of_reply(&self, reply: &super::Reply) -> Usd {
+        let extra = Usage { input: reply.surcharged, ..Usage::default() };
+        self.of(reply.usage).plus(self.of(extra))
+    }
 
     pub fn of(&self, usage: Usage) -> Usd {
         let fresh = usage.input.saturating_sub(usage.cached);
@@ -297,6 +309,7 @@ const PRICES: &[(&str, &str, f64, f64, f64)] = &[
     ("openai", "gpt-6-sol", 2.0, 0.2, 10.0),
     ("openai", "gpt-6-luna", 0.1, 0.01, 0.5),
     ("openai", "gpt-5.6", 4.0, 0.4, 20.0),
+    ("openai", "gpt-5.6-sol", 4.0, 0.4, 20.0),
     ("openai", "gpt-5.6-terra", 2.0, 0.2, 12.0),
     ("openai", "gpt-5.6-luna", 0.2, 0.02, 1.2),
     ("openai", "gpt-5.5", 5.0, 0.5, 30.0),
@@ -341,8 +354,10 @@ const PRICES: &[(&str, &str, f64, f64, f64)] = &[
     ("gemini", "gemini-2.5-pro", 1.25, 0.125, 10.0),
     ("gemini", "gemini-2.5-flash", 0.3, 0.03, 2.5),
     ("gemini", "gemini-2.5-flash-lite", 0.1, 0.01, 0.4),
-    ("mistral", "mistral-large", 0.5, 0.5, 1.5),
-    ("mistral", "mistral-medium", 1.5, 1.5, 7.5),
+    ("mistral", "mistral-large-2512", 0.5, 0.5, 1.5),
+    ("mistral", "mistral-large-latest", 0.5, 0.5, 1.5),
+    ("mistral", "mistral-medium-2604", 1.5, 1.5, 7.5),
+    ("mistral", "mistral-medium-latest", 1.5, 1.5, 7.5),
     ("mistral", "mistral-small", 0.15, 0.15, 0.6),
     ("mistral", "magistral-medium", 2.0, 2.0, 5.0),
     ("mistral", "magistral-small", 0.5, 0.5, 1.5),
@@ -357,12 +372,17 @@ const PRICES: &[(&str, &str, f64, f64, f64)] = &[
     ("xai", "grok-4", 3.0, 3.0, 15.0),
 ];
 
-/// What a model costs, if anybody knows. Dated names cost as their base name.
+/// What a model costs, if anybody knows. Dated names cost as their base name; other suffixes are other models.
 pub fn price(vendor: &str, model: &str) -> Option<Price> {
-    let vendor = if vendor == "openai-responses" || vendor == "azure" { "openai" } else { vendor };
+    let vendor = if vendor == "openai-responses" { "openai" } else { vendor };
+    let is_date = |it: &str| {
+        it.bytes().all(|it| it.is_ascii_digit() || it == b'-') || matches!(it, "latest" | "preview")
+    };
     let fits = |it: &&(&str, &str, f64, f64, f64)| {
         it.0 == vendor
-            && model.strip_prefix(it.1).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+            && model
+                .strip_prefix(it.1)
+                .is_some_and(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(is_date))
     };
     let row = PRICES.iter().filter(fits).max_by_key(|it| it.1.len())?;
     Some(Price { input: row.2, cached: row.3, output: row.4 })
@@ -378,6 +398,8 @@ mod tests {
         assert_eq!(input("openai", "gpt-5-mini-2025-08-07"), Some(0.25));
         assert_eq!(input("openai", "gpt-5.4"), Some(2.5));
         assert_eq!(input("openai", "gpt-5.45"), None);
+        assert_eq!(input("openai", "o3-pro"), None);
+        assert_eq!(input("openai", "gpt-4o-2024-11-20"), Some(2.5));
         assert_eq!(input("anthropic", "claude-sonnet-4-5"), Some(3.0));
         assert_eq!(input("nobody", "gpt-5"), None);
     }

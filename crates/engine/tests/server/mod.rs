@@ -74,7 +74,9 @@ type Handler = dyn Fn(&Seen) -> Act + Send + Sync;
 
 pub struct Server {
     pub url: String,
+    /// The first thousands of them.
     pub seen: Arc<Mutex<Vec<Seen>>>,
+    n_seen: Arc<AtomicUsize>,
     /// The most requests that were being answered at one time.
     pub busiest: Arc<AtomicUsize>,
     task: tokio::task::JoinHandle<()>,
@@ -90,14 +92,14 @@ impl Server {
     pub async fn start(handler: impl Fn(&Seen) -> Act + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let (seen, busy, busiest) =
-            (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let state = State {
             handler: Arc::new(handler),
-            seen: Arc::clone(&seen),
-            busy,
-            busiest: Arc::clone(&busiest),
+            seen: Arc::default(),
+            n_seen: Arc::default(),
+            busy: Arc::default(),
+            busiest: Arc::default(),
         };
+        let (seen, n_seen, busiest) = (Arc::clone(&state.seen), Arc::clone(&state.n_seen), Arc::clone(&state.busiest));
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let _ = stream.set_nodelay(true);
@@ -105,7 +107,7 @@ impl Server {
                 tokio::spawn(async move { state.serve(stream).await });
             }
         });
-        Self { url, seen, busiest, task }
+        Self { url, seen, n_seen, busiest, task }
     }
 
     /// Answers from a list, the last one again and again.
@@ -114,7 +116,7 @@ impl Server {
     }
 
     pub fn n_seen(&self) -> usize {
-        self.seen.lock().unwrap().len()
+        self.n_seen.load(Ordering::SeqCst)
     }
 
     pub fn last(&self) -> Seen {
@@ -122,10 +124,14 @@ impl Server {
     }
 }
 
+/// A bench sends more than anybody looks at.
+const KEPT: usize = 5_000;
+
 #[derive(Clone)]
 struct State {
     handler: Arc<Handler>,
     seen: Arc<Mutex<Vec<Seen>>>,
+    n_seen: Arc<AtomicUsize>,
     busy: Arc<AtomicUsize>,
     busiest: Arc<AtomicUsize>,
 }
@@ -134,10 +140,9 @@ impl State {
     async fn serve(&self, mut stream: TcpStream) {
         let mut buffer = Vec::new();
         while let Some(mut seen) = read(&mut stream, &mut buffer).await {
-            {
-                let mut all = self.seen.lock().unwrap();
-                seen.nth = all.len();
-                all.push(seen.clone());
+            seen.nth = self.n_seen.fetch_add(1, Ordering::SeqCst);
+            if seen.nth < KEPT {
+                self.seen.lock().unwrap().push(seen.clone());
             }
             let busy = self.busy.fetch_add(1, Ordering::SeqCst) + 1;
             self.busiest.fetch_max(busy, Ordering::SeqCst);

@@ -2,14 +2,16 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufWriter, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
+use jurist_core::grade::Status;
 use jurist_core::judge::{Keys, Material};
 use jurist_core::rubric::Rubric;
+use jurist_core::score::effective_votes;
 use jurist_engine::call::Caller;
-use jurist_engine::judge::{Bench, Case};
+use jurist_engine::judge::{Bench, Case, Decision};
 use serde_json::Value as Json;
 
 use super::super::judge::{decision_line, ended};
@@ -24,38 +26,50 @@ pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
     let width = args.judging.width(&chosen.settings);
     let mut out = BufWriter::new(std::io::stdout());
     let (mut tally, mut waiting) = (Tally::default(), VecDeque::new());
-    let mut lines = args.inputs().into_iter().flat_map(|it| numbered(&it));
+    let mut lines = lines(args.inputs(), width);
+    let mut votes = Vec::new();
     let mut progress = render::Progress::new();
     let interrupt = tokio::signal::ctrl_c();
     tokio::pin!(interrupt);
+    let mut is_open = true;
     loop {
-        while waiting.len() < width
-            && !tally.stopped
-            && let Some(line) = lines.next()
-        {
-            let (place, line) = line?;
-            let (rubric, bench, caller) = (Arc::clone(&rubric), Arc::clone(&bench), Arc::clone(&caller));
-            waiting.push_back((
-                place,
-                tokio::spawn(async move { decided(&line, &rubric, &bench, &caller).await }),
-            ));
+        if waiting.is_empty() && (!is_open || tally.stopped) {
+            break;
         }
-        let Some((place, task)) = waiting.front_mut() else { break };
+        let has_room = is_open && !tally.stopped && waiting.len() < width;
         let done = tokio::select! {
-            done = task => done.context("grading a record does not panic")?,
+            line = lines.recv(), if has_room => match line {
+                Some(line) => {
+                    let (place, line) = line?;
+                    let (rubric, bench, caller) = (Arc::clone(&rubric), Arc::clone(&bench), Arc::clone(&caller));
+                    let task = tokio::spawn(async move { decided(&line, &rubric, &bench, &caller).await });
+                    waiting.push_back((place, task));
+                    continue;
+                }
+                None => {
+                    is_open = false;
+                    continue;
+                }
+            },
+            done = next(&mut waiting), if !waiting.is_empty() => done.context("grading a record does not panic")?,
             _ = &mut interrupt => {
                 out.flush()?;
                 args.judging.finish(&caller)?;
                 return Ok(Ended::Interrupted);
             }
         };
+        let Some((place, _)) = waiting.pop_front() else { break };
         match done {
-            Ok((line, status)) => {
+            Ok((id, decision)) => {
+                let status = ended(&decision, args.judging.no_defer);
                 tally.graded += 1;
                 tally.failed += usize::from(status == Ended::Failed);
                 tally.incomplete += usize::from(status == Ended::Incomplete);
                 tally.over += usize::from(status == Ended::OverBudget);
-                writeln!(out, "{line}")?;
+                tally.deferred += usize::from(decision.status == Status::Deferred);
+                let scores: Option<Vec<f64>> = decision.opinions.iter().map(|it| it.verdict.score).collect();
+                votes.extend(scores.filter(|_| decision.panel.is_some() && !decision.escalated));
+                writeln!(out, "{}", decision_line(&id, &decision))?;
             }
             Err(problem) => {
                 tally.bad += 1;
@@ -63,7 +77,6 @@ pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
                 tally.stopped |= args.strict;
             }
         }
-        waiting.pop_front();
         progress.show(|| format!("{} graded · {}", tally.graded, spent(&caller)));
     }
     progress.clear();
@@ -71,15 +84,22 @@ pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
     args.judging.finish(&caller)?;
     let read = caller.meter.read();
     render::summary(&format!(
-        "{} graded, {} failed, {} without a verdict, {} not readable · {} requests, {} from cache · {}",
+        "{} graded, {} failed, {} errors, {} not asked, {} not readable · {} requests, {} from cache · {}",
         tally.graded,
         tally.failed,
-        tally.incomplete + tally.over,
+        tally.incomplete,
+        tally.deferred,
         tally.bad,
         read.requests,
         read.from_cache,
         spent(&caller)
     ));
+    if let Some(effective) = effective_votes(&votes) {
+        let n = bench.members.len();
+        render::summary(&format!(
+            "{n} judges are worth {effective:.1} independent votes, by how their scores correlate"
+        ));
+    }
     Ok(tally.ended())
 }
 
@@ -87,34 +107,52 @@ fn spent(caller: &Caller) -> String {
     caller.budget.spent().map_or("price not known".to_owned(), |it| it.to_string())
 }
 
-/// The lines of a file that say something, each with its place.
-fn numbered(path: &Path) -> Box<dyn Iterator<Item = anyhow::Result<(String, String)>> + Send> {
-    let name = path.display().to_string();
-    match opened(path) {
-        Err(error) => Box::new(std::iter::once(Err(error))),
-        Ok(input) => Box::new(input.lines().enumerate().filter_map(move |(at, line)| match line {
-            Ok(line) if line.trim().is_empty() => None,
-            Ok(line) => Some(Ok((format!("{name}:{}", at + 1), line))),
-            Err(error) => Some(Err(anyhow::anyhow!("cannot read `{name}`: {error}"))),
-        })),
+/// The first that waits, done.
+async fn next(waiting: &mut VecDeque<(String, Task)>) -> Result<Decided, tokio::task::JoinError> {
+    match waiting.front_mut() {
+        Some((_, task)) => task.await,
+        None => std::future::pending().await,
     }
 }
 
-async fn decided(
-    line: &str,
-    rubric: &Rubric,
-    bench: &Bench,
-    caller: &Caller,
-) -> Result<(Json, Ended), String> {
+type Decided = Result<(Json, Decision), String>;
+type Task = tokio::task::JoinHandle<Decided>;
+type Lines = tokio::sync::mpsc::Receiver<anyhow::Result<(String, String)>>;
+
+/// Lines that say something, each with its place; read on a thread of its own, since a pipe may keep us waiting.
+fn lines(paths: Vec<PathBuf>, width: usize) -> Lines {
+    let (sender, receiver) = tokio::sync::mpsc::channel(width);
+    std::thread::spawn(move || {
+        for path in paths {
+            let name = path.display().to_string();
+            let input = match opened(&path) {
+                Ok(input) => input,
+                Err(error) => return drop(sender.blocking_send(Err(error))),
+            };
+            for (at, line) in input.lines().enumerate() {
+                let line = match line {
+                    Ok(line) if line.trim().is_empty() => continue,
+                    Ok(line) => Ok((format!("{name}:{}", at + 1), line)),
+                    Err(error) => Err(anyhow::anyhow!("cannot read `{name}`: {error}")),
+                };
+                if sender.blocking_send(line).is_err() {
+                    return;
+                }
+            }
+        }
+    });
+    receiver
+}
+
+async fn decided(line: &str, rubric: &Rubric, bench: &Bench, caller: &Caller) -> Decided {
     let record = record(line)?;
     let id = id_of(&record);
     let material = Material::from_record(&record, Keys::default()).map_err(|error| error.to_string())?;
-    if material.parts().is_empty() {
+    if material.response.is_none() && material.trace.is_none() && material.diff.is_none() {
         return Err("the record has no `output`".to_owned());
     }
     let candidate = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
-    let row = record.as_object();
-    let case = Case { candidate: &candidate, material: &material, row, rubric };
+    let case = Case { candidate: &candidate, material: &material, row: record.as_object(), rubric };
     let decision = bench.decide(caller, case).await.map_err(|error| error.to_string())?;
-    Ok((decision_line(&id, &decision), ended(&decision)))
+    Ok((id, decision))
 }

@@ -91,6 +91,8 @@ struct Tally {
     incomplete: usize,
     /// Without a verdict, because there was no money left.
     over: usize,
+    /// Without a verdict, because somebody was not asked.
+    deferred: usize,
     bad: usize,
     stopped: bool,
 }
