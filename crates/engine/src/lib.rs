@@ -2,6 +2,7 @@
 //!
 //! Knows no database and no HTTP server, and never prints.
 
+pub mod batch;
 pub mod call;
 pub mod embed;
 pub mod judge;

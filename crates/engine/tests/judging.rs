@@ -5,6 +5,7 @@
 mod server;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jurist_core::dialect::{ModelPrice, Settings};
@@ -569,7 +570,7 @@ async fn no_more_calls_run_at_once_than_allowed_and_fewer_after_a_429() {
     let caller = caller().with_limits(Limits { concurrency: 3, ..Limits::default() });
     let rubric = rubric((0..12).map(|it| criterion(&format!("c{it}"), Scale::Unit)).collect());
     decide(&bench(vec![member("openai", &server)]), &caller, &rubric).await;
-    assert_eq!(server.busiest.load(std::sync::atomic::Ordering::SeqCst), 3);
+    assert_eq!(server.busiest.load(Ordering::SeqCst), 3);
 
     let limited = Server::start(|seen| match seen.nth {
         0 => say(GOOD),
@@ -605,6 +606,81 @@ async fn programs_can_judge() {
     let member = Member { line: Arc::new(line), temperature: None, max_tokens: 100, draw: 0 };
     let decision = decide(&bench(vec![member]), &caller(), &unit()).await;
     assert_eq!(decision.score, Some(0.25), "{:?}", decision.opinions[0].grades);
+}
+
+/// A vendor's batch office: takes a batch, keeps it waiting once, and gives the replies in another order.
+async fn office(vendor: &'static str, ready: Arc<AtomicBool>) -> Server {
+    let sent = Arc::new(std::sync::Mutex::new(Vec::<serde_json::Value>::new()));
+    Server::start(move |seen| {
+        let mut sent = sent.lock().unwrap();
+        let is_ready = ready.load(Ordering::SeqCst);
+        match (vendor, seen.path.as_str()) {
+            ("openai", "/files") => {
+                let form = seen.body.as_str().unwrap();
+                assert!(form.contains("name=\"purpose\"\r\n\r\nbatch"), "{form}");
+                sent.extend(form.lines().filter_map(|it| serde_json::from_str(it).ok()));
+                Act::Raw(r#"{"id": "file-1"}"#.into())
+            }
+            ("openai", "/batches") => {
+                assert_eq!(seen.body["input_file_id"], "file-1");
+                Act::Raw(r#"{"id": "batch_1", "status": "validating"}"#.into())
+            }
+            ("openai", "/batches/batch_1") if is_ready => Act::Raw(
+                r#"{"status": "completed", "output_file_id": "file-2", "request_counts": {"total": 2, "completed": 2}}"#.into(),
+            ),
+            ("openai", "/files/file-2/content") => {
+                let body = json!({ "choices": [{ "message": { "content": GOOD } }], "usage": { "prompt_tokens": 1000, "completion_tokens": 500 } });
+                let line = |it: &serde_json::Value| json!({ "custom_id": it["custom_id"], "response": { "status_code": 200, "body": body } }).to_string() + "\n";
+                Act::Raw(sent.iter().rev().map(line).collect())
+            }
+            ("anthropic", "/v1/messages/batches") => {
+                sent.extend(seen.body["requests"].as_array().unwrap().iter().cloned());
+                Act::Raw(r#"{"id": "batch_1", "processing_status": "in_progress"}"#.into())
+            }
+            ("anthropic", "/v1/messages/batches/batch_1") if is_ready => {
+                Act::Raw(r#"{"processing_status": "ended", "request_counts": {"succeeded": 2}}"#.into())
+            }
+            ("anthropic", "/v1/messages/batches/batch_1/results") => {
+                let message = json!({ "content": [{ "type": "text", "text": GOOD }], "stop_reason": "end_turn", "usage": { "input_tokens": 1000, "output_tokens": 500 } });
+                let line = |it: &serde_json::Value| json!({ "custom_id": it["custom_id"], "result": { "type": "succeeded", "message": message } }).to_string() + "\n";
+                Act::Raw(sent.iter().rev().map(line).collect())
+            }
+            _ => Act::Raw(r#"{"status": "in_progress", "processing_status": "in_progress"}"#.into()),
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn batches_cost_half_and_are_found_again_after_a_stop() {
+    for vendor in ["openai", "anthropic"] {
+        let ready = Arc::new(AtomicBool::new(false));
+        let server = office(vendor, Arc::clone(&ready)).await;
+        let folder = tempfile::tempdir().unwrap();
+        let bench = bench(vec![member(vendor, &server)]);
+        let rubric = rubric(["a", "b"].map(|it| criterion(it, Scale::Unit)).to_vec());
+        let poll = Duration::from_millis(5);
+        let stopped = caller().with_batches();
+        assert_eq!(decide(&bench, &stopped, &rubric).await.status, Status::Deferred);
+        assert_eq!(stopped.batches.as_ref().unwrap().wanted().0, 2);
+        // Killed while it waits.
+        let run = stopped.batches.as_ref().unwrap().run(folder.path(), poll, &|_| {});
+        assert!(tokio::time::timeout(Duration::from_millis(200), run).await.is_err(), "{vendor}");
+        let sent =
+            |path: &str| server.seen.lock().unwrap().iter().filter(|it| it.path.ends_with(path)).count();
+
+        ready.store(true, Ordering::SeqCst);
+        let caller = caller().with_batches();
+        decide(&bench, &caller, &rubric).await;
+        let cost = caller.batches.as_ref().unwrap().run(folder.path(), poll, &|_| {}).await.unwrap();
+        assert_eq!(cost, Some(Usd::from_nanos(2_000_000)), "{vendor}");
+        assert_eq!(sent("/batches"), 1, "{vendor}");
+        let decision = decide(&bench, &caller, &rubric).await;
+        assert_eq!(decision.score, Some(0.5), "{vendor}");
+        // (1000 × 1 + 500 × 2) / 2 millionths of a dollar, for each of the two.
+        assert_eq!(decision.spend.cost, Some(Usd::from_nanos(2_000_000)), "{vendor}");
+        assert_eq!(caller.batches.as_ref().unwrap().wanted().0, 0);
+    }
 }
 
 /// At least forty candidates that try to talk the judge into a score, against a judge that repeats them.

@@ -102,6 +102,10 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             wait_for(async {
                 let (rubric, bench) = ask.judging.bench(&chosen).await?;
                 let caller = ask.judging.caller(&chosen.settings)?;
+                anyhow::ensure!(
+                    !ask.judging.batch,
+                    "one candidate is not worth a batch; `jurist grade --batch` grades many"
+                );
                 let ended = if ask.against.is_empty() {
                     one(ask, &caller, &bench, &rubric, &materials[0]).await?
                 } else {

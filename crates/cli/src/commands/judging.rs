@@ -44,6 +44,9 @@ pub struct Judging {
     /// Answer calls from this file; needs no key
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
+    /// Send everything in batches, at half the price, and wait for them
+    #[arg(long, conflicts_with = "replay")]
+    pub batch: bool,
     /// Count what was not asked, for want of a key or a person, as an error
     #[arg(long)]
     pub no_defer: bool,
@@ -130,10 +133,49 @@ impl Judging {
                 render::warning(&format!("{vendor} keeps failing and is left alone for now: {why}"));
             }
         });
+        let caller = if self.batch { caller.with_batches() } else { caller };
         Ok(match cache() {
             Some(cache) => caller.with_cache(cache, caching),
             None => caller,
         })
+    }
+
+    /// Sends what waits for a batch, if anything does, and waits for the replies.
+    pub async fn run_batch(&self, caller: &Caller) -> anyhow::Result<Batched> {
+        let Some(batches) = &caller.batches else { return Ok(Batched::Nothing) };
+        let (n_wanted, most) = batches.wanted();
+        if n_wanted == 0 {
+            return Ok(Batched::Nothing);
+        }
+        // Money is reserved before it is spent: a batch is paid as a whole.
+        if let Some(cap) = self.max_cost {
+            let spent = caller.budget.spent().unwrap_or_default();
+            match most {
+                Some(most) if spent.plus(most) <= cap => {}
+                Some(most) => {
+                    render::trouble(&format!(
+                        "{n_wanted} requests in a batch may cost up to {most}, and {cap} is the cap"
+                    ));
+                    return Ok(Batched::OverBudget);
+                }
+                None => {
+                    render::trouble("the price of this model is not known, so it does not run under a cap");
+                    return Ok(Batched::OverBudget);
+                }
+            }
+        }
+        let folder = load::cache_folder().context("batches need a cache folder; set JURIST_CACHE or HOME")?;
+        render::summary(&format!("{n_wanted} requests go out in a batch"));
+        let poll = load::variable("JURIST_BATCH_POLL_MS").and_then(|it| it.parse().ok()).unwrap_or(10_000);
+        let progress = std::sync::Mutex::new(render::Progress::new());
+        let shown = |it: jurist_engine::batch::Progress| {
+            let line = || format!("batch {}: {}, {} of {}", it.id, it.status, it.done, it.total);
+            progress.lock().unwrap_or_else(std::sync::PoisonError::into_inner).show(line);
+        };
+        let cost =
+            batches.run(&folder.join("batches"), std::time::Duration::from_millis(poll), &shown).await?;
+        caller.budget.charge(cost);
+        Ok(Batched::Done)
     }
 
     /// Calls at a time, for whoever wants to keep them all busy.
@@ -150,6 +192,13 @@ impl Judging {
         }
         Ok(())
     }
+}
+
+/// What became of the requests that waited for a batch.
+pub enum Batched {
+    Nothing,
+    Done,
+    OverBudget,
 }
 
 /// Where replies are kept.

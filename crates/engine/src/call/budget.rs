@@ -41,6 +41,11 @@ impl Budget {
         (state.n_unpriced == 0).then(|| Usd::from_nanos(state.spent))
     }
 
+    /// Counts what was paid elsewhere; `None` if nobody knows how much.
+    pub fn charge(&self, cost: Option<Usd>) {
+        self.promise(0).settle(cost);
+    }
+
     /// Promises as much as a call can cost. Waits while others may give back what is missing.
     pub(super) async fn reserve(&self, model: &str, most: Option<Usd>) -> Result<Reserved<'_>, ModelError> {
         let over = |detail: String| ModelError::new(ErrorKind::OverBudget, detail);

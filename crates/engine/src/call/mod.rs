@@ -18,6 +18,7 @@ pub use budget::Budget;
 pub use cache::{Cache, CacheStats};
 pub use gate::Limits;
 
+use crate::batch::Batches;
 use crate::model::http::HttpModel;
 use crate::model::vendors::Price;
 use crate::model::{ErrorKind, Model, ModelError, Reply, Request};
@@ -97,6 +98,8 @@ pub struct Caller {
     limits: Limits,
     gates: Mutex<HashMap<String, Arc<Gate>>>,
     pub tape: Tape,
+    /// Where requests wait instead of being sent.
+    pub batches: Option<Batches>,
     /// The first wait before trying again; each further one is twice as long.
     backoff: Duration,
     pub meter: Meter,
@@ -155,6 +158,7 @@ impl Default for Caller {
             limits: Limits::default(),
             gates: Mutex::default(),
             tape: Tape::Off,
+            batches: None,
             backoff: Duration::from_millis(500),
             meter: Meter::default(),
             listener: Box::new(|_| {}),
@@ -183,6 +187,12 @@ impl Caller {
         Self { tape, ..self }
     }
 
+    /// Requests wait for a batch instead of being sent.
+    #[must_use]
+    pub fn with_batches(self) -> Self {
+        Self { batches: Some(Batches::default()), ..self }
+    }
+
     #[must_use]
     pub fn with_backoff(self, backoff: Duration) -> Self {
         Self { backoff, ..self }
@@ -199,6 +209,12 @@ impl Caller {
             self.meter.n_from_cache.fetch_add(1, Ordering::Relaxed);
             return replayed.map(kept).map_err(|error| NotCalled { error, attempts: Vec::new() });
         }
+        // Before the cache, which has it as well by now: it was paid in this run.
+        if let Some(result) = self.batches.as_ref().and_then(|it| it.reply(request)) {
+            let called = self.batched(line, result)?;
+            self.tape.record(request, &called.reply);
+            return Ok(called);
+        }
         let key = cache_key(line, request);
         if let (Some(cache), Caching::Use) = (&self.cache, self.caching)
             && let Some(reply) = cache.get(&key)
@@ -207,7 +223,10 @@ impl Caller {
             self.tape.record(request, &reply);
             return Ok(kept(reply));
         }
-        let result = self.paid(line, request, &key, tries).await;
+        let result = match &self.batches {
+            Some(batches) => Err(NotCalled { error: batches.add(line, request), attempts: Vec::new() }),
+            None => self.paid(line, request, &key, tries).await,
+        };
         match &result {
             Ok(called) => self.tape.record(request, &called.reply),
             Err(_) => {
@@ -274,6 +293,14 @@ impl Caller {
             attempts.push(Attempt { failure: error.failure(), detail: error.detail, time: None });
             tokio::time::sleep(wait).await;
         }
+    }
+
+    /// A reply that came in a batch, at half the price.
+    fn batched(&self, line: &Line, result: Result<Reply, ModelError>) -> Result<Called, NotCalled> {
+        let reply = result.map_err(|error| NotCalled { error, attempts: Vec::new() })?;
+        let half = Line { price: line.price.map(Price::half), ..line.clone() };
+        let spend = self.spend(&half, &reply, None);
+        Ok(Called { reply, spend, attempts: Vec::new() })
     }
 
     /// What a reply took. One that does not tell is taken to have cost all that was reserved.

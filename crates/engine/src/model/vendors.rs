@@ -283,6 +283,12 @@ pub struct Price {
 impl Price {
     pub const FREE: Self = Self { input: 0.0, cached: 0.0, output: 0.0 };
 
+    /// The price of a batch.
+    #[must_use]
+    pub fn half(self) -> Self {
+        Self { input: self.input / 2.0, cached: self.cached / 2.0, output: self.output / 2.0 }
+    }
+
     /// What a reply costs, with what is paid on top of its tokens.
     pub fn of_reply(&self, reply: &super::Reply) -> Usd {
         let extra = Usage { input: reply.surcharged, ..Usage::default() };

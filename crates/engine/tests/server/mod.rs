@@ -99,7 +99,8 @@ impl Server {
             busy: Arc::default(),
             busiest: Arc::default(),
         };
-        let (seen, n_seen, busiest) = (Arc::clone(&state.seen), Arc::clone(&state.n_seen), Arc::clone(&state.busiest));
+        let (seen, n_seen, busiest) =
+            (Arc::clone(&state.seen), Arc::clone(&state.n_seen), Arc::clone(&state.busiest));
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let _ = stream.set_nodelay(true);

@@ -15,6 +15,7 @@ use jurist_engine::judge::{Bench, Case, Decision};
 use serde_json::Value as Json;
 
 use super::super::judge::{decision_line, ended};
+use super::super::judging::Batched;
 use super::super::{Chosen, Ended};
 use super::{Args, Tally, id_of, opened, record};
 use crate::render;
@@ -24,6 +25,9 @@ pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
     let (rubric, bench) = args.judging.bench(chosen).await?;
     let (bench, caller) = (Arc::new(bench), Arc::new(args.judging.caller(&chosen.settings)?));
     let width = args.judging.width(&chosen.settings);
+    if args.judging.batch && !collected(args, &rubric, &bench, &caller, width).await? {
+        return Ok(Ended::OverBudget);
+    }
     let mut out = BufWriter::new(std::io::stdout());
     let (mut tally, mut waiting) = (Tally::default(), VecDeque::new());
     let mut lines = lines(args.inputs(), width);
@@ -105,6 +109,47 @@ pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
 
 fn spent(caller: &Caller) -> String {
     caller.budget.spent().map_or("price not known".to_owned(), |it| it.to_string())
+}
+
+/// Gets every reply that the records ask for in batches; a tree's next question waits for the next one.
+///
+/// False if there is not enough money for it.
+async fn collected(
+    args: &Args,
+    rubric: &Arc<Rubric>,
+    bench: &Arc<Bench>,
+    caller: &Arc<Caller>,
+    width: usize,
+) -> anyhow::Result<bool> {
+    let paths = args.inputs();
+    anyhow::ensure!(
+        !paths.iter().any(|it| it.as_os_str() == "-"),
+        "--batch reads its records several times; give a file"
+    );
+    loop {
+        let mut lines = lines(paths.clone(), width);
+        let mut waiting = VecDeque::new();
+        while let Some(line) = lines.recv().await {
+            let (_, line) = line?;
+            let (rubric, bench, caller) = (Arc::clone(rubric), Arc::clone(bench), Arc::clone(caller));
+            waiting.push_back(tokio::spawn(async move {
+                decided(&line, &rubric, &bench, &caller).await.map(|_| ())
+            }));
+            if width <= waiting.len()
+                && let Some(task) = waiting.pop_front()
+            {
+                let _ = task.await;
+            }
+        }
+        for task in waiting {
+            let _ = task.await;
+        }
+        match args.judging.run_batch(caller).await? {
+            Batched::Nothing => return Ok(true),
+            Batched::Done => {}
+            Batched::OverBudget => return Ok(false),
+        }
+    }
 }
 
 /// The first that waits, done.

@@ -1,0 +1,170 @@
+//! The command before a model server on a real socket.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "../../engine/tests/server/mod.rs"]
+mod server;
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::{Value as Json, json};
+use server::{Act, Server};
+
+const RUBRIC: &str = "rubrics:\n  one:\n    criteria:\n      - {name: city, description: Names the capital.}\n      - {name: kind, description: Is kind.}\n";
+
+/// A folder with a rubric, twenty records and prices.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("rubric.yaml"), RUBRIC).unwrap();
+    let record = |it: usize| {
+        json!({ "id": it, "input": "Which?", "output": format!("Paris, {it}.") }).to_string() + "\n"
+    };
+    fs::write(folder.path().join("records.jsonl"), (0..20).map(record).collect::<String>()).unwrap();
+    fs::create_dir(folder.path().join(".jurist")).unwrap();
+    let prices = "prices:\n  openai/judge-1: {input: 1, output: 2}\n";
+    fs::write(folder.path().join(".jurist/config.yaml"), prices).unwrap();
+    folder
+}
+
+async fn jurist(folder: &Path, server: &Server, args: &[&str]) -> Output {
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_jurist"));
+    command
+        .args(args)
+        .args(["--judge", "openai/judge-1", "--base-url", &server.url])
+        .current_dir(folder)
+        .env_clear()
+        .env("OPENAI_API_KEY", "sk-test-secret-1234567890")
+        .env("JURIST_CACHE", folder.join("cache"))
+        .env("JURIST_BATCH_POLL_MS", "5");
+    command.output().await.unwrap()
+}
+
+fn lines(output: &Output) -> Vec<Json> {
+    String::from_utf8_lossy(&output.stdout).lines().map(|it| serde_json::from_str(it).unwrap()).collect()
+}
+
+const GRADE: [&str; 4] = ["grade", "records.jsonl", "--rubric", "rubric.yaml"];
+
+#[tokio::test]
+async fn records_are_graded_in_their_order_and_the_second_time_for_nothing() {
+    let (folder, server) = (folder(), Server::start(|_| Act::Fit).await);
+    for round in 0..2 {
+        let output = jurist(folder.path(), &server, &GRADE).await;
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let ids: Vec<u64> = lines(&output).iter().map(|it| it["id"].as_u64().unwrap()).collect();
+        assert_eq!(ids, (0..20).collect::<Vec<_>>());
+        assert!(
+            lines(&output)
+                .iter()
+                .all(|it| it["status"] == "pass" && it["spend"]["from_cache"] == (round == 1))
+        );
+        assert_eq!(server.n_seen(), 40);
+    }
+}
+
+#[tokio::test]
+async fn the_same_seed_and_replies_give_the_same_bytes_at_any_concurrency() {
+    let (folder, server) = (folder(), Server::start(|_| Act::Fit).await);
+    let mut outputs = Vec::new();
+    for width in ["1", "7", "64"] {
+        let output =
+            jurist(folder.path(), &server, &[&GRADE[..], &["--no-cache", "--concurrency", width]].concat())
+                .await;
+        outputs.push(output.stdout);
+    }
+    assert!(outputs.iter().all(|it| it == &outputs[0]) && !outputs[0].is_empty());
+}
+
+#[tokio::test]
+async fn how_it_ends_tells_what_happened() {
+    let folder = folder();
+    let run = async |act: Act, more: &[&str]| {
+        let server = Server::start(move |_| act.clone()).await;
+        jurist(folder.path(), &server, &[&GRADE[..], &["--no-cache"], more].concat()).await
+    };
+    let zero = Act::Say(r#"{"reasoning": "no", "score": 0}"#.into());
+    assert_eq!(run(zero, &[]).await.status.code(), Some(1));
+    let down = run(Act::Status(401, Vec::new(), "{}".into()), &[]).await;
+    assert_eq!(down.status.code(), Some(3));
+    assert!(
+        String::from_utf8_lossy(&down.stderr).contains("left alone"),
+        "{}",
+        String::from_utf8_lossy(&down.stderr)
+    );
+    assert!(lines(&down).iter().all(|it| it["status"] == "error" && it["score"].is_null()));
+    let capped = run(Act::Fit, &["--max-cost", "0.02"]).await;
+    assert_eq!(capped.status.code(), Some(5));
+    let count = |status: &str| lines(&capped).iter().filter(|it| it["status"] == status).count();
+    assert!(0 < count("pass") && 0 < count("deferred"), "{} {}", count("pass"), count("deferred"));
+    assert_eq!(run(Act::Fit, &["--concurrency", "0"]).await.status.code(), Some(2));
+}
+
+#[tokio::test]
+async fn a_recording_needs_neither_server_nor_key_nor_name() {
+    let (folder, server) = (folder(), Server::start(|_| Act::Fit).await);
+    let recorded = jurist(folder.path(), &server, &[&GRADE[..], &["--record", "calls.jsonl"]].concat()).await;
+    let text = fs::read_to_string(folder.path().join("calls.jsonl")).unwrap();
+    assert_eq!(text.lines().count(), 40);
+    assert!(!text.contains("sk-test-secret"));
+    let replayed = tokio::process::Command::new(env!("CARGO_BIN_EXE_jurist"))
+        .args(GRADE)
+        .args(["--replay", "calls.jsonl"])
+        .current_dir(folder.path())
+        .env_clear()
+        .output()
+        .await
+        .unwrap();
+    assert_eq!(replayed.status.code(), Some(0), "{}", String::from_utf8_lossy(&replayed.stderr));
+    let scores = |output: &Output| lines(output).iter().map(|it| it["score"].clone()).collect::<Vec<_>>();
+    assert_eq!(scores(&recorded), scores(&replayed));
+}
+
+#[tokio::test]
+async fn ping_tells_latency_price_and_form() {
+    let (folder, server) = (folder(), Server::start(|_| Act::Fit).await);
+    let output = jurist(folder.path(), &server, &["judge", "ping"]).await;
+    let said = String::from_utf8_lossy(&output.stdout);
+    for part in ["openai/judge-1", "$1 in", "$2 out", " ms", "JSON Schema", "tokens in"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(!said.contains("sk-test-secret"));
+}
+
+#[tokio::test]
+async fn a_batch_grades_everything_at_half_the_price() {
+    let folder = folder();
+    let sent = std::sync::Mutex::new(Vec::<Json>::new());
+    let server = Server::start(move |seen| {
+        let mut sent = sent.lock().unwrap();
+        match seen.path.as_str() {
+            "/files" => {
+                sent.extend(seen.body.as_str().unwrap().lines().filter_map(|it| serde_json::from_str(it).ok()));
+                Act::Raw(r#"{"id": "file-1"}"#.into())
+            }
+            "/batches" => Act::Raw(r#"{"id": "batch_1"}"#.into()),
+            "/batches/batch_1" => Act::Raw(r#"{"status": "completed", "output_file_id": "out"}"#.into()),
+            "/files/out/content" => {
+                let body = json!({ "choices": [{ "message": { "content": r#"{"reasoning": "r", "score": 1}"# } }],
+                    "usage": { "prompt_tokens": 1000, "completion_tokens": 500 } });
+                let line = |it: &Json| json!({ "custom_id": it["custom_id"], "response": { "status_code": 200, "body": body } }).to_string() + "\n";
+                Act::Raw(sent.iter().map(line).collect())
+            }
+            other => panic!("{other} is no address of a batch"),
+        }
+    })
+    .await;
+    let output = jurist(folder.path(), &server, &[&GRADE[..], &["--batch"]].concat()).await;
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(lines(&output).len(), 20);
+    assert!(lines(&output).iter().all(|it| it["spend"]["cost"] == json!(0.002)));
+    assert_eq!(server.n_seen(), 4);
+    let over = jurist(
+        folder.path(),
+        &server,
+        &[&GRADE[..], &["--batch", "--refresh", "--max-cost", "0.01"]].concat(),
+    )
+    .await;
+    assert_eq!(over.status.code(), Some(5));
+}
