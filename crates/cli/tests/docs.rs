@@ -36,10 +36,7 @@ fn every_yaml_block_of_the_documentation_is_in_order() {
             }
             n_blocks += 1;
             // Settings are known by where they stand.
-            let is_settings = block
-                .lines()
-                .all(|it| ["judge:", "refs:", " ", "#", ""].iter().any(|start| it.starts_with(start)))
-                && block.contains("refs:");
+            let is_settings = block.lines().next().is_some_and(|it| it.contains(".jurist/config.yaml"));
             let file = folder.path().join(if is_settings { ".jurist/config.yaml" } else { "suite.yaml" });
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(&file, block).unwrap();

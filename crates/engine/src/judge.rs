@@ -44,6 +44,8 @@ pub struct Bench {
     pub seed: u64,
     /// For checks that compare meanings.
     pub embedders: Option<Arc<Embedders>>,
+    /// Whether everything that is sent and comes back is kept, to be looked at.
+    pub transcript: bool,
 }
 
 /// One judge: a model, and which of several draws from it.
@@ -96,7 +98,7 @@ impl Bench {
         };
         let calls = judge.calls.unwrap_or(Calls::PerCriterion);
         let embedders = Some(Arc::new(Embedders::new(Arc::clone(resolver), None)));
-        Ok(Self { members, combine, escalate, calls, seed, embedders })
+        Ok(Self { members, combine, escalate, calls, seed, embedders, transcript: false })
     }
 }
 
@@ -185,8 +187,9 @@ impl Bench {
     ) -> Result<Opinion, BadTemplate> {
         let mut prompter = Prompter::new(case.material, case.row, self.seed);
         prompter.set_draw(member.draw);
-        let embedders = self.embedders.as_deref();
-        let sitting = Sitting { caller, member, case, prompter: &prompter, calls: self.calls, embedders };
+        let (embedders, transcript) = (self.embedders.as_deref(), self.transcript);
+        let sitting =
+            Sitting { caller, member, case, prompter: &prompter, calls: self.calls, embedders, transcript };
         sitting.grade().await
     }
 }
@@ -213,6 +216,7 @@ struct Sitting<'a> {
     prompter: &'a Prompter<'a>,
     calls: Calls,
     embedders: Option<&'a Embedders>,
+    transcript: bool,
 }
 
 /// An answer with all that came with it.
@@ -583,7 +587,7 @@ impl Sitting<'_> {
     /// Asks, and asks once more if the reply cannot be used; both share one budget of tries.
     async fn converse(&self, asked: &Asked) -> (Result<Read, Trouble>, Took) {
         let read = |text: &str| self.prompter.read(&asked.form, text);
-        converse(self.caller, self.member, asked, read).await
+        converse(self.caller, self.member, asked, self.transcript, read).await
     }
 }
 
@@ -591,32 +595,33 @@ async fn converse<T>(
     caller: &Caller,
     member: &Member,
     asked: &Asked,
+    transcript: bool,
     read: impl Fn(&str) -> Result<T, Malformed>,
 ) -> (Result<T, Trouble>, Took) {
     let mut request = request(member, asked);
     let (mut tries, mut took, mut turns) = (Tries::default(), Took::default(), Vec::new());
     loop {
         let called = caller.call(&member.line, &request, &mut tries).await;
-        let raw = match &called {
-            Ok(called) => Ok(called.reply.text.clone()),
-            Err(it) => Err(it.error.detail.clone()),
-        };
-        let exchange = Exchange { request: request.clone(), reply: raw };
-        let Called { reply, spend, attempts } = match called {
+        let exchange = transcript.then(|| Exchange {
+            request: request.clone(),
+            reply: called.as_ref().map(|it| it.reply.text.clone()).map_err(|it| it.error.detail.clone()),
+        });
+        let exchanges = exchange.into_iter().collect();
+        let Called { reply, spend, attempts, key } = match called {
             Ok(called) => called,
             Err(it) => {
-                took.add(Took { spend: None, attempts: it.attempts.clone(), exchanges: vec![exchange] });
+                took.add(Took { spend: None, attempts: it.attempts.clone(), exchanges });
                 return (Err(Trouble::Call(it)), took);
             }
         };
-        took.add(Took { spend: Some(spend), attempts, exchanges: vec![exchange] });
-        turns.push((request.clone(), reply));
+        took.add(Took { spend: Some(spend), attempts, exchanges });
+        turns.push((key, reply));
         let reply = &turns[turns.len() - 1].1;
         let malformed = match understood(reply, &read) {
             Ok(read) => {
                 // Only now is it known that these replies are worth keeping.
                 if !spend.from_cache {
-                    turns.iter().for_each(|(request, reply)| caller.keep(&member.line, request, reply));
+                    turns.iter().for_each(|(key, reply)| caller.keep(key, reply));
                 }
                 return (Ok(read), took);
             }
@@ -716,7 +721,7 @@ pub async fn compare(
     let (mut rounds, mut reasons, mut took) = (Vec::new(), Vec::new(), Took::default());
     for order in orders {
         let round = contest.round(criterion, order, seed);
-        let (read, more) = converse(caller, member, &round.asked, |text| round.read(text)).await;
+        let (read, more) = converse(caller, member, &round.asked, false, |text| round.read(text)).await;
         took.add(more);
         let (winner, reason) = read.map_err(|it| it.outcome())?;
         rounds.push((round.order.clone(), winner));

@@ -39,7 +39,15 @@ fn member(vendor: &str, server: &Server) -> Member {
 }
 
 fn bench(members: Vec<Member>) -> Bench {
-    Bench { members, combine: None, escalate: None, calls: Calls::PerCriterion, seed: 7, embedders: None }
+    Bench {
+        members,
+        combine: None,
+        escalate: None,
+        calls: Calls::PerCriterion,
+        seed: 7,
+        embedders: None,
+        transcript: false,
+    }
 }
 
 fn caller() -> Caller {
@@ -141,6 +149,61 @@ async fn a_model_that_takes_no_temperature_is_asked_without() {
     .await;
     assert_eq!(decide(&bench(vec![member("openai", &server)]), &caller(), &unit()).await.score, Some(0.5));
     assert_eq!(server.n_seen(), 2);
+}
+
+#[tokio::test]
+async fn a_server_that_calls_the_limit_by_its_other_name_is_understood() {
+    let server = Server::start(|seen| match seen.body.get("max_completion_tokens") {
+        Some(_) => status(
+            400,
+            r#"{"error": {"message": "Unrecognized field max_completion_tokens, use max_tokens"}}"#,
+        ),
+        None => say(GOOD),
+    })
+    .await;
+    assert_eq!(decide(&bench(vec![member("openai", &server)]), &caller(), &unit()).await.score, Some(0.5));
+    assert_eq!(server.n_seen(), 2);
+}
+
+#[tokio::test]
+async fn a_wait_that_stands_in_the_body_is_honoured() {
+    let body = r#"{"error": {"code": 429, "details": [{"@type": "RetryInfo", "retryDelay": "0.001s"}]}}"#;
+    let server = Server::script(vec![status(429, body), say(GOOD)]).await;
+    let slow = Caller::default().with_backoff(Duration::from_secs(600));
+    assert_eq!(decide(&bench(vec![member("gemini", &server)]), &slow, &unit()).await.score, Some(0.5));
+}
+
+#[tokio::test]
+async fn a_proxy_of_the_settings_is_used_and_tls_trouble_is_said() {
+    let proxy = Server::script(vec![say(GOOD)]).await;
+    let network = jurist_core::dialect::Network { ca: None, proxy: Some(proxy.url.clone()) };
+    let settings = Settings { network, ..Settings::default() };
+    let judge = |base_url: &str| Judge {
+        model: Some("ollama/judge-1".into()),
+        base_url: Some(base_url.to_owned()),
+        timeout: Some(2.0),
+        ..Judge::default()
+    };
+    let one = |settings: Settings, base_url: &str| {
+        let line = Resolver::new(settings, |_| None).unwrap().line(&judge(base_url)).unwrap();
+        Member { line: Arc::new(line), temperature: None, max_tokens: 100, draw: 0 }
+    };
+    let through = one(settings, "http://models.example/v1");
+    assert_eq!(decide(&bench(vec![through]), &caller(), &unit()).await.score, Some(0.5));
+    assert_eq!(proxy.last().path, "http://models.example/v1/chat/completions");
+
+    let plain = Server::script(vec![say(GOOD)]).await;
+    let tls = one(Settings::default(), &plain.url.replace("http://", "https://"));
+    let decision = decide(&bench(vec![tls]), &caller(), &unit()).await;
+    let Outcome::Failed { failure: Failure::Unavailable, detail } = &decision.opinions[0].grades[0].outcome
+    else {
+        panic!()
+    };
+    assert!(detail.contains("cannot reach https://127.0.0.1"), "{detail}");
+
+    let bad = jurist_core::dialect::Network { ca: Some("no-such-file.pem".into()), proxy: None };
+    let error = Resolver::new(Settings { network: bad, ..Settings::default() }, |_| None).unwrap_err();
+    assert!(error.to_string().contains("no-such-file.pem"), "{error}");
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use anyhow::Context;
 use jurist_core::candidate::{Format, read_trace};
 use jurist_core::dialect::{self, Dialect, ReadError, Variables, World};
 use jurist_core::grade::{Deferral, Grade, Outcome, Spend, Status};
-use jurist_core::judge::{Keys, Material};
+use jurist_core::judge::{Keys, Material, position_bias};
 use jurist_core::rubric::{Criterion, Polarity, Rubric, WHOLE};
 use jurist_core::suite::{Calls, Judge};
 use jurist_engine::call::{Caller, Line};
@@ -101,6 +101,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             }
             wait_for(async {
                 let (rubric, bench) = ask.judging.bench(&chosen).await?;
+                let bench = Bench { transcript: !ask.brief && !ask.json, ..bench };
                 let caller = ask.judging.caller(&chosen.settings)?;
                 anyhow::ensure!(
                     !ask.judging.batch,
@@ -478,6 +479,9 @@ async fn several(
         writeln!(out, "  shown as {}: {}", shown.join(", "), name(winner))?;
     }
     writeln!(out, "{}", printable(&reason))?;
+    if let Some(share) = position_bias(&rounds).filter(|_| 1 < rounds.len()) {
+        writeln!(out, "  whoever stood first won {:.0} % of the rounds that were decided", share * 100.0)?;
+    }
     writeln!(out, "\x1b[1m{}\x1b[0m · {}", name(&winner), cost(&spend))?;
     Ok(Ended::Passed)
 }
@@ -603,6 +607,7 @@ async fn scripted(record: &Json) -> Result<Decision, String> {
         calls: Calls::PerCriterion,
         seed: 0,
         embedders: None,
+        transcript: false,
     };
     let case = Case { candidate: "line", material: &material, row: None, rubric };
     bench.decide(&Caller::default(), case).await.map_err(|error| error.to_string())

@@ -74,6 +74,8 @@ pub struct Called {
     pub reply: Reply,
     pub spend: Spend,
     pub attempts: Vec<Attempt>,
+    /// Under which it can be kept.
+    pub key: String,
 }
 
 /// No reply, and what was tried.
@@ -211,7 +213,7 @@ impl Caller {
         }
         // Before the cache, which has it as well by now: it was paid in this run.
         if let Some(result) = self.batches.as_ref().and_then(|it| it.reply(request)) {
-            let called = self.batched(line, result)?;
+            let called = self.batched(line, request, result)?;
             self.tape.record(request, &called.reply);
             return Ok(called);
         }
@@ -237,9 +239,9 @@ impl Caller {
     }
 
     /// Keeps a reply for the next time. Only who has understood it knows that it is worth keeping.
-    pub fn keep(&self, line: &Line, request: &Request, reply: &Reply) {
-        if let Some(cache) = &self.cache {
-            cache.put(&cache_key(line, request), reply);
+    pub fn keep(&self, key: &str, reply: &Reply) {
+        if let Some(cache) = self.cache.as_ref().filter(|_| !key.is_empty()) {
+            cache.put(key, reply);
         }
     }
 
@@ -274,7 +276,7 @@ impl Caller {
                     gate.succeeded();
                     let spend = self.spend(line, &reply, most);
                     reserved.settle(spend.cost);
-                    return Ok(Called { reply, spend, attempts });
+                    return Ok(Called { reply, spend, attempts, key: key.to_owned() });
                 }
                 Err(error) => error,
             };
@@ -296,11 +298,16 @@ impl Caller {
     }
 
     /// A reply that came in a batch, at half the price.
-    fn batched(&self, line: &Line, result: Result<Reply, ModelError>) -> Result<Called, NotCalled> {
+    fn batched(
+        &self,
+        line: &Line,
+        request: &Request,
+        result: Result<Reply, ModelError>,
+    ) -> Result<Called, NotCalled> {
         let reply = result.map_err(|error| NotCalled { error, attempts: Vec::new() })?;
         let half = Line { price: line.price.map(Price::half), ..line.clone() };
         let spend = self.spend(&half, &reply, None);
-        Ok(Called { reply, spend, attempts: Vec::new() })
+        Ok(Called { reply, spend, attempts: Vec::new(), key: cache_key(line, request) })
     }
 
     /// What a reply took. One that does not tell is taken to have cost all that was reserved.
@@ -340,7 +347,7 @@ fn cache_key(line: &Line, request: &Request) -> String {
 /// A reply that cost nothing this time.
 fn kept(reply: Reply) -> Called {
     let spend = Spend { cost: Some(Usd::default()), from_cache: true, ..Spend::default() };
-    Called { reply, spend, attempts: Vec::new() }
+    Called { reply, spend, attempts: Vec::new(), key: String::new() }
 }
 
 impl NotCalled {

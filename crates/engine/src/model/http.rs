@@ -79,6 +79,8 @@ pub struct HttpModel {
 struct Learned {
     shape: usize,
     temperature: bool,
+    /// The limit of tokens goes by its other name.
+    other_limit: bool,
 }
 
 /// What a server said, before anything is made of it.
@@ -91,7 +93,7 @@ pub struct Answer {
 
 impl HttpModel {
     pub fn new(client: reqwest::Client, endpoint: Endpoint) -> Self {
-        let learned = Mutex::new(Learned { shape: 0, temperature: true });
+        let learned = Mutex::new(Learned { shape: 0, temperature: true, other_limit: false });
         Self { client, endpoint, first: OnceCell::new(), learned }
     }
 
@@ -127,6 +129,8 @@ impl HttpModel {
             without = Request { temperature: None, ..request.clone() };
             &without
         };
+        let other = Quirks { max_tokens: other_limit(quirks.max_tokens), ..*quirks };
+        let quirks = if learned.other_limit { &other } else { quirks };
         match protocol {
             Protocol::OpenaiChat => openai_chat::body(request, model, shape, quirks),
             Protocol::OpenaiResponses => openai_responses::body(request, model, shape, quirks),
@@ -179,12 +183,21 @@ impl HttpModel {
             learned.temperature = false;
             return true;
         }
+        if !used.other_limit && answer.text.contains(other_limit(self.endpoint.quirks.max_tokens)) {
+            learned.other_limit = true;
+            return true;
+        }
         // Others may have learned it in the meantime.
         if learned.shape == used.shape && learned.shape + 1 < self.endpoint.shapes.len() {
             learned.shape += 1;
         }
         used.shape < learned.shape
     }
+}
+
+/// OpenAI renamed the field, and servers take the one or the other.
+fn other_limit(name: &str) -> &'static str {
+    if name == "max_tokens" { "max_completion_tokens" } else { "max_tokens" }
 }
 
 impl Model for HttpModel {
@@ -340,12 +353,15 @@ pub fn understood(answer: &Answer) -> Result<Json, ModelError> {
         _ => (ErrorKind::Rejected, status.to_string()),
     };
     let maybe_billed = (200..300).contains(&answer.status);
-    Err(ModelError {
-        kind,
-        detail: format!("{about}: {said}"),
-        retry_after: answer.retry_after,
-        maybe_billed,
-    })
+    let retry_after = answer.retry_after.or_else(|| retry_delay(&answer.text));
+    Err(ModelError { kind, detail: format!("{about}: {said}"), retry_after, maybe_billed })
+}
+
+/// Gemini says in the body how long to wait: `"retryDelay": "37s"`.
+fn retry_delay(text: &str) -> Option<Duration> {
+    let (_, rest) = text.split_once("\"retryDelay\"")?;
+    let seconds = rest.split('"').nth(1)?.strip_suffix('s')?;
+    Duration::try_from_secs_f64(seconds.parse().ok()?).ok()
 }
 
 /// Whether an error is about the form of the request, so that another form may do.
@@ -362,6 +378,8 @@ fn is_about_form(text: &str) -> bool {
         "responseJsonSchema",
         "structured output",
         "text.format",
+        "max_tokens",
+        "max_completion_tokens",
     ];
     words.iter().any(|it| text.contains(it))
 }

@@ -20,6 +20,8 @@ pub struct Seen {
     pub path: String,
     pub headers: Vec<(String, String)>,
     pub body: Json,
+    /// Bytes of the body.
+    pub length: usize,
     /// How many came before it.
     pub nth: usize,
 }
@@ -162,7 +164,8 @@ async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Seen> {
         if let Some(at) = buffer.windows(4).position(|it| it == b"\r\n\r\n") {
             break at + 4;
         }
-        if stream.read_buf(buffer).await.ok()? == 0 {
+        // A greeting in TLS is none that this server understands.
+        if stream.read_buf(buffer).await.ok()? == 0 || buffer[0] == 0x16 {
             return None;
         }
     };
@@ -184,7 +187,7 @@ async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Seen> {
     let body = serde_json::from_slice(raw)
         .unwrap_or_else(|_| Json::String(String::from_utf8_lossy(raw).into_owned()));
     buffer.drain(..end + length);
-    Some(Seen { path, headers, body, nth: 0 })
+    Some(Seen { path, headers, body, length, nth: 0 })
 }
 
 /// What the real server would refuse.
@@ -299,11 +302,8 @@ enum End {
 fn wrapped(seen: &Seen, text: &str, end: End) -> String {
     let body = &seen.body;
     let tools = !body["tool_choice"].is_null();
-    let (input, output, cached) = (
-        body.to_string().len() as u64 / 4,
-        text.len() as u64 / 4 + 1,
-        8_u64.min(body.to_string().len() as u64 / 8),
-    );
+    let length = seen.length as u64;
+    let (input, output, cached) = (length / 4, text.len() as u64 / 4 + 1, 8_u64.min(length / 8));
     match protocol(&seen.path).unwrap_or(Protocol::Chat) {
         Protocol::Chat => {
             let finish = match end {
