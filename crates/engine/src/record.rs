@@ -205,6 +205,15 @@ fn difference(recorded: &Request, asked: &Request) -> String {
         return format!("is draw {} of a jury, and this one is draw {}", recorded.draw, asked.draw);
     }
     let (left, right) = (texts(recorded), texts(asked));
+    if left == right {
+        let schema = recorded.schema != asked.schema;
+        let what = if schema {
+            "asks for another shape of reply"
+        } else {
+            "has another seed, or another record behind it"
+        };
+        return format!("says the same and {what}");
+    }
     let shared = left.iter().zip(&right).take_while(|(a, b)| a == b).count();
     let line =
         |lines: &[String]| lines.get(shared).map_or("its end".to_owned(), |it| format!("`{}`", short(it)));

@@ -9,7 +9,7 @@ use jurist_core::dialect::{self, Dialect, ReadError, Variables, World};
 use jurist_core::grade::{Deferral, Grade, Outcome, Spend, Status};
 use jurist_core::judge::{Keys, Material, position_bias};
 use jurist_core::rubric::{Criterion, Polarity, Rubric, WHOLE};
-use jurist_core::suite::{Calls, Judge};
+use jurist_core::suite::{Calls, Judge, Row};
 use jurist_engine::call::{Caller, Line};
 use jurist_engine::judge::{Bench, Case, Decision, Exchange, Member, Preference, compare};
 use jurist_engine::load::read_input;
@@ -95,9 +95,9 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             let Some(chosen) = rubric(&ask.rubric, ask.rubric_name.as_deref(), &ask.loading)? else {
                 return Ok(Ended::BadInput);
             };
-            let mut materials = vec![material(&ask.candidate, ask.task.as_deref())?];
+            let mut all = vec![given(&ask.candidate, ask.task.as_deref())?];
             for path in &ask.against {
-                materials.push(material(path, ask.task.as_deref())?);
+                all.push(given(path, ask.task.as_deref())?);
             }
             wait_for(async {
                 let (rubric, bench) = ask.judging.bench(&chosen).await?;
@@ -108,9 +108,9 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                     "one candidate is not worth a batch; `jurist grade --batch` grades many"
                 );
                 let ended = if ask.against.is_empty() {
-                    one(ask, &caller, &bench, &rubric, &materials[0]).await?
+                    one(ask, &caller, &bench, &rubric, &all[0]).await?
                 } else {
-                    several(ask, &caller, &bench, &rubric, &materials).await?
+                    several(ask, &caller, &bench, &rubric, &all).await?
                 };
                 ask.judging.finish(&caller)?;
                 Ok(ended)
@@ -120,16 +120,22 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     }
 }
 
+/// A candidate from a file, with its record if it is one.
+struct Given {
+    material: Material,
+    row: Option<Row>,
+}
+
 /// A candidate from a file: a record, a trace, or plain text.
-fn material(path: &Path, task: Option<&str>) -> anyhow::Result<Material> {
+fn given(path: &Path, task: Option<&str>) -> anyhow::Result<Given> {
     let name = path.display();
     let text = read_input(path).map_err(|error| anyhow::anyhow!("cannot read `{name}`: {error}"))?;
     let keys = ["output", "outputs", "response", "answer", "trace"];
     let record: Option<Json> =
         serde_json::from_str(&text).ok().filter(|it: &Json| keys.iter().any(|key| it.get(*key).is_some()));
-    let mut material = match record {
+    let mut material = match &record {
         Some(record) => {
-            Material::from_record(&record, Keys::default()).with_context(|| format!("`{name}`"))?
+            Material::from_record(record, Keys::default()).with_context(|| format!("`{name}`"))?
         }
         None => match read_trace(&text, None).with_context(|| format!("`{name}`"))? {
             (Format::Text, _) => {
@@ -141,7 +147,8 @@ fn material(path: &Path, task: Option<&str>) -> anyhow::Result<Material> {
     if let Some(task) = task {
         task.clone_into(&mut material.task);
     }
-    Ok(material)
+    let row = record.and_then(|it| it.as_object().cloned());
+    Ok(Given { material, row })
 }
 
 async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
@@ -237,10 +244,10 @@ async fn one(
     caller: &Caller,
     bench: &Bench,
     rubric: &Rubric,
-    material: &Material,
+    given: &Given,
 ) -> anyhow::Result<Ended> {
     let candidate = ask.candidate.display().to_string();
-    let case = Case { candidate: &candidate, material, row: None, rubric };
+    let case = Case { candidate: &candidate, material: &given.material, row: given.row.as_ref(), rubric };
     let decision = bench.decide(caller, case).await?;
     let mut out = anstream::stdout();
     if ask.json {
@@ -442,12 +449,12 @@ async fn several(
     caller: &Caller,
     bench: &Bench,
     rubric: &Rubric,
-    materials: &[Material],
+    all: &[Given],
 ) -> anyhow::Result<Ended> {
     let criteria: Vec<String> = leaves(&rubric.criteria).into_iter().map(goal).collect();
     let names: Vec<String> =
         std::iter::once(&ask.candidate).chain(&ask.against).map(|it| it.display().to_string()).collect();
-    let candidates: Vec<&Material> = materials.iter().collect();
+    let candidates: Vec<&Material> = all.iter().map(|it| &it.material).collect();
     let about = (names[0].as_str(), criteria.join("\n"));
     let compared =
         compare(caller, &bench.members[0], candidates, (about.0, &about.1), ask.both_orders, bench.seed)
