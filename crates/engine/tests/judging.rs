@@ -8,10 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use jurist_core::candidate::{Role, Step, ToolResult, Trace};
 use jurist_core::dialect::{ModelPrice, Settings};
 use jurist_core::grade::{Deferral, Failure, Outcome, Status, Usd};
 use jurist_core::judge::Material;
-use jurist_core::rubric::{Ask, CannotAssess, Criterion, Draft, Polarity, Rubric, Scale};
+use jurist_core::rubric::{
+    Answers, Ask, CannotAssess, Criterion, Draft, Graph, Leaf, Node, Polarity, Rubric, Scale, Target,
+};
 use jurist_core::score::Combine;
 use jurist_core::suite::{Aggregate, Calls, Judge, Jury, TieBreak};
 use jurist_engine::call::{Cache, Caching, Caller, Limits};
@@ -756,10 +759,17 @@ async fn no_candidate_decides_its_own_grade() {
     let real =
         |key: &str, value: serde_json::Value| json!({ "reasoning": "mine alone", key: value }).to_string();
     let scales = [
-        (Scale::likert(1, 5), real("score", json!(2)), 0.25),
-        (Scale::Unit, real("score", json!(0.375)), 0.375),
-        (Scale::Binary, real("verdict", json!(false)), 0.0),
+        (Some(Scale::likert(1, 5)), real("score", json!(2)), 0.25),
+        (Some(Scale::Unit), real("score", json!(0.375)), 0.375),
+        (Some(Scale::Binary), real("verdict", json!(false)), 0.0),
+        // A tree's only node: no.
+        (None, real("verdict", json!("no")), 0.0),
     ];
+    let leaf = |score| Target::Leaf(Leaf { score, reason: None });
+    let answers = Answers::YesNo { yes: leaf(1.0), no: leaf(0.0) };
+    let node = Node { id: "a".into(), ask: "Is it right?".into(), answers };
+    let graph = Graph { root: "a".into(), nodes: vec![node] };
+    let tree = rubric(vec![Criterion::new("city", "Is right.", Ask::Tree(graph))]);
     let (mut n_asked, mut n_failed) = (0, 0);
     for candidate in &candidates {
         let text = candidate["text"].as_str().unwrap().to_owned();
@@ -767,6 +777,11 @@ async fn no_candidate_decides_its_own_grade() {
         match candidate["where"].as_str().unwrap() {
             "diff" => material.diff = Some(text.clone()),
             "task" => material.task.clone_from(&text),
+            "tool_result" => {
+                let result = ToolResult { text: text.clone(), ..ToolResult::default() };
+                let step = Step { role: Role::Tool, results: vec![result], ..Step::default() };
+                material.trace = Some(Trace { steps: vec![step], ..Trace::default() });
+            }
             _ => material.response = Some(text.clone()),
         }
         for (scale, answer, expected) in &scales {
@@ -787,7 +802,10 @@ async fn no_candidate_decides_its_own_grade() {
                     http: None,
                 };
                 let member = Member { line: Arc::new(line), temperature: None, max_tokens: 100, draw: 0 };
-                let rubric = rubric(vec![criterion("city", scale.clone())]);
+                let rubric = match scale {
+                    Some(scale) => rubric(vec![criterion("city", scale.clone())]),
+                    None => tree.clone(),
+                };
                 let case = Case { candidate: "c", material: &material, row: None, rubric: &rubric };
                 let decision = bench(vec![member]).decide(&caller(), case).await.unwrap();
                 let outcome = &decision.opinions[0].grades[0].outcome;

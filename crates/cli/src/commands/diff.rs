@@ -26,7 +26,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let read = |path| rubric(path, args.rubric.as_deref(), &args.loading);
+    let read = |path| rubric(path, args.rubric.as_deref(), "--rubric", &args.loading);
     let (Some(old), Some(new)) = (read(&args.old)?, read(&args.new)?) else {
         return Ok(Ended::BadInput);
     };

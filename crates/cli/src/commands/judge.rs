@@ -92,7 +92,9 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     match &args.what {
         What::Ping { model, judging } => wait_for(ping(model.as_deref(), judging)),
         What::Ask(ask) => {
-            let Some(chosen) = rubric(&ask.rubric, ask.rubric_name.as_deref(), &ask.loading)? else {
+            let Some(chosen) =
+                rubric(&ask.rubric, ask.rubric_name.as_deref(), "--rubric-name", &ask.loading)?
+            else {
                 return Ok(Ended::BadInput);
             };
             let mut all = vec![given(&ask.candidate, ask.task.as_deref())?];

@@ -152,7 +152,9 @@ struct Chosen {
 }
 
 /// The one rubric of a file, or the one that is asked for by name, with the judge that goes with it.
-fn rubric(path: &Path, name: Option<&str>, loading: &Loading) -> anyhow::Result<Option<Chosen>> {
+///
+/// `flag` is how the command lets one say which.
+fn rubric(path: &Path, name: Option<&str>, flag: &str, loading: &Loading) -> anyhow::Result<Option<Chosen>> {
     let Some((suite, settings)) = suite_and_settings(path, loading.options())? else { return Ok(None) };
     let monitor_name =
         |it: &'_ Monitor| it.agents.first().map_or_else(|| "monitor".to_owned(), |it| it.0.clone());
@@ -187,7 +189,7 @@ fn rubric(path: &Path, name: Option<&str>, loading: &Loading) -> anyhow::Result<
         (1, Some(only)) => Ok(Some(taken(only))),
         (_, None) => anyhow::bail!("`{}` holds no rubric", path.display()),
         _ => anyhow::bail!(
-            "`{}` holds several rubrics; choose one with --rubric: {}",
+            "`{}` holds several rubrics; choose one with {flag}: {}",
             path.display(),
             names.join(", ")
         ),

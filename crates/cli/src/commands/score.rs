@@ -115,7 +115,8 @@ struct Member<'a> {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let Some(Chosen { rubric, judge, .. }) = rubric(&args.file, args.rubric.as_deref(), &args.loading)?
+    let Some(Chosen { rubric, judge, .. }) =
+        rubric(&args.file, args.rubric.as_deref(), "--rubric", &args.loading)?
     else {
         return Ok(Ended::BadInput);
     };

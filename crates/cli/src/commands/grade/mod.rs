@@ -41,6 +41,9 @@ pub struct Args {
     /// A rubric; judges answer what its checks do not
     #[arg(long, value_name = "FILE")]
     rubric: Option<PathBuf>,
+    /// Which rubric, where the file has several
+    #[arg(long, value_name = "NAME", requires = "rubric")]
+    rubric_name: Option<String>,
     /// Stop at the first record that cannot be read
     #[arg(long)]
     strict: bool,
@@ -57,7 +60,10 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             Grading::One(Check::new(name, &params)?)
         }
         (None, Some(path)) => {
-            let Some(chosen) = rubric(path, None, &args.loading)? else { return Ok(Ended::BadInput) };
+            let Some(chosen) = rubric(path, args.rubric_name.as_deref(), "--rubric-name", &args.loading)?
+            else {
+                return Ok(Ended::BadInput);
+            };
             if !chosen.rubric.questions().all(|it| matches!(it.criterion.ask, Ask::Check(_))) {
                 return wait_for(judged::run(args, &chosen));
             }
