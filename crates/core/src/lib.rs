@@ -18,4 +18,6 @@ pub mod grade;
 pub mod run;
 pub mod score;
 pub mod judge;
+pub mod plan;
+pub mod report;
 pub mod schema;

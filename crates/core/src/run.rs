@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::grade::{Grade, Spend, Time, Verdict, Version};
+use crate::rubric::PASS_MARK;
 
 /// A run with everything needed to report on it again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,6 +29,14 @@ pub struct Run {
     /// In the order of the plan.
     pub results: Vec<CaseResult>,
     pub spend: Spend,
+}
+
+impl Run {
+    /// The pass mark of one of its rubrics.
+    pub fn pass_mark(&self, rubric: &Version) -> Option<f64> {
+        let rubric = self.rubrics.get(rubric)?;
+        Some(rubric.get("threshold").and_then(serde_json::Value::as_f64).unwrap_or(PASS_MARK))
+    }
 }
 
 /// What came of one case.

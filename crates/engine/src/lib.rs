@@ -5,7 +5,9 @@
 pub mod batch;
 pub mod call;
 pub mod embed;
+pub mod execute;
 pub mod judge;
 pub mod load;
 pub mod model;
 pub mod record;
+pub mod runs;

@@ -6,11 +6,14 @@ mod checks;
 mod completions;
 mod convert;
 mod diff;
+mod eval;
 mod grade;
 mod init;
 mod judge;
 mod judging;
 mod presets;
+mod reporting;
+mod runs;
 mod schema;
 mod score;
 mod trace;
@@ -52,6 +55,7 @@ pub enum Ended {
 Start here:
   jurist init                     write a small suite to look at
   jurist check suite.yaml         say everything that is wrong with a file
+  jurist eval suite.yaml          grade its cases; --explain shows what would be asked
   jurist judge ask suite.yaml answer.txt
                                   have a model grade one answer, and see everything it was asked
   jurist score rubric.yaml grades.jsonl
@@ -70,6 +74,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Eval(Box<eval::Args>),
     Check(check::Args),
     Convert(convert::Args),
     Grade(grade::Args),
@@ -81,6 +86,7 @@ enum Command {
     Presets(presets::Args),
     Schema(schema::Args),
     Init(init::Args),
+    Runs(runs::Args),
     Cache(cache::Args),
     Completions(completions::Args),
 }
@@ -88,6 +94,8 @@ enum Command {
 impl Cli {
     pub fn run(self) -> anyhow::Result<Ended> {
         match self.command {
+            Command::Eval(args) => eval::run(&args),
+            Command::Runs(args) => runs::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Convert(args) => convert::run(&args),
             Command::Grade(args) => grade::run(&args),

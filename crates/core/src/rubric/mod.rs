@@ -389,6 +389,12 @@ impl Rubric {
         Ok(Self { draft, version, questions, order })
     }
 
+    /// The canonical form, which its version is a hash of.
+    pub fn to_json(&self) -> serde_json::Value {
+        let text = crate::source::to_json(&canonical(self), false);
+        serde_json::from_str(&text).expect("what is written as JSON is JSON")
+    }
+
     /// The same rubric in a run that treats broken graders in its own way.
     #[must_use]
     pub fn with_on_error(&self, on_error: OnError) -> Self {

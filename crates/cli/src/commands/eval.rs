@@ -1,0 +1,388 @@
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+use jurist_core::candidate::Candidate;
+use jurist_core::grade::{FORMAT, Spend, Status, Time, Usd};
+use jurist_core::plan::{CallRange, Plan, Select, Unit, plan};
+use jurist_core::quantity::plural;
+use jurist_core::report::Tally;
+use jurist_core::run::{CaseResult, Run, RunId};
+use jurist_core::suite::Suite;
+use jurist_engine::execute::{Event, Stopped, Until, execute, jobs};
+use jurist_engine::judge::Bench;
+use jurist_engine::model::resolve::Resolver;
+use jurist_engine::runs::Runs;
+
+use super::judging::{Judging, wait_for};
+use super::reporting::{Reporter, reporter, show, summary};
+use super::{Ended, Loading, suite_and_settings};
+use crate::render;
+
+/// Grade a suite: every case before its checks and judges, a verdict for each
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist eval suite.yaml --explain            what would be asked, and what it may cost; spends nothing
+  jurist eval suite.yaml --max-cost 2
+  jurist eval suite.yaml --reporter junit=results.xml --reporter md=summary.md
+  jurist eval suite.yaml --replay calls.jsonl in CI, without a key
+  jurist eval suite.yaml --resume latest      go on where a run stopped
+  jurist eval suite.yaml --only-failed latest
+
+A case that has no answer in the file is deferred: running agents comes later.
+Exit codes: 0 passed or deferred, 1 a case failed, 2 bad file, 3 a grader broke, 5 stopped by a budget, 130 interrupted.")]
+pub struct Args {
+    /// Suites, in any dialect
+    #[arg(value_name = "FILE", required_unless_present = "config")]
+    files: Vec<PathBuf>,
+    /// The same as FILE
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print the plan and spend nothing
+    #[arg(long)]
+    explain: bool,
+    /// Only cases with this in their name
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Only cases with this tag; may be given several times
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// Only the i-th of n parts, such as 2/5
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    shard: Option<(u32, u32)>,
+    /// Only the cases that did not pass in this run
+    #[arg(long, value_name = "RUN")]
+    only_failed: Option<String>,
+    /// Go on with a run that was stopped
+    #[arg(long, value_name = "RUN", conflicts_with = "only_failed")]
+    resume: Option<String>,
+    /// Start no more cases after the first that fails
+    #[arg(long)]
+    fail_fast: bool,
+    /// Start no more cases after so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    max_time: Option<f64>,
+    /// Write the run in this format: json, ndjson, junit, md, tap, csv; to a file with FORMAT=FILE
+    #[arg(long, value_name = "FORMAT[=FILE]", value_parser = reporter)]
+    reporter: Vec<Reporter>,
+    /// Print nothing but what reporters write
+    #[arg(long, short)]
+    quiet: bool,
+    #[command(flatten)]
+    judging: Judging,
+    #[command(flatten)]
+    loading: Loading,
+}
+
+fn shard(text: &str) -> Result<(u32, u32), String> {
+    let parts = text.split_once('/').and_then(|(part, n)| Some((part.parse().ok()?, n.parse().ok()?)));
+    let right = |(part, n): &(u32, u32)| 1 <= *part && part <= n;
+    parts.filter(right).ok_or_else(|| "a part of all, such as 2/5".to_owned())
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    let runs = Runs::of_project(&std::path::absolute(".")?);
+    let mut select =
+        Select { filter: args.filter.clone(), tags: args.tag.clone(), shard: args.shard, names: None };
+    if let Some(name) = &args.only_failed {
+        let before = runs.load(name)?;
+        let failed = before.results.into_iter().filter(|it| it.verdict.status != Status::Pass);
+        select.names = Some(failed.map(|it| it.case).collect());
+    }
+    let n_files = args.files.len() + usize::from(args.config.is_some());
+    anyhow::ensure!(
+        n_files < 2 || (args.reporter.is_empty() && args.resume.is_none()),
+        "--reporter and --resume are for one suite at a time; `jurist runs report` writes stored runs"
+    );
+    let (mut ended, mut wrong) = (Ended::Passed, false);
+    for file in args.files.iter().chain(&args.config) {
+        let Some((suite, settings)) = suite_and_settings(file, args.loading.options())? else {
+            wrong = true;
+            continue;
+        };
+        let plan = plan(&suite, &select).with_context(|| format!("`{}`", file.display()))?;
+        let resolver = args.judging.resolver(&settings)?;
+        let suite = Loaded { suite, settings, resolver, file };
+        ended = worse(
+            ended,
+            if args.explain {
+                explain(args, &suite, &plan)?
+            } else {
+                wait_for(evaluated(args, &runs, &suite, plan))?
+            },
+        );
+        if ended == Ended::Interrupted {
+            return Ok(ended);
+        }
+    }
+    Ok(if wrong { Ended::BadInput } else { ended })
+}
+
+/// A suite with what decides who judges it.
+struct Loaded<'a> {
+    suite: Suite,
+    settings: jurist_core::dialect::Settings,
+    resolver: Arc<Resolver>,
+    file: &'a Path,
+}
+
+impl Loaded<'_> {
+    /// Benches by what they are made from; many units share one.
+    fn bench(
+        &self,
+        args: &Args,
+        unit: &Unit,
+        made: &mut BTreeMap<String, Arc<Bench>>,
+    ) -> anyhow::Result<Arc<Bench>> {
+        let judge = args.judging.judge(&unit.cell.case.judge);
+        let key = format!("{judge:?} {}", unit.trial);
+        if let Some(bench) = made.get(&key) {
+            return Ok(Arc::clone(bench));
+        }
+        let mut bench = Bench::new(&self.resolver, &judge, &self.suite.judges, args.judging.seed)?;
+        // Trials are independent draws.
+        for member in &mut bench.members {
+            member.draw += (unit.trial - 1) * 1000;
+        }
+        let bench = Arc::new(bench);
+        made.insert(key, Arc::clone(&bench));
+        Ok(bench)
+    }
+}
+
+/// How several files end is how the worst of them does.
+fn worse(a: Ended, b: Ended) -> Ended {
+    let rank = |it: &Ended| match it {
+        Ended::Passed => 0,
+        Ended::Incomplete => 1,
+        Ended::OverBudget => 2,
+        Ended::Failed => 3,
+        Ended::BadInput => 4,
+        Ended::Interrupted => 5,
+    };
+    if rank(&a) < rank(&b) { b } else { a }
+}
+
+/// The plan, case by case: what is graded, by whom, in how many calls, for how much.
+fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<Ended> {
+    let mut out = anstream::stdout();
+    let (mut sum, mut least_cost, mut most_cost, mut made) =
+        (CallRange::default(), Some(0.0), Some(0.0), BTreeMap::new());
+    writeln!(out, "\x1b[1m{}\x1b[0m", loaded.file.display())?;
+    for unit in &plan.units {
+        let bench = loaded.bench(args, unit, &mut made)?;
+        let names: Vec<&str> = bench.members.iter().map(|it| it.line.name.as_str()).collect();
+        let judges = if unit.calls.most == 0 { "checks alone".to_owned() } else { distinct(&names) };
+        let calls = told_range(unit.calls);
+        // About four bytes a token, our own words, and a reply of 150 tokens.
+        let tokens = (size(&unit.cell.case.candidate) / 4 + 600) as f64;
+        let price = bench.members.first().and_then(|it| it.line.price);
+        let one = price.map(|it| (tokens * it.input + 150.0 * it.output) / 1e6);
+        let cost = |n: u32| if n == 0 { Some(0.0) } else { one.map(|it| it * f64::from(n)) };
+        let told = match (cost(unit.calls.least), cost(unit.calls.most)) {
+            (Some(least), Some(most)) => told_cost(least, most),
+            _ => "price not known".to_owned(),
+        };
+        writeln!(out, "  {}", unit.name)?;
+        writeln!(
+            out,
+            "      {} · rubric {} · {judges} · {calls} · {told}",
+            source(&unit.cell.case.candidate),
+            unit.cell.case.rubric.version().short()
+        )?;
+        sum = CallRange { least: sum.least + unit.calls.least, most: sum.most + unit.calls.most };
+        let add = |sum: Option<f64>, it: Option<f64>| sum.zip(it).map(|(sum, it)| sum + it);
+        (least_cost, most_cost) =
+            (add(least_cost, cost(unit.calls.least)), add(most_cost, cost(unit.calls.most)));
+    }
+    let cost = least_cost
+        .zip(most_cost)
+        .map_or("price not known".to_owned(), |(least, most)| told_cost(least, most));
+    writeln!(
+        out,
+        "{} · {} · {cost}; estimated, repairs not counted",
+        plural(plan.units.len(), "unit"),
+        told_range(sum)
+    )?;
+    Ok(Ended::Passed)
+}
+
+fn distinct(names: &[&str]) -> String {
+    let mut counted: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in names {
+        *counted.entry(name).or_default() += 1;
+    }
+    let one = |(name, n): (&str, usize)| if n == 1 { name.to_owned() } else { format!("{n} × {name}") };
+    counted.into_iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+fn told_range(range: CallRange) -> String {
+    match range {
+        CallRange { least, most } if least == most => plural(most as usize, "call"),
+        CallRange { least, most } => format!("{least} to {most} calls"),
+    }
+}
+
+fn told_cost(least: f64, most: f64) -> String {
+    let dollars = |it: f64| Usd::from_nanos((it * 1e9).round() as i64).to_string();
+    if (least - most).abs() < 1e-9 {
+        format!("about {}", dollars(most))
+    } else {
+        format!("about {} to {}", dollars(least), dollars(most))
+    }
+}
+
+fn source(candidate: &Candidate) -> &'static str {
+    match (&candidate.response, &candidate.trace, &candidate.diff) {
+        (Some(_), ..) => "fixed response",
+        (_, Some(_), _) => "trace",
+        (_, _, Some(_)) => "diff",
+        _ => "no candidate (deferred)",
+    }
+}
+
+fn size(candidate: &Candidate) -> usize {
+    let texts = [&candidate.input, &candidate.response, &candidate.diff];
+    texts.into_iter().flatten().map(String::len).sum::<usize>()
+        + candidate.context.iter().map(String::len).sum::<usize>()
+}
+
+async fn evaluated(args: &Args, runs: &Runs, loaded: &Loaded<'_>, plan: Plan) -> anyhow::Result<Ended> {
+    let caller = Arc::new(args.judging.caller(&loaded.settings)?);
+    anyhow::ensure!(!args.judging.batch, "batches are for `jurist grade`; `jurist eval` cannot use them yet");
+    let n_units = plan.units.len();
+    let rubrics = plan.units.iter().map(|it| &it.cell.case.rubric);
+    let rubrics = rubrics.map(|it| (it.version().clone(), it.to_json())).collect();
+    let (mut run, mut log) = match &args.resume {
+        Some(name) => runs.resume(name)?,
+        None => {
+            let suite = loaded.suite.name.clone().or_else(|| Some(loaded.file.display().to_string()));
+            let started = now();
+            let run = Run {
+                format: FORMAT,
+                id: RunId::new(started, chance()),
+                suite,
+                started,
+                ended: None,
+                seed: args.judging.seed,
+                rubrics,
+                results: Vec::new(),
+                spend: Spend::default(),
+            };
+            let log = runs.begin(&run)?;
+            (run, log)
+        }
+    };
+    let done: BTreeMap<String, CaseResult> =
+        std::mem::take(&mut run.results).into_iter().map(|it| (it.case.clone(), it)).collect();
+    // What had no verdict is asked again; what was graded against another version is another case.
+    let settled = |unit: &Unit| {
+        done.get(&unit.name).is_some_and(|it| {
+            matches!(it.verdict.status, Status::Pass | Status::Fail)
+                && it.rubric == *unit.cell.case.rubric.version()
+        })
+    };
+    let mut results: BTreeMap<usize, CaseResult> = plan
+        .units
+        .iter()
+        .enumerate()
+        .filter(|it| settled(it.1))
+        .filter_map(|(at, unit)| Some((at, done.get(&unit.name)?.clone())))
+        .collect();
+    let made = std::cell::RefCell::new(BTreeMap::new());
+    let jobs = jobs(plan, settled, |unit| loaded.bench(args, unit, &mut made.borrow_mut()))?;
+    let deadline = args.max_time.map(|it| Instant::now() + Duration::from_secs_f64(it.clamp(0.0, 1e7)));
+    let until = Until { first_failure: args.fail_fast, deadline };
+    let interrupt = async {
+        let _ = tokio::signal::ctrl_c().await;
+    };
+    let (started, n_before, mut trouble) = (Instant::now(), results.len(), None);
+    let mut progress = render::Progress::new();
+    let stopped = execute(jobs, &caller, args.judging.width(&loaded.settings), until, interrupt, |event| {
+        if let Event::Graded { at, result } = event {
+            if let Err(error) = log.graded(at, &result) {
+                trouble.get_or_insert(error);
+            }
+            results.insert(at, *result);
+        }
+        progress.show(|| {
+            let n_new = results.len() - n_before;
+            let rate = n_new as f64 / started.elapsed().as_secs_f64().max(1e-9);
+            let left = (n_units - results.len()) as f64 / rate.max(1e-9);
+            let spent = caller.budget.spent().map(|it| format!(" · {it}")).unwrap_or_default();
+            format!("{} of {n_units} · {rate:.1}/s · {left:.0} s left{spent}", results.len())
+        });
+    })
+    .await;
+    progress.clear();
+    run.results = results.into_values().collect();
+    run.spend = run.results.iter().fold(Spend::default(), |sum, it| sum.plus(it.spend));
+    if stopped.is_none() {
+        run.ended = Some(now());
+        log.end(now())?;
+    }
+    args.judging.finish(&caller)?;
+    if !args.quiet && !args.reporter.iter().any(Reporter::is_on_stdout) {
+        let mut out = anstream::stdout();
+        show(&mut out, &run)?;
+        writeln!(out, "{}", summary(&run, started.elapsed()))?;
+        if let Some(stopped) = stopped {
+            let why = match stopped {
+                Stopped::FirstFailure => "--fail-fast",
+                Stopped::Deadline => "--max-time",
+                Stopped::Interrupted => "an interrupt",
+            };
+            writeln!(
+                out,
+                "stopped by {why} after {} of {n_units}; --resume {} goes on",
+                run.results.len(),
+                run.id
+            )?;
+        }
+    }
+    for reporter in &args.reporter {
+        reporter.write(&run)?;
+    }
+    if let Some(error) = trouble {
+        render::warning(&format!("the run could not be kept on disk: {error}"));
+    }
+    Ok(ended(&run, stopped, args.judging.no_defer))
+}
+
+fn ended(run: &Run, stopped: Option<Stopped>, no_defer: bool) -> Ended {
+    let tally = Tally::of(run);
+    let over_budget = run.results.iter().flat_map(|it| &it.grades).any(|it| {
+        matches!(
+            it.outcome,
+            jurist_core::grade::Outcome::Deferred { why: jurist_core::grade::Deferral::OverBudget }
+        )
+    });
+    match stopped {
+        Some(Stopped::Interrupted) => Ended::Interrupted,
+        _ if 0 < tally.failed => Ended::Failed,
+        Some(Stopped::Deadline) => Ended::OverBudget,
+        _ if over_budget => Ended::OverBudget,
+        _ if 0 < tally.errors || (no_defer && 0 < tally.deferred) => Ended::Incomplete,
+        _ => Ended::Passed,
+    }
+}
+
+fn now() -> Time {
+    let micros = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_micros());
+    Time::from_micros(i64::try_from(micros).unwrap_or(0))
+}
+
+/// Bytes that no other run has.
+fn chance() -> [u8; 10] {
+    use std::hash::{BuildHasher, Hasher};
+    let mut bytes = [0; 10];
+    for part in bytes.chunks_mut(8) {
+        let random = std::hash::RandomState::new().build_hasher().finish().to_le_bytes();
+        part.copy_from_slice(&random[..part.len()]);
+    }
+    bytes
+}

@@ -1,0 +1,224 @@
+//! Suite to units: what will run, in a fixed order, and what it may cost.
+
+use crate::rubric::{Answers, Ask, Criterion, GraderKind, Graph, Rubric, Target};
+use crate::suite::{Calls, Case, Cell, Judge, MissingField, Suite};
+
+/// What will run, in the order in which it is reported.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    pub units: Vec<Unit>,
+}
+
+/// One candidate before its judges, once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unit {
+    /// The case's name with its row, prompt, model and trial; unique in the plan.
+    pub name: String,
+    pub cell: Cell,
+    /// From 1.
+    pub trial: u32,
+    pub calls: CallRange,
+}
+
+/// How many judge calls a unit takes; a tree decides on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CallRange {
+    pub least: u32,
+    pub most: u32,
+}
+
+/// Which part of a suite.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Select {
+    /// Part of a case's name, whatever its case.
+    pub filter: Option<String>,
+    /// Any of these.
+    pub tags: Vec<String>,
+    /// The i-th of n parts, from 1.
+    pub shard: Option<(u32, u32)>,
+    /// Only units of these names.
+    pub names: Option<Vec<String>>,
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum NoPlan {
+    #[error("`{case}`: {error}")]
+    Row { case: String, error: MissingField },
+    #[error("the suite has no cases")]
+    Empty,
+    #[error("no case is left after the selection; the suite has {0}")]
+    NothingSelected(String),
+}
+
+/// Everything a suite asks for, of the part that is selected.
+pub fn plan(suite: &Suite, select: &Select) -> Result<Plan, NoPlan> {
+    if suite.cases.is_empty() {
+        return Err(NoPlan::Empty);
+    }
+    let mut units = Vec::new();
+    for case in suite.cases.iter().filter(|it| is_tagged(it, &select.tags)) {
+        let cells = case.expand().map_err(|error| NoPlan::Row { case: case.name.clone(), error })?;
+        for cell in cells {
+            for trial in 1..=case.repeat.max(1) {
+                let name = match case.repeat {
+                    0 | 1 => cell.case.name.clone(),
+                    n => format!("{} [trial {trial} of {n}]", cell.case.name),
+                };
+                let calls = calls(&cell.case.rubric, &cell.case.judge);
+                units.push(Unit { name, cell: cell.clone(), trial, calls });
+            }
+        }
+    }
+    let wanted = select.filter.as_ref().map(|it| it.to_lowercase());
+    units.retain(|it| wanted.as_ref().is_none_or(|wanted| it.name.to_lowercase().contains(wanted)));
+    units.retain(|it| select.names.as_ref().is_none_or(|names| names.contains(&it.name)));
+    if let Some((part, n)) = select.shard {
+        let mut at = 0;
+        units.retain(|_| {
+            at += 1;
+            (at - 1) % n == part - 1
+        });
+    }
+    if units.is_empty() {
+        let names: Vec<&str> = suite.cases.iter().take(20).map(|it| it.name.as_str()).collect();
+        return Err(NoPlan::NothingSelected(names.join(", ")));
+    }
+    Ok(Plan { units })
+}
+
+fn is_tagged(case: &Case, tags: &[String]) -> bool {
+    tags.is_empty() || case.tags.iter().any(|it| tags.contains(it))
+}
+
+/// Judge calls for one candidate; repairs and questions that are asked again come on top.
+pub fn calls(rubric: &Rubric, judge: &Judge) -> CallRange {
+    let n_members = match (&judge.jury, judge.panel.len()) {
+        (Some(jury), _) => jury.size,
+        (None, 0) => 1,
+        (None, n) => n as u32,
+    };
+    let mut sum = CallRange::default();
+    let mut n_plain = 0;
+    visit(&rubric.criteria, false, &mut |criterion, may_skip| {
+        let (least, most) = match &criterion.ask {
+            _ if !criterion.by.contains(&GraderKind::Judge) => (0, 0),
+            Ask::Tree(graph) => path_lengths(graph),
+            Ask::Recipe(method) if method.entry.name == "g-eval" => (2, 2),
+            Ask::Question(_) if judge.calls == Some(Calls::PerRubric) => {
+                n_plain += 1;
+                (0, 0)
+            }
+            Ask::Question(_) | Ask::Recipe(_) => (1, 1),
+            Ask::Check(_) | Ask::Group(_) => (0, 0),
+        };
+        sum.least += if may_skip { 0 } else { least };
+        sum.most += most;
+    });
+    let together = u32::from(0 < n_plain);
+    CallRange { least: (sum.least + together) * n_members, most: (sum.most + together) * n_members }
+}
+
+/// Each criterion that is not a group, and whether a condition or a requirement may leave it out.
+fn visit(criteria: &[Criterion], outside: bool, each: &mut dyn FnMut(&Criterion, bool)) {
+    for criterion in criteria {
+        let may_skip = outside || criterion.when.is_some() || !criterion.requires.is_empty();
+        match &criterion.ask {
+            Ask::Group(group) => visit(&group.criteria, may_skip, each),
+            _ => each(criterion, may_skip),
+        }
+    }
+}
+
+/// The fewest and the most questions on a way from the root to a leaf.
+fn path_lengths(graph: &Graph) -> (u32, u32) {
+    // Acyclic by construction, so every node is settled after as many rounds as there are nodes.
+    let mut lengths: Vec<(u32, u32)> = vec![(1, 1); graph.nodes.len()];
+    for _ in 0..graph.nodes.len() {
+        for (at, node) in graph.nodes.iter().enumerate() {
+            let targets = match &node.answers {
+                Answers::YesNo { yes, no } => vec![yes, no],
+                Answers::Choices(choices) => choices.iter().map(|it| &it.1).collect(),
+            };
+            let below = targets.into_iter().map(|it| match it {
+                Target::Leaf(_) => (0, 0),
+                Target::Node(id) => graph.position(id).map_or((0, 0), |it| lengths[it]),
+            });
+            let below: Vec<(u32, u32)> = below.collect();
+            let least = below.iter().map(|it| it.0).min().unwrap_or(0);
+            let most = below.iter().map(|it| it.1).max().unwrap_or(0);
+            lengths[at] = (1 + least, 1 + most);
+        }
+    }
+    graph.position(&graph.root).map_or((0, 0), |it| lengths[it])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+    use crate::dialect::{self, ReadError, Variables, World};
+
+    fn suite(text: &str) -> Suite {
+        let read = |path: &Path| {
+            if path == Path::new("suite.yaml") { Ok(text.into()) } else { Err(ReadError::Missing) }
+        };
+        let world = World {
+            root: PathBuf::new(),
+            read: &read,
+            glob: &|_| Ok(Vec::new()),
+            variable: &|_| None,
+            variables: Variables::Filled,
+        };
+        let loaded = dialect::load(Path::new("suite.yaml"), None, &world);
+        let messages: Vec<String> = loaded.diagnostics.iter().map(|it| it.message.clone()).collect();
+        loaded.suite.unwrap_or_else(|| panic!("{messages:?}"))
+    }
+
+    const SUITE: &str = "
+evals:
+  - name: one
+    tags: [fast]
+    response: x
+    repeat: 2
+    rubric:
+      criteria:
+        - {name: a, description: A.}
+        - {name: b, description: B., when: {contains: z}}
+        - {name: c, check: {type: contains, value: x}}
+    judge: {jury: {size: 3}}
+  - name: two
+    response: x
+    rubric:
+      tree:
+        ask: First?
+        yes: {ask: Second?, yes: {score: 1}, no: {score: 0.5}}
+        no: {score: 0}
+    matrix: {models: [m1, m2]}
+";
+
+    fn names(select: &Select) -> Vec<String> {
+        plan(&suite(SUITE), select).unwrap().units.into_iter().map(|it| it.name).collect()
+    }
+
+    #[test]
+    fn a_suite_becomes_units_in_a_fixed_order() {
+        let all = ["one [trial 1 of 2]", "one [trial 2 of 2]", "two [m1]", "two [m2]"];
+        assert_eq!(names(&Select::default()), all);
+        assert_eq!(names(&Select { filter: Some("TWO".into()), ..Select::default() }), all[2..]);
+        assert_eq!(names(&Select { tags: vec!["fast".into()], ..Select::default() }), all[..2]);
+        let shards: Vec<Vec<String>> =
+            (1..=3).map(|it| names(&Select { shard: Some((it, 3)), ..Select::default() })).collect();
+        assert_eq!(shards, [vec![all[0], all[3]], vec![all[1]], vec![all[2]]]);
+        let error = plan(&suite(SUITE), &Select { filter: Some("nine".into()), ..Select::default() });
+        assert!(error.unwrap_err().to_string().contains("one, two"));
+    }
+
+    #[test]
+    fn calls_are_counted_exactly_and_trees_as_a_range() {
+        let units = plan(&suite(SUITE), &Select::default()).unwrap().units;
+        assert_eq!(units[0].calls, CallRange { least: 3, most: 6 });
+        assert_eq!(units[2].calls, CallRange { least: 1, most: 2 });
+    }
+}

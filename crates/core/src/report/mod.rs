@@ -1,0 +1,150 @@
+//! A run as text, one file per format; each a pure function of the run.
+//!
+//! Errors and deferrals are failures in none of them.
+
+mod csv;
+mod junit;
+mod markdown;
+mod tap;
+
+use crate::grade::{Outcome, Status};
+use crate::run::{CaseResult, Run};
+
+/// A way to write a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Json,
+    /// A line per case.
+    Ndjson,
+    Junit,
+    Markdown,
+    Tap,
+    Csv,
+}
+
+impl Format {
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("json", Self::Json),
+        ("ndjson", Self::Ndjson),
+        ("junit", Self::Junit),
+        ("md", Self::Markdown),
+        ("tap", Self::Tap),
+        ("csv", Self::Csv),
+    ];
+}
+
+/// The run in this format, with a line break at its end.
+pub fn render(format: Format, run: &Run) -> String {
+    match format {
+        Format::Json => serde_json::to_string_pretty(run).expect("a run is plain data") + "\n",
+        Format::Ndjson => {
+            let line = |it: &CaseResult| serde_json::to_string(it).expect("a result is plain data") + "\n";
+            run.results.iter().map(line).collect()
+        }
+        Format::Junit => junit::render(run),
+        Format::Markdown => markdown::render(run),
+        Format::Tap => tap::render(run),
+        Format::Csv => csv::render(run),
+    }
+}
+
+/// How many cases came to what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    pub passed: usize,
+    pub failed: usize,
+    pub errors: usize,
+    pub deferred: usize,
+}
+
+impl Tally {
+    pub fn of(run: &Run) -> Self {
+        let count = |status| run.results.iter().filter(|it| it.verdict.status == status).count();
+        Self {
+            passed: count(Status::Pass),
+            failed: count(Status::Fail),
+            errors: count(Status::Error),
+            deferred: count(Status::Deferred),
+        }
+    }
+
+    /// The share that passes of all that were decided, with where it may really lie (Wilson, 95 %).
+    pub fn pass_rate(&self) -> Option<(f64, f64, f64)> {
+        let n = (self.passed + self.failed) as f64;
+        if n == 0.0 {
+            return None;
+        }
+        let (rate, z) = (self.passed as f64 / n, 1.959_964);
+        let middle = (rate + z * z / (2.0 * n)) / (1.0 + z * z / n);
+        let half = z * (rate * (1.0 - rate) / n + z * z / (4.0 * n * n)).sqrt() / (1.0 + z * z / n);
+        Some((rate, (middle - half).max(0.0), (middle + half).min(1.0)))
+    }
+}
+
+/// The mean of the scores there are.
+pub fn mean_score(run: &Run) -> Option<f64> {
+    let scores: Vec<f64> = run.results.iter().filter_map(|it| it.verdict.score).collect();
+    (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
+}
+
+/// Why a case did not pass, a line for each criterion that has something to say.
+pub fn reasons(result: &CaseResult) -> Vec<String> {
+    let gates = result.verdict.failed_gates.iter().map(|it| {
+        let of = it.criterion.as_deref().unwrap_or("the rubric");
+        format!("gate {} of {of} failed", word(&it.gate))
+    });
+    let is_gated =
+        |id: &str| result.verdict.failed_gates.iter().any(|it| it.criterion.as_deref() == Some(id));
+    let grades: Vec<(&str, String)> = result
+        .grades
+        .iter()
+        .filter_map(|it| {
+            let said = match &it.outcome {
+                Outcome::Scored { unit: Some(unit), .. } if *unit < 1.0 || is_gated(&it.criterion) => {
+                    format!("{unit:.2}")
+                }
+                Outcome::Scored { .. } | Outcome::NotApplicable => return None,
+                Outcome::Abstained { why } => format!("could not tell: {why}"),
+                Outcome::Failed { failure, detail } => format!("{}: {detail}", word(failure)),
+                Outcome::Deferred { why } => format!("not asked: {}", word(why)),
+            };
+            let reason = it.reason.as_str();
+            let said = if reason.is_empty() || said.ends_with(reason) {
+                said
+            } else {
+                format!("{said} — {reason}")
+            };
+            Some((it.criterion.as_str(), said))
+        })
+        .collect();
+    // What is the same for all is said once.
+    let same = 1 < grades.len() && grades.iter().all(|it| it.1 == grades[0].1);
+    let lines = grades.iter().take(if same { 1 } else { usize::MAX });
+    let lines = lines.map(|(id, said)| if same { said.clone() } else { format!("{id}: {said}") });
+    gates.chain(lines).collect()
+}
+
+fn word(value: &impl serde::Serialize) -> String {
+    let value = serde_json::to_value(value).unwrap_or_default();
+    value.as_str().unwrap_or_default().replace('_', " ")
+}
+
+fn status_word(status: Status) -> &'static str {
+    match status {
+        Status::Pass => "pass",
+        Status::Fail => "fail",
+        Status::Error => "error",
+        Status::Deferred => "deferred",
+    }
+}
+
+/// Who judged, each once.
+fn judges(result: &CaseResult) -> String {
+    let mut names: Vec<&str> = result.grades.iter().map(|it| it.grader.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests;

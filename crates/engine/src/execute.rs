@@ -1,0 +1,186 @@
+//! Carries out a plan: as many units at work as there are calls at a time, over all cases together.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use jurist_core::candidate::{Trace, TraceSource, read_trace, read_value};
+use jurist_core::grade::{
+    Deferral, FORMAT, Failure, Grade, Grader, GraderKind, Outcome, Reason, Spend, Status, Verdict,
+};
+use jurist_core::judge::Material;
+use jurist_core::plan::{Plan, Unit};
+use jurist_core::run::CaseResult;
+use jurist_core::score::{Answer, Quote, verdict};
+use tokio::task::JoinSet;
+
+use crate::call::Caller;
+use crate::judge::{Bench, Case, Decision};
+use crate::load::read;
+
+/// A unit with the judges that sit over it.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// Its place in the plan.
+    pub at: usize,
+    pub unit: Arc<Unit>,
+    pub bench: Arc<Bench>,
+}
+
+/// When to start no more.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Until {
+    pub first_failure: bool,
+    pub deadline: Option<Instant>,
+}
+
+/// Why a run ended before its plan did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    FirstFailure,
+    Deadline,
+    Interrupted,
+}
+
+/// Something happened.
+#[derive(Debug)]
+pub enum Event {
+    Started { at: usize },
+    Graded { at: usize, result: Box<CaseResult> },
+}
+
+/// Jobs of a plan whose benches are made; units that `skip` names have been graded before.
+pub fn jobs<E>(
+    plan: Plan,
+    skip: impl Fn(&Unit) -> bool,
+    bench: impl Fn(&Unit) -> Result<Arc<Bench>, E>,
+) -> Result<Vec<Job>, E> {
+    let mut jobs = Vec::new();
+    for (at, unit) in plan.units.into_iter().enumerate() {
+        if !skip(&unit) {
+            let bench = bench(&unit)?;
+            jobs.push(Job { at, unit: Arc::new(unit), bench });
+        }
+    }
+    Ok(jobs)
+}
+
+/// Grades every job; what happens is told as it happens. An interrupt keeps what is graded so far.
+pub async fn execute(
+    jobs: Vec<Job>,
+    caller: &Arc<Caller>,
+    width: usize,
+    until: Until,
+    interrupt: impl Future<Output = ()>,
+    mut listener: impl FnMut(Event),
+) -> Option<Stopped> {
+    let (mut waiting, mut at_work, mut stopped) = (jobs.into_iter(), JoinSet::new(), None);
+    tokio::pin!(interrupt);
+    loop {
+        if until.deadline.is_some_and(|it| it <= Instant::now()) {
+            stopped = stopped.or(Some(Stopped::Deadline));
+        }
+        while stopped.is_none()
+            && at_work.len() < width
+            && let Some(job) = waiting.next()
+        {
+            listener(Event::Started { at: job.at });
+            let caller = Arc::clone(caller);
+            at_work.spawn(async move { (job.at, graded(&job, &caller).await) });
+        }
+        tokio::select! {
+            done = at_work.join_next() => match done {
+                None => return stopped.filter(|_| waiting.next().is_some()),
+                Some(done) => {
+                    let (at, result) = done.expect("grading a unit does not panic");
+                    if until.first_failure && result.verdict.status == Status::Fail {
+                        stopped = stopped.or(Some(Stopped::FirstFailure));
+                    }
+                    listener(Event::Graded { at, result: Box::new(result) });
+                }
+            },
+            () = &mut interrupt => return Some(Stopped::Interrupted),
+        }
+    }
+}
+
+async fn graded(job: &Job, caller: &Caller) -> CaseResult {
+    let unit = &*job.unit;
+    let material = match material(unit) {
+        Ok(material) => material,
+        Err(outcome) => return without_candidate(unit, &outcome.0, &outcome.1),
+    };
+    let rubric = &unit.cell.case.rubric;
+    let case = Case { candidate: &unit.name, material: &material, row: unit.cell.row.as_ref(), rubric };
+    match job.bench.decide(caller, case).await {
+        Ok(decision) => told(unit, decision),
+        Err(error) => {
+            let outcome = Outcome::Failed { failure: Failure::Crashed, detail: error.to_string() };
+            without_candidate(unit, &outcome, "")
+        }
+    }
+}
+
+/// What a unit's judges see; or why there is nothing to see.
+fn material(unit: &Unit) -> Result<Material, (Outcome, String)> {
+    let candidate = &unit.cell.case.candidate;
+    let broken = |detail: String| (Outcome::Failed { failure: Failure::Crashed, detail }, String::new());
+    let trace: Option<Trace> = match &candidate.trace {
+        None => None,
+        Some(TraceSource::Inline(value)) => {
+            Some(read_value(value, None).map_err(|error| broken(error.to_string()))?.1)
+        }
+        Some(TraceSource::File(path)) => {
+            let text = read(std::path::Path::new(path))
+                .map_err(|error| broken(format!("cannot read `{path}`: {error}")))?;
+            Some(read_trace(&text, None).map_err(|error| broken(format!("`{path}`: {error}")))?.1)
+        }
+    };
+    if !candidate.is_given() {
+        let why = "no response, trace or diff is given, and agents are not run yet";
+        return Err((Outcome::Deferred { why: Deferral::Unreachable }, why.to_owned()));
+    }
+    Ok(Material::new(candidate, trace))
+}
+
+/// A result in which every question has the same outcome.
+fn without_candidate(unit: &Unit, outcome: &Outcome, reason: &str) -> CaseResult {
+    let rubric = &unit.cell.case.rubric;
+    let answers: Vec<Answer<'_>> =
+        (0..rubric.n_questions()).map(|_| Answer { outcome, quote: Quote::NotAsked }).collect();
+    let grade = |criterion: String| Grade {
+        format: FORMAT,
+        candidate: unit.name.clone(),
+        rubric: Some(rubric.version().clone()),
+        criterion,
+        grader: Grader { kind: GraderKind::Judge, name: "nobody".to_owned(), configuration: None },
+        outcome: outcome.clone(),
+        reason: Reason::new(reason),
+        evidence: Vec::new(),
+        points: Vec::new(),
+        spend: Spend::default(),
+        time: None,
+        attempts: Vec::new(),
+    };
+    CaseResult {
+        case: unit.name.clone(),
+        candidate: unit.name.clone(),
+        rubric: rubric.version().clone(),
+        verdict: verdict(rubric, &answers, 0.0),
+        grades: rubric.questions().map(|it| grade(it.id())).collect(),
+        spend: Spend::default(),
+    }
+}
+
+fn told(unit: &Unit, decision: Decision) -> CaseResult {
+    let last = decision.opinions.last().map(|it| it.verdict.clone());
+    // Where several sit, gates and path are those of the one that decides, or of the last.
+    let verdict = last.map(|it| Verdict { status: decision.status, score: decision.score, ..it });
+    CaseResult {
+        case: unit.name.clone(),
+        candidate: unit.name.clone(),
+        rubric: unit.cell.case.rubric.version().clone(),
+        verdict: verdict.expect("a bench has a member"),
+        grades: decision.opinions.into_iter().flat_map(|it| it.grades).collect(),
+        spend: decision.spend,
+    }
+}

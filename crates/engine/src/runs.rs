@@ -1,0 +1,179 @@
+//! Runs on disk: a log for each, a line for each case as it is graded, so that nothing graded is lost.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use jurist_core::grade::{FORMAT, Spend, Time, Version};
+use jurist_core::run::{CaseResult, Run, RunId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+/// A folder of runs.
+#[derive(Debug, Clone)]
+pub struct Runs {
+    folder: PathBuf,
+}
+
+/// A run that is being written.
+#[derive(Debug)]
+pub struct Log {
+    file: fs::File,
+    pub path: PathBuf,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Line {
+    Run {
+        format: u32,
+        id: RunId,
+        suite: Option<String>,
+        started: Time,
+        seed: u64,
+        rubrics: BTreeMap<Version, Json>,
+    },
+    Graded {
+        at: usize,
+        result: Box<CaseResult>,
+    },
+    Ended {
+        time: Time,
+    },
+}
+
+/// Why a run cannot be kept or read.
+#[derive(Debug, thiserror::Error)]
+pub enum BadRun {
+    #[error("`{}`: {error}", path.display())]
+    File { path: PathBuf, error: std::io::Error },
+    #[error("there is no run `{name}`{hint}")]
+    Unknown { name: String, hint: String },
+    #[error("`{}` is not the log of a run", .0.display())]
+    NotARun(PathBuf),
+    #[error("`{}` was written by a newer version of Jurist", .0.display())]
+    Newer(PathBuf),
+}
+
+impl Runs {
+    /// In the `.jurist` folder of the project that `here` is in.
+    pub fn of_project(here: &Path) -> Self {
+        let is_project = |it: &&Path| [".jurist", ".git"].iter().any(|mark| it.join(mark).exists());
+        let root = here.ancestors().find(is_project).unwrap_or(here);
+        Self { folder: root.join(".jurist/runs") }
+    }
+
+    /// Begins a log. The run's results come line by line.
+    pub fn begin(&self, run: &Run) -> Result<Log, BadRun> {
+        let path = self.folder.join(format!("{}.jsonl", run.id));
+        let bad = |error| BadRun::File { path: path.clone(), error };
+        fs::create_dir_all(&self.folder).map_err(bad)?;
+        let file = fs::File::create_new(&path).map_err(bad)?;
+        let mut log = Log { file, path: path.clone() };
+        log.write(&Line::Run {
+            format: run.format,
+            id: run.id,
+            suite: run.suite.clone(),
+            started: run.started,
+            seed: run.seed,
+            rubrics: run.rubrics.clone(),
+        })?;
+        Ok(log)
+    }
+
+    /// Goes on with a log that has no end yet.
+    pub fn resume(&self, name: &str) -> Result<(Run, Log), BadRun> {
+        let path = self.path(name)?;
+        let run = load(&path)?;
+        let file = fs::OpenOptions::new().append(true).open(&path);
+        let file = file.map_err(|error| BadRun::File { path: path.clone(), error })?;
+        Ok((run, Log { file, path }))
+    }
+
+    pub fn load(&self, name: &str) -> Result<Run, BadRun> {
+        load(&self.path(name)?)
+    }
+
+    /// Names of all runs, the newest first.
+    pub fn names(&self) -> Vec<String> {
+        let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut names: Vec<String> = files
+            .filter_map(|it| it.file_name().to_string_lossy().strip_suffix(".jsonl").map(str::to_owned))
+            .filter(|it| it.starts_with("run_"))
+            .collect();
+        names.sort_unstable_by(|a, b| b.cmp(a));
+        names
+    }
+
+    pub fn remove(&self, name: &str) -> Result<(), BadRun> {
+        let path = self.path(name)?;
+        fs::remove_file(&path).map_err(|error| BadRun::File { path, error })
+    }
+
+    /// A run by its id, the end of its id, `latest`, or the path of its log.
+    fn path(&self, name: &str) -> Result<PathBuf, BadRun> {
+        if Path::new(name).is_file() {
+            return Ok(PathBuf::from(name));
+        }
+        let names = self.names();
+        let found: Vec<&String> = match name {
+            "latest" => names.first().into_iter().collect(),
+            _ => names
+                .iter()
+                .filter(|it| it.as_str() == name || (6 <= name.len() && it.ends_with(name)))
+                .collect(),
+        };
+        match found.as_slice() {
+            [only] => Ok(self.folder.join(format!("{only}.jsonl"))),
+            [] => {
+                let hint = names.first().map(|it| format!("; the latest is {it}")).unwrap_or_default();
+                Err(BadRun::Unknown { name: name.to_owned(), hint })
+            }
+            _ => Err(BadRun::Unknown { name: name.to_owned(), hint: "; several end like that".to_owned() }),
+        }
+    }
+}
+
+impl Log {
+    pub fn graded(&mut self, at: usize, result: &CaseResult) -> Result<(), BadRun> {
+        self.write(&Line::Graded { at, result: Box::new(result.clone()) })
+    }
+
+    pub fn end(&mut self, time: Time) -> Result<(), BadRun> {
+        self.write(&Line::Ended { time })
+    }
+
+    fn write(&mut self, line: &Line) -> Result<(), BadRun> {
+        let text = serde_json::to_string(line).expect("a run is plain data") + "\n";
+        self.file.write_all(text.as_bytes()).map_err(|error| BadRun::File { path: self.path.clone(), error })
+    }
+}
+
+/// Results in the order of the plan. A last line that was cut off by a crash is as good as none.
+fn load(path: &Path) -> Result<Run, BadRun> {
+    let text = fs::read_to_string(path).map_err(|error| BadRun::File { path: path.to_owned(), error })?;
+    // A whole run, as the JSON reporter writes it.
+    if let Ok(run) = serde_json::from_str::<Run>(&text) {
+        return Ok(run);
+    }
+    let not_a_run = || BadRun::NotARun(path.to_owned());
+    let (mut run, mut results, mut ended) = (None, BTreeMap::new(), None);
+    let n_lines = text.lines().count();
+    for (at, line) in text.lines().enumerate() {
+        match serde_json::from_str::<Line>(line) {
+            Ok(Line::Run { format, .. }) if FORMAT < format => return Err(BadRun::Newer(path.to_owned())),
+            Ok(line @ Line::Run { .. }) => run = Some(line),
+            Ok(Line::Graded { at, result }) => {
+                results.insert(at, *result);
+            }
+            Ok(Line::Ended { time }) => ended = Some(time),
+            Err(_) if at + 1 == n_lines && !text.ends_with('\n') => {}
+            Err(_) => return Err(not_a_run()),
+        }
+    }
+    let Some(Line::Run { format, id, suite, started, seed, rubrics }) = run else { return Err(not_a_run()) };
+    let results: Vec<CaseResult> = results.into_values().collect();
+    let spend = results.iter().fold(Spend::default(), |sum, it| sum.plus(it.spend));
+    Ok(Run { format, id, suite, started, ended, seed, rubrics, results, spend })
+}
