@@ -168,3 +168,67 @@ async fn a_batch_grades_everything_at_half_the_price() {
     .await;
     assert_eq!(over.status.code(), Some(5));
 }
+
+#[tokio::test]
+async fn a_run_that_was_killed_goes_on_and_grades_nothing_twice() {
+    const N: usize = 2_000;
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join(".jurist")).unwrap();
+    let suite = "evals:\n  - name: many\n    data: rows.jsonl\n    prompt: '{{ row.question }}'\n    response: '{{ row.answer }}'\n    rubric: Is right.\n";
+    fs::write(folder.path().join("suite.yaml"), suite).unwrap();
+    let row = |it: usize| {
+        json!({ "question": format!("{it}?"), "answer": format!("It is {it}.") }).to_string() + "\n"
+    };
+    fs::write(folder.path().join("rows.jsonl"), (0..N).map(row).collect::<String>()).unwrap();
+    let server = Server::start(|_| Act::Wait(std::time::Duration::from_millis(5), Box::new(Act::Fit))).await;
+    let command = |args: &[&str]| {
+        let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_jurist"));
+        command
+            .args(["eval", "suite.yaml", "--judge", "vllm/judge-1", "--base-url", &server.url, "--no-cache"])
+            .args(args)
+            .current_dir(folder.path())
+            .env_clear();
+        command
+    };
+    let mut killed = command(&["--quiet"]).spawn().unwrap();
+    let log = || {
+        let runs = fs::read_dir(folder.path().join(".jurist/runs")).ok()?;
+        let path = runs.flatten().map(|it| it.path()).next()?;
+        fs::read_to_string(path).ok()
+    };
+    while log().is_none_or(|it| it.lines().count() < 200) {
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+    }
+    killed.kill().await.unwrap();
+    let n_before = log().unwrap().lines().filter(|it| it.starts_with("{\"graded\"")).count();
+    assert!((200 - 1..N).contains(&n_before), "{n_before} were graded before the kill");
+    let seen_before = server.n_seen();
+    let output = command(&["--resume", "latest"]).output().await.unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains(&format!("{N} passed, 0 failed, 0 errors, 0 deferred")), "{said}");
+    // Only what was not in the log is asked: at most one unit whose line was cut.
+    let asked = server.n_seen() - seen_before;
+    assert!((N - n_before..=N - n_before + 1).contains(&asked), "{asked} asked, {n_before} graded before");
+    let names: std::collections::BTreeSet<String> = log()
+        .unwrap()
+        .lines()
+        .filter_map(|it| {
+            serde_json::from_str::<Json>(it).ok()?["graded"]["result"]["case"].as_str().map(str::to_owned)
+        })
+        .collect();
+    assert_eq!(names.len(), N);
+}
+
+#[tokio::test]
+async fn the_same_plan_gives_the_same_results_at_any_concurrency() {
+    let (folder, server) = (folder(), Server::start(|_| Act::Fit).await);
+    let suite = "evals:\n  - name: many\n    data: records.jsonl\n    prompt: '{{ row.input }}'\n    response: '{{ row.output }}'\n    rubric: {criteria: [{name: a, description: A.}, {name: b, description: B.}]}\n";
+    fs::write(folder.path().join("suite.yaml"), suite).unwrap();
+    let mut outputs = Vec::new();
+    for width in ["1", "16"] {
+        let args = ["eval", "suite.yaml", "--no-cache", "--reporter", "ndjson", "--concurrency", width];
+        outputs.push(jurist(folder.path(), &server, &args).await.stdout);
+    }
+    assert_eq!(outputs[0], outputs[1]);
+    assert_eq!(String::from_utf8_lossy(&outputs[0]).lines().count(), 20);
+}

@@ -86,8 +86,12 @@ impl Runs {
     pub fn resume(&self, name: &str) -> Result<(Run, Log), BadRun> {
         let path = self.path(name)?;
         let run = load(&path)?;
-        let file = fs::OpenOptions::new().append(true).open(&path);
-        let file = file.map_err(|error| BadRun::File { path: path.clone(), error })?;
+        let bad = |error| BadRun::File { path: path.clone(), error };
+        let file = fs::OpenOptions::new().append(true).open(&path).map_err(bad)?;
+        // A line that a crash cut off must not become part of the next one.
+        let bytes = fs::read(&path).map_err(bad)?;
+        let whole = bytes.iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
+        file.set_len(whole as u64).map_err(bad)?;
         Ok((run, Log { file, path }))
     }
 
@@ -176,4 +180,38 @@ fn load(path: &Path) -> Result<Run, BadRun> {
     let results: Vec<CaseResult> = results.into_values().collect();
     let spend = results.iter().fold(Spend::default(), |sum, it| sum.plus(it.spend));
     Ok(Run { format, id, suite, started, ended, seed, rubrics, results, spend })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_was_cut_off_goes_on_where_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join(".jurist")).unwrap();
+        let runs = Runs::of_project(folder.path());
+        let run = Run {
+            format: FORMAT,
+            id: RunId::new(Time::from_micros(5_000_000), [1; 10]),
+            suite: None,
+            started: Time::from_micros(5_000_000),
+            ended: None,
+            seed: 3,
+            rubrics: BTreeMap::new(),
+            results: Vec::new(),
+            spend: Spend::default(),
+        };
+        let mut log = runs.begin(&run).unwrap();
+        log.file.write_all(b"{\"graded\":{\"at\":0,\"resu").unwrap();
+        assert_eq!(runs.load("latest").unwrap(), run);
+        let (resumed, mut log) = runs.resume("latest").unwrap();
+        assert_eq!(resumed, run);
+        log.end(Time::from_micros(6_000_000)).unwrap();
+        assert_eq!(runs.load(&run.id.to_string()).unwrap().ended, Some(Time::from_micros(6_000_000)));
+        assert!(runs.begin(&run).is_err(), "a run is not written over");
+        assert!(runs.load("nobody").unwrap_err().to_string().contains("the latest is run_"));
+        runs.remove("latest").unwrap();
+        assert!(runs.names().is_empty());
+    }
 }
