@@ -93,6 +93,11 @@ pub fn summary(text: &str) {
     }
 }
 
+/// A word at the end that scripts' logs need as well.
+pub fn note(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
 /// A line at the bottom of a terminal that says how far the work is; nothing where nobody looks.
 pub struct Progress {
     shown: Option<std::time::Instant>,

@@ -3,7 +3,7 @@
 //! Requests are collected instead of sent, go out together, and their replies answer the same requests when
 //! they are made again. A run that was stopped finds its batch again by what it asked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -31,6 +31,8 @@ pub struct Batches {
 struct State {
     replies: BTreeMap<String, Result<Reply, ModelError>>,
     wanted: BTreeMap<String, (Line, Request)>,
+    /// Those that came back broken once.
+    again: BTreeSet<String>,
 }
 
 /// How far a batch is.
@@ -109,7 +111,14 @@ impl Batches {
                     let price = part[0].price.map(|it| it.of_reply(reply));
                     cost = cost.zip(price).map(|(sum, it)| sum.plus(it));
                 }
-                self.state().replies.extend(replies);
+                let mut state = self.state();
+                for (key, reply) in replies {
+                    // What broke on the vendor's side goes out once more.
+                    let passing = reply.as_ref().is_err_and(ModelError::is_passing);
+                    if !passing || !state.again.insert(key.clone()) {
+                        state.replies.insert(key, reply);
+                    }
+                }
             }
         }
         Ok(cost)
@@ -263,6 +272,7 @@ impl Office<'_> {
                         format!("the batch was refused: {why}"),
                     ));
                 }
+                "" => return Err(not_understood("the state of the batch")),
                 _ => tokio::time::sleep(self.poll).await,
             }
         }

@@ -67,12 +67,10 @@ impl Bench {
     ) -> Result<Self, Unresolved> {
         let member = |name: Option<&String>| {
             let own = match name {
-                Some(name) => named.get(name).cloned().unwrap_or_else(|| Judge {
-                    model: Some(name.clone()),
-                    // Another model is not where this one is.
-                    base_url: None,
-                    ..judge.clone()
-                }),
+                Some(name) => named
+                    .get(name)
+                    .cloned()
+                    .unwrap_or_else(|| Judge { model: Some(name.clone()), ..judge.clone() }),
                 None => judge.clone(),
             };
             Ok::<_, Unresolved>(Member {

@@ -76,8 +76,8 @@ struct Kept {
 impl Recorder {
     pub fn new(path: &Path) -> Result<Self, BadCassette> {
         let bad = |error| BadCassette::File { path: path.to_owned(), error };
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(bad)?;
+        if path.is_dir() {
+            return Err(bad(std::io::ErrorKind::IsADirectory.into()));
         }
         let part = PathBuf::from(format!("{}.part", path.display()));
         let mut options = fs::OpenOptions::new();

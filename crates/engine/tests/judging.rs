@@ -619,7 +619,8 @@ async fn a_vendor_that_keeps_failing_is_left_alone_and_that_is_said_once() {
     for _ in 0..20 {
         assert_eq!(decide(&bench, &caller, &unit()).await.status, Status::Error);
     }
-    assert_eq!(server.n_seen(), 3 * 4);
+    // Three were given up, and one tried again for all of them.
+    assert_eq!(server.n_seen(), 3 * 4 + 1);
     assert_eq!(notices.lock().unwrap().len(), 1);
     // A wrong key is known after one request.
     let server = Server::script(vec![status(401, "{}")]).await;
@@ -628,6 +629,18 @@ async fn a_vendor_that_keeps_failing_is_left_alone_and_that_is_said_once() {
         decide(&bench, &caller, &unit()).await;
     }
     assert_eq!(server.n_seen(), 1);
+}
+
+#[tokio::test]
+async fn a_short_outage_costs_a_pause_and_not_the_rest_of_the_run() {
+    let server = Server::start(|seen| if seen.nth < 12 { status(503, "{}") } else { say(GOOD) }).await;
+    let (bench, caller) = (bench(vec![member("openai", &server)]), caller());
+    let mut statuses = Vec::new();
+    for _ in 0..10 {
+        statuses.push(decide(&bench, &caller, &unit()).await.status);
+    }
+    assert_eq!(statuses[..3], [Status::Error; 3]);
+    assert_eq!(statuses[3..], [Status::Fail; 7]);
 }
 
 #[tokio::test]

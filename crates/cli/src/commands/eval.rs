@@ -66,7 +66,7 @@ pub struct Args {
     /// Start no more cases after so many seconds
     #[arg(long, value_name = "SECONDS")]
     max_time: Option<f64>,
-    /// Write the run in this format: json, ndjson, junit, md, tap, csv; to a file with FORMAT=FILE
+    /// Write the run in this format: json, ndjson, junit, md, tap, csv, html; to a file with FORMAT=FILE
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = reporter)]
     reporter: Vec<Reporter>,
     /// Print nothing but what reporters write
@@ -139,6 +139,7 @@ impl Loaded<'_> {
         made: &mut BTreeMap<String, Arc<Bench>>,
     ) -> anyhow::Result<Arc<Bench>> {
         let judge = args.judging.judge(&unit.cell.case.judge);
+        args.judging.consent(&judge, &self.suite.judges)?;
         let key = format!("{judge:?} {}", unit.trial);
         if let Some(bench) = made.get(&key) {
             return Ok(Arc::clone(bench));
@@ -255,6 +256,11 @@ async fn evaluated(args: &Args, runs: &Runs, loaded: &Loaded<'_>, plan: Plan) ->
     let caller = Arc::new(args.judging.caller(&loaded.settings)?);
     anyhow::ensure!(!args.judging.batch, "batches are for `jurist grade`; `jurist eval` cannot use them yet");
     let n_units = plan.units.len();
+    // Everybody who will judge is found before a run begins.
+    let made = std::cell::RefCell::new(BTreeMap::new());
+    for unit in &plan.units {
+        loaded.bench(args, unit, &mut made.borrow_mut())?;
+    }
     let rubrics = plan.units.iter().map(|it| &it.cell.case.rubric);
     let rubrics = rubrics.map(|it| (it.version().clone(), it.to_json())).collect();
     let (mut run, mut log) = match &args.resume {
@@ -293,7 +299,6 @@ async fn evaluated(args: &Args, runs: &Runs, loaded: &Loaded<'_>, plan: Plan) ->
         .filter(|it| settled(it.1))
         .filter_map(|(at, unit)| Some((at, done.get(&unit.name)?.clone())))
         .collect();
-    let made = std::cell::RefCell::new(BTreeMap::new());
     let jobs = jobs(plan, settled, |unit| loaded.bench(args, unit, &mut made.borrow_mut()))?;
     let deadline = args.max_time.map(|it| Instant::now() + Duration::from_secs_f64(it.clamp(0.0, 1e7)));
     let until = Until { first_failure: args.fail_fast, deadline };

@@ -98,6 +98,20 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                 return Ok(Ended::BadInput);
             };
             let mut all = vec![given(&ask.candidate, ask.task.as_deref())?];
+            // What the eval of this rubric says about its task holds unless the candidate says otherwise.
+            let material = &mut all[0].material;
+            if let Some(told) = &chosen.candidate {
+                let told = Material::new(told, None);
+                if material.task.is_empty() {
+                    material.task = told.task;
+                }
+                if material.context.is_empty() {
+                    material.context = told.context;
+                }
+                if material.reference.is_none() {
+                    (material.reference, material.raw_reference) = (told.reference, told.raw_reference);
+                }
+            }
             for path in &ask.against {
                 all.push(given(path, ask.task.as_deref())?);
             }
@@ -154,6 +168,7 @@ fn given(path: &Path, task: Option<&str>) -> anyhow::Result<Given> {
 }
 
 async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
+    judging.refuse_tape("a ping is about the connection, so it is neither recorded nor replayed")?;
     let settings = settings()?;
     let resolver = judging.resolver(&settings)?;
     let told = match model {

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -44,6 +45,9 @@ pub struct Judging {
     /// Answer calls from this file; needs no key
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
+    /// Run programs that a file names as judges (`command:…`)
+    #[arg(long)]
+    allow_commands: bool,
     /// Send everything in batches, at half the price, and wait for them
     #[arg(long, conflicts_with = "replay")]
     pub batch: bool,
@@ -62,12 +66,18 @@ fn dollars(text: &str) -> Result<Usd, String> {
 }
 
 impl Judging {
+    /// For commands that make no sense of a recording.
+    pub fn refuse_tape(&self, why: &str) -> anyhow::Result<()> {
+        anyhow::ensure!(self.record.is_none() && self.replay.is_none(), "{why}");
+        Ok(())
+    }
+
     /// What the file says about its judge, as the flags have it.
     pub fn judge(&self, told: &Judge) -> Judge {
         let named = self.judge.clone();
         // A judge from the command line is the only one.
         let told = if named.is_some() {
-            Judge { panel: Vec::new(), jury: None, escalate: None, base_url: None, ..told.clone() }
+            Judge { panel: Vec::new(), escalate: None, base_url: None, ..told.clone() }
         } else {
             told.clone()
         };
@@ -94,12 +104,32 @@ impl Judging {
     pub async fn bench(&self, chosen: &Chosen) -> anyhow::Result<(Arc<Rubric>, Bench)> {
         let resolver = self.resolver(&chosen.settings)?;
         let judge = self.found(self.judge(&chosen.judge), &resolver).await?;
+        self.consent(&judge, &chosen.judges)?;
         let bench = Bench::new(&resolver, &judge, &chosen.judges, self.seed)?;
+        let bench = Bench { embedders: Some(Arc::new(self.embedders(&chosen.settings)?)), ..bench };
         let rubric = match judge.on_error {
             Some(on_error) => Arc::new(chosen.rubric.with_on_error(on_error)),
             None => Arc::clone(&chosen.rubric),
         };
         Ok((rubric, bench))
+    }
+
+    /// A program that a file names is not run unless a person agrees: files may come from strangers.
+    pub fn consent(&self, judge: &Judge, named: &BTreeMap<String, Judge>) -> anyhow::Result<()> {
+        let by_person = |it: &str| self.judge.as_deref() == Some(it);
+        let of_judge = |it: &Judge| {
+            let several = it.panel.iter().chain(it.escalate.as_ref().map(|it| &it.to));
+            it.model.iter().chain(several).cloned().collect::<Vec<_>>()
+        };
+        let mut models: Vec<String> = of_judge(judge);
+        models.extend(named.values().flat_map(of_judge));
+        let program = models.iter().find(|it| it.starts_with("command:") && !by_person(it));
+        match program {
+            Some(program) if !self.allow_commands && self.replay.is_none() => {
+                anyhow::bail!("a file wants to run a program as judge: `{program}`; --allow-commands lets it")
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Embeddings for checks that compare meanings.
@@ -172,9 +202,14 @@ impl Judging {
             let line = || format!("batch {}: {}, {} of {}", it.id, it.status, it.done, it.total);
             progress.lock().unwrap_or_else(std::sync::PoisonError::into_inner).show(line);
         };
-        let cost =
-            batches.run(&folder.join("batches"), std::time::Duration::from_millis(poll), &shown).await?;
-        caller.budget.charge(cost);
+        let done = batches.run(&folder.join("batches"), std::time::Duration::from_millis(poll), &shown).await;
+        match done {
+            Ok(cost) => caller.budget.charge(cost),
+            Err(error) => {
+                render::trouble(&format!("the batch failed: {error}"));
+                return Ok(Batched::Failed);
+            }
+        }
         Ok(Batched::Done)
     }
 
@@ -186,6 +221,12 @@ impl Judging {
     }
 
     pub fn finish(&self, caller: &Caller) -> anyhow::Result<()> {
+        if let Some(folder) = caller.lossy_cache() {
+            render::warning(&format!(
+                "replies could not be kept in `{}`, so they will be paid again",
+                folder.display()
+            ));
+        }
         if let Some(path) = &self.record {
             let n_calls = caller.tape.finish()?;
             render::summary(&format!("{n_calls} calls recorded in {}", path.display()));
@@ -199,6 +240,7 @@ pub enum Batched {
     Nothing,
     Done,
     OverBudget,
+    Failed,
 }
 
 /// Where replies are kept.

@@ -23,6 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
+use jurist_core::candidate::Candidate;
 use jurist_core::diagnostic::{Diagnostic, Severity, closest};
 use jurist_core::dialect::{Dialect, Settings, Variables};
 use jurist_core::rubric::Rubric;
@@ -157,7 +158,12 @@ struct Chosen {
     /// Judges that the file names.
     judges: BTreeMap<String, Judge>,
     settings: Settings,
+    /// What the eval that uses it says about its candidate.
+    candidate: Option<Candidate>,
 }
+
+/// A rubric of a file: its name, who judges by it, and the candidate of its eval.
+type Found<'a> = (String, &'a Arc<Rubric>, &'a Judge, Option<&'a Candidate>);
 
 /// The one rubric of a file, or the one that is asked for by name, with the judge that goes with it.
 ///
@@ -167,12 +173,13 @@ fn rubric(path: &Path, name: Option<&str>, flag: &str, loading: &Loading) -> any
     let monitor_name =
         |it: &'_ Monitor| it.agents.first().map_or_else(|| "monitor".to_owned(), |it| it.0.clone());
     // Evals come first: one that uses a named rubric also says who judges.
-    let of_cases = suite.cases.iter().map(|it| (it.name.clone(), &it.rubric, &it.judge));
-    let named = suite.rubrics.iter().map(|(name, rubric)| (name.clone(), rubric, &suite.judge));
-    let of_monitors = suite.monitors.iter().map(|it| (monitor_name(it), &it.rubric, &suite.judge));
-    let all: Vec<(String, &Arc<Rubric>, &Judge)> = of_cases.chain(named).chain(of_monitors).collect();
+    let of_cases = suite.cases.iter().map(|it| (it.name.clone(), &it.rubric, &it.judge, Some(&it.candidate)));
+    let named = suite.rubrics.iter().map(|(name, rubric)| (name.clone(), rubric, &suite.judge, None));
+    let of_monitors = suite.monitors.iter().map(|it| (monitor_name(it), &it.rubric, &suite.judge, None));
+    let all: Vec<Found<'_>> = of_cases.chain(named).chain(of_monitors).collect();
     let names: Vec<&str> = all.iter().map(|it| it.0.as_str()).collect();
-    let taken = |it: &(String, &Arc<Rubric>, &Judge)| Chosen {
+    let taken = |it: &Found<'_>| Chosen {
+        candidate: it.3.cloned(),
         rubric: Arc::clone(it.1),
         judge: it.2.clone(),
         judges: suite.judges.clone(),

@@ -33,7 +33,7 @@ enum What {
     Report {
         #[arg(value_name = "RUN")]
         run: String,
-        /// json, ndjson, junit, md, tap or csv; to a file with FORMAT=FILE
+        /// json, ndjson, junit, md, tap, csv or html; to a file with FORMAT=FILE
         #[arg(long, value_name = "FORMAT[=FILE]", value_parser = reporter, required = true)]
         reporter: Vec<Reporter>,
     },

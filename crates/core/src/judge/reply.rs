@@ -45,7 +45,7 @@ pub enum Malformed {
     NotJson,
     #[error("the only answer in the reply also stands in what was graded")]
     Planted,
-    #[error("the reply was cut off while thinking")]
+    #[error("the reply was cut off; `max_tokens` may be too low")]
     CutOff,
     #[error("the reply has no `{0}`")]
     Missing(&'static str),

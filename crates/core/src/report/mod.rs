@@ -3,6 +3,7 @@
 //! Errors and deferrals are failures in none of them.
 
 mod csv;
+mod html;
 mod junit;
 mod markdown;
 mod tap;
@@ -20,16 +21,19 @@ pub enum Format {
     Markdown,
     Tap,
     Csv,
+    /// One page for people, that needs nothing else.
+    Html,
 }
 
 impl Format {
-    pub const ALL: [(&'static str, Self); 6] = [
+    pub const ALL: [(&'static str, Self); 7] = [
         ("json", Self::Json),
         ("ndjson", Self::Ndjson),
         ("junit", Self::Junit),
         ("md", Self::Markdown),
         ("tap", Self::Tap),
         ("csv", Self::Csv),
+        ("html", Self::Html),
     ];
 }
 
@@ -45,6 +49,7 @@ pub fn render(format: Format, run: &Run) -> String {
         Format::Markdown => markdown::render(run),
         Format::Tap => tap::render(run),
         Format::Csv => csv::render(run),
+        Format::Html => html::render(run),
     }
 }
 

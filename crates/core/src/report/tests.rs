@@ -82,6 +82,12 @@ fn every_format_keeps_failures_errors_and_deferrals_apart() {
     let csv = render(Format::Csv, &run);
     assert_eq!(csv.lines().count(), 5);
     assert!(csv.contains("'=cmd()"), "{csv}");
+    let html = render(Format::Html, &run);
+    assert!(
+        html.contains("bad | &lt;x&gt; # y") && !html.contains("<b>\"why\"") && !html.contains("<x>"),
+        "{html}"
+    );
+    assert_eq!(html.matches("<details").count(), 4);
     assert_eq!(render(Format::Ndjson, &run).lines().count(), 4);
     let back: Run = serde_json::from_str(&render(Format::Json, &run)).unwrap();
     assert_eq!(back, run);

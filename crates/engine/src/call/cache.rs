@@ -4,7 +4,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::model::Reply;
 
@@ -12,6 +13,8 @@ use crate::model::Reply;
 #[derive(Debug, Clone)]
 pub struct Cache {
     folder: PathBuf,
+    /// Something could not be kept.
+    is_lossy: Arc<AtomicBool>,
 }
 
 /// What is in a cache.
@@ -25,7 +28,7 @@ static UNIQUE: AtomicU64 = AtomicU64::new(0);
 
 impl Cache {
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into() }
+        Self { folder: folder.into(), is_lossy: Arc::default() }
     }
 
     pub fn folder(&self) -> &Path {
@@ -56,7 +59,13 @@ impl Cache {
         });
         if written.and_then(|()| fs::rename(&temporary, &path)).is_err() {
             let _ = fs::remove_file(&temporary);
+            self.is_lossy.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Whether a reply could not be kept, so that it will be paid again.
+    pub fn is_lossy(&self) -> bool {
+        self.is_lossy.load(Ordering::Relaxed)
     }
 
     fn files(&self) -> impl Iterator<Item = (PathBuf, u64)> {

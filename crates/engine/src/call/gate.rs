@@ -23,9 +23,11 @@ impl Default for Limits {
     }
 }
 
-/// Calls in a row that were given up before a vendor is left alone, and for how long.
+/// Calls in a row that were given up before a vendor is left alone for a while.
 const FAILURES: u32 = 3;
-const OPEN_FOR: Duration = Duration::from_secs(30);
+
+/// So many first waits between two tries: half a minute.
+const PAUSE: u32 = 60;
 
 /// How long refusals count as one.
 const SETTLING: Duration = Duration::from_secs(1);
@@ -41,6 +43,8 @@ pub(super) struct Gate {
     n_good: AtomicUsize,
     state: Mutex<State>,
     limits: Limits,
+    /// How long a vendor is left alone.
+    pause: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -62,6 +66,15 @@ struct Circuit {
     /// `None`: for good, since a key does not become right by waiting.
     until: Option<Instant>,
     error: ModelError,
+    /// Somebody waited and tried in vain: it is no short trouble, and nobody waits any more.
+    hopeless: bool,
+}
+
+/// What to do at the gate.
+enum Sign {
+    Go,
+    Wait(Instant),
+    Stop(ModelError),
 }
 
 /// A place at the vendor.
@@ -71,7 +84,7 @@ pub(super) struct Permit<'a> {
 }
 
 impl Gate {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: Limits, backoff: Duration) -> Self {
         let max = limits.concurrency.max(1);
         Self {
             places: Semaphore::new(max),
@@ -81,6 +94,7 @@ impl Gate {
             n_good: AtomicUsize::new(0),
             state: Mutex::default(),
             limits,
+            pause: backoff * PAUSE,
         }
     }
 
@@ -88,41 +102,51 @@ impl Gate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a place and for the rate; refuses while the circuit is open.
+    /// Waits for a place and for the rate, and for a vendor in trouble; refuses if that is no use.
     pub(super) async fn enter(&self, tokens: u64) -> Result<Permit<'_>, ModelError> {
-        self.check()?;
-        let waited = self.places.available_permits() == 0;
-        let place = self.places.acquire().await.expect("the gate is never closed");
-        let permit = Permit { gate: self, place: Some(place) };
-        let mut due = self.due(tokens);
-        while Instant::now() < due {
-            tokio::time::sleep_until(due).await;
-            // The vendor may have asked for more patience meanwhile.
-            due = self.state().blocked_until.unwrap_or(due);
+        loop {
+            let place = self.places.acquire().await.expect("the gate is never closed");
+            let permit = Permit { gate: self, place: Some(place) };
+            match self.sign() {
+                Sign::Stop(error) => return Err(error),
+                Sign::Wait(until) => {
+                    drop(permit);
+                    tokio::time::sleep_until(until).await;
+                    continue;
+                }
+                Sign::Go => {}
+            }
+            let mut due = self.due(tokens);
+            while Instant::now() < due {
+                tokio::time::sleep_until(due).await;
+                // The vendor may have asked for more patience meanwhile.
+                due = self.state().blocked_until.unwrap_or(due);
+            }
+            return Ok(permit);
         }
-        // Much may have happened while waiting.
-        if waited {
-            self.check()?;
-        }
-        Ok(permit)
     }
 
-    fn check(&self) -> Result<(), ModelError> {
+    fn sign(&self) -> Sign {
         let mut state = self.state();
-        match &state.circuit {
-            Some(circuit) if circuit.until.is_none_or(|it| Instant::now() < it) => {
-                let detail = format!("not tried, since this vendor keeps failing: {}", circuit.error.detail);
-                Err(ModelError { detail, ..circuit.error.clone() })
-            }
-            Some(_) => {
+        let Some(circuit) = &mut state.circuit else { return Sign::Go };
+        let now = Instant::now();
+        match circuit.until {
+            Some(until) if until <= now => {
                 // One goes ahead and tries; the others wait for what becomes of it.
-                if let Some(circuit) = &mut state.circuit {
-                    circuit.until = Some(Instant::now() + OPEN_FOR);
-                }
-                Ok(())
+                circuit.until = Some(now + self.pause);
+                Sign::Go
             }
-            None => Ok(()),
+            Some(until) if !circuit.hopeless => Sign::Wait(until),
+            _ => {
+                let detail = format!("this vendor keeps failing and is left alone: {}", circuit.error.detail);
+                Sign::Stop(ModelError { detail, ..circuit.error.clone() })
+            }
         }
+    }
+
+    /// Whether the vendor is left alone for now.
+    pub(super) fn is_open(&self) -> bool {
+        self.state().circuit.is_some()
     }
 
     /// Takes a turn and tells when it comes.
@@ -202,8 +226,9 @@ impl Gate {
         if !for_good && state.n_failed < FAILURES {
             return None;
         }
-        let until = (!for_good).then(|| Instant::now() + OPEN_FOR);
-        state.circuit = Some(Circuit { until, error: error.clone() });
+        let until = (!for_good).then(|| Instant::now() + self.pause);
+        let hopeless = state.circuit.is_some();
+        state.circuit = Some(Circuit { until, error: error.clone(), hopeless });
         (!std::mem::replace(&mut state.announced, true)).then(|| error.detail.clone())
     }
 }

@@ -238,6 +238,11 @@ impl Caller {
         result
     }
 
+    /// The folder of the cache, if replies could not be kept there.
+    pub fn lossy_cache(&self) -> Option<&std::path::Path> {
+        self.cache.as_ref().filter(|it| it.is_lossy()).map(Cache::folder)
+    }
+
     /// Keeps a reply for the next time. Only who has understood it knows that it is worth keeping.
     pub fn keep(&self, key: &str, reply: &Reply) {
         if let Some(cache) = self.cache.as_ref().filter(|_| !key.is_empty()) {
@@ -286,7 +291,8 @@ impl Caller {
                 drop(reserved);
             }
             let wait = error.retry_after.unwrap_or_else(|| self.wait(key, attempts.len()));
-            if !error.is_passing() || tries.0 == 0 || LONGEST_WAIT < wait {
+            // Who tries for the others tries once.
+            if !error.is_passing() || tries.0 == 0 || LONGEST_WAIT < wait || gate.is_open() {
                 if let Some(why) = gate.failed(&error) {
                     (self.listener)(Notice::CircuitOpened { vendor: line.vendor.clone(), why });
                 }
@@ -327,7 +333,8 @@ impl Caller {
 
     fn gate(&self, vendor: &str) -> Arc<Gate> {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
-        let gate = gates.entry(vendor.to_owned()).or_insert_with(|| Arc::new(Gate::new(self.limits)));
+        let gate =
+            gates.entry(vendor.to_owned()).or_insert_with(|| Arc::new(Gate::new(self.limits, self.backoff)));
         Arc::clone(gate)
     }
 

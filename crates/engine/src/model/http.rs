@@ -229,7 +229,8 @@ impl Endpoint {
         if self.protocol == Protocol::Anthropic {
             request = request.header("anthropic-version", "2023-06-01");
         }
-        if let Some(key) = &self.key {
+        let has_own = self.headers.iter().any(|it| it.0.eq_ignore_ascii_case("authorization"));
+        if let Some(key) = self.key.as_ref().filter(|_| !has_own) {
             request = match self.auth {
                 Auth::Bearer => request.bearer_auth(key.reveal()),
                 Auth::Header(name) => request.header(name, key.reveal()),
@@ -263,7 +264,12 @@ pub async fn send(request: reqwest::RequestBuilder, endpoint: &Endpoint) -> Resu
         } else {
             ErrorKind::Unavailable
         };
-        ModelError::new(kind, endpoint.strip(&causes(&error.without_url(), &endpoint.address())))
+        let detail = if error.is_timeout() {
+            format!("no answer from {} within {} s", endpoint.address(), endpoint.timeout.as_secs_f64())
+        } else {
+            causes(&error.without_url(), &endpoint.address())
+        };
+        ModelError::new(kind, endpoint.strip(&detail))
     };
     let mut response = request.send().await.map_err(|error| {
         let served = error.is_timeout() && !error.is_connect();

@@ -121,7 +121,9 @@ impl Resolver {
         let price = self.own_price(&full).or_else(|| self.own_price(&name)).or(listed).or_else(free);
         // A server that is only known by its address may do without.
         let is_known = served.vendor.name != COMPATIBLE.name;
-        let needs_key = is_known && !served.vendor.keys.is_empty() && !is_local(&endpoint.base_url);
+        let is_named = self.settings.vendors.get(served.name).is_some_and(|it| it.key.is_some());
+        let needs_key =
+            is_named || (is_known && !served.vendor.keys.is_empty() && !is_local(&endpoint.base_url));
         if needs_key && endpoint.key.is_none() {
             let names = self.key_names(&served).join(" or ");
             let why = if self.may_have_key(&served, &endpoint.base_url) {
@@ -157,15 +159,16 @@ impl Resolver {
                 return Ok(Served { vendor: &COMPATIBLE, name: vendor, model });
             }
         }
-        if has_address {
-            return Ok(Served { vendor: &COMPATIBLE, name: COMPATIBLE.name, model: name });
-        }
         let by_prefix = VENDORS.iter().find(|it| it.prefixes.iter().any(|prefix| name.starts_with(prefix)));
         let unknown = || {
             let bare = name.rsplit('/').next().unwrap_or(name);
             Unresolved::Unknown { name: name.to_owned(), hint: format!("openrouter/{bare} or ollama/{bare}") }
         };
-        by_prefix.map(|vendor| Served { vendor, name: vendor.name, model: name }).ok_or_else(unknown)
+        let bare = name.strip_prefix("compatible/").unwrap_or(name);
+        let elsewhere =
+            has_address.then_some(Served { vendor: &COMPATIBLE, name: COMPATIBLE.name, model: bare });
+        let known = by_prefix.map(|vendor| Served { vendor, name: vendor.name, model: name });
+        known.or(elsewhere).ok_or_else(unknown)
     }
 
     /// Whether a key may go to an address: the vendor's own, or one that a person named.
@@ -181,8 +184,11 @@ impl Resolver {
     }
 
     fn key_names(&self, served: &Served<'_>) -> Vec<String> {
-        let own = self.settings.vendors.get(served.name).and_then(|it| it.key.clone());
-        own.map_or_else(|| served.vendor.keys.iter().map(|it| (*it).to_owned()).collect(), |it| vec![it])
+        match self.settings.vendors.get(served.name) {
+            // A vendor of the settings gets the key that they name, and no other.
+            Some(own) => own.key.iter().cloned().collect(),
+            None => served.vendor.keys.iter().map(|it| (*it).to_owned()).collect(),
+        }
     }
 
     fn endpoint(
@@ -244,7 +250,9 @@ impl Resolver {
             let Ok(answer) = request.send().await else { continue };
             let Ok(text) = answer.text().await else { continue };
             let body: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-            if let Some(model) = body["data"][0]["id"].as_str() {
+            let models = body["data"].as_array().into_iter().flatten().filter_map(|it| it["id"].as_str());
+            // Models that only embed cannot judge.
+            if let Some(model) = models.into_iter().find(|it| !it.contains("embed")) {
                 return Ok(format!("{name}/{model}"));
             }
         }

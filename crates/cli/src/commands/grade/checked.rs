@@ -84,11 +84,12 @@ fn stream(
     loop {
         lines.clear();
         while lines.len() < batch {
-            let mut line = String::new();
-            if input.read_line(&mut line).with_context(|| format!("cannot read `{name}`"))? == 0 {
+            let mut line = Vec::new();
+            if input.read_until(b'\n', &mut line).with_context(|| format!("cannot read `{name}`"))? == 0 {
                 break;
             }
-            lines.push(line);
+            // What is not text is no JSON either, and is reported with its number.
+            lines.push(String::from_utf8(line).unwrap_or_else(|_| "not text in UTF-8".to_owned()));
         }
         if lines.is_empty() {
             return Ok(());
@@ -215,7 +216,7 @@ fn judged(id: &Json, rubric: &Rubric, checks: &[Check], subject: &Subject<'_>, v
             grade
         })
         .collect();
-    let line = json!({ "id": id, "status": verdict.status, "score": verdict.score, "failed_gates": verdict.failed_gates, "grades": grades });
+    let line = json!({ "id": id, "status": verdict.status, "score": verdict.score, "verdict": verdict, "grades": grades });
     Graded { line: line.to_string(), failed: verdict.status == Status::Fail }
 }
 

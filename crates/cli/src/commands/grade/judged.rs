@@ -25,8 +25,10 @@ pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
     let (rubric, bench) = args.judging.bench(chosen).await?;
     let (bench, caller) = (Arc::new(bench), Arc::new(args.judging.caller(&chosen.settings)?));
     let width = args.judging.width(&chosen.settings);
-    if args.judging.batch && !collected(args, &rubric, &bench, &caller, width).await? {
-        return Ok(Ended::OverBudget);
+    if args.judging.batch
+        && let Some(ended) = collected(args, &rubric, &bench, &caller, width).await?
+    {
+        return Ok(ended);
     }
     let mut out = BufWriter::new(std::io::stdout());
     let (mut tally, mut waiting) = (Tally::default(), VecDeque::new());
@@ -46,7 +48,8 @@ pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
                 Some(line) => {
                     let (place, line) = line?;
                     let (rubric, bench, caller) = (Arc::clone(&rubric), Arc::clone(&bench), Arc::clone(&caller));
-                    let task = tokio::spawn(async move { decided(&line, &rubric, &bench, &caller).await });
+                    let at = place.clone();
+                    let task = tokio::spawn(async move { decided(&at, &line, &rubric, &bench, &caller).await });
                     waiting.push_back((place, task));
                     continue;
                 }
@@ -74,11 +77,16 @@ pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
                 let scores: Option<Vec<f64>> = decision.opinions.iter().map(|it| it.verdict.score).collect();
                 votes.extend(scores.filter(|_| decision.panel.is_some() && !decision.escalated));
                 writeln!(out, "{}", decision_line(&id, &decision))?;
+                // It may have cost money, and somebody may be waiting for it.
+                out.flush()?;
             }
             Err(problem) => {
                 tally.bad += 1;
                 render::trouble(&format!("{place}: {problem}"));
                 tally.stopped |= args.strict;
+                if tally.stopped {
+                    break;
+                }
             }
         }
         progress.show(|| format!("{} graded · {}", tally.graded, spent(&caller)));
@@ -87,7 +95,7 @@ pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
     out.flush()?;
     args.judging.finish(&caller)?;
     let read = caller.meter.read();
-    render::summary(&format!(
+    render::note(&format!(
         "{} graded, {} failed, {} errors, {} not asked, {} not readable · {} requests, {} from cache · {}",
         tally.graded,
         tally.failed,
@@ -100,7 +108,7 @@ pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
     ));
     if let Some(effective) = effective_votes(&votes) {
         let n = bench.members.len();
-        render::summary(&format!(
+        render::note(&format!(
             "{n} judges are worth {effective:.1} independent votes, by how their scores correlate"
         ));
     }
@@ -113,14 +121,14 @@ fn spent(caller: &Caller) -> String {
 
 /// Gets every reply that the records ask for in batches; a tree's next question waits for the next one.
 ///
-/// False if there is not enough money for it.
+/// How it ends, if it does not get them.
 async fn collected(
     args: &Args,
     rubric: &Arc<Rubric>,
     bench: &Arc<Bench>,
     caller: &Arc<Caller>,
     width: usize,
-) -> anyhow::Result<bool> {
+) -> anyhow::Result<Option<Ended>> {
     let paths = args.inputs();
     anyhow::ensure!(
         !paths.iter().any(|it| it.as_os_str() == "-"),
@@ -130,10 +138,10 @@ async fn collected(
         let mut lines = lines(paths.clone(), width);
         let mut waiting = VecDeque::new();
         while let Some(line) = lines.recv().await {
-            let (_, line) = line?;
+            let (place, line) = line?;
             let (rubric, bench, caller) = (Arc::clone(rubric), Arc::clone(bench), Arc::clone(caller));
             waiting.push_back(tokio::spawn(async move {
-                decided(&line, &rubric, &bench, &caller).await.map(|_| ())
+                decided(&place, &line, &rubric, &bench, &caller).await.map(|_| ())
             }));
             if width <= waiting.len()
                 && let Some(task) = waiting.pop_front()
@@ -145,9 +153,10 @@ async fn collected(
             let _ = task.await;
         }
         match args.judging.run_batch(caller).await? {
-            Batched::Nothing => return Ok(true),
+            Batched::Nothing => return Ok(None),
             Batched::Done => {}
-            Batched::OverBudget => return Ok(false),
+            Batched::OverBudget => return Ok(Some(Ended::OverBudget)),
+            Batched::Failed => return Ok(Some(Ended::Incomplete)),
         }
     }
 }
@@ -162,7 +171,7 @@ async fn next(waiting: &mut VecDeque<(String, Task)>) -> Result<Decided, tokio::
 
 type Decided = Result<(Json, Decision), String>;
 type Task = tokio::task::JoinHandle<Decided>;
-type Lines = tokio::sync::mpsc::Receiver<anyhow::Result<(String, String)>>;
+type Lines = tokio::sync::mpsc::Receiver<anyhow::Result<(String, Vec<u8>)>>;
 
 /// Lines that say something, each with its place; read on a thread of its own, since a pipe may keep us waiting.
 fn lines(paths: Vec<PathBuf>, width: usize) -> Lines {
@@ -174,9 +183,9 @@ fn lines(paths: Vec<PathBuf>, width: usize) -> Lines {
                 Ok(input) => input,
                 Err(error) => return drop(sender.blocking_send(Err(error))),
             };
-            for (at, line) in input.lines().enumerate() {
+            for (at, line) in input.split(b'\n').enumerate() {
                 let line = match line {
-                    Ok(line) if line.trim().is_empty() => continue,
+                    Ok(line) if line.trim_ascii().is_empty() => continue,
                     Ok(line) => Ok((format!("{name}:{}", at + 1), line)),
                     Err(error) => Err(anyhow::anyhow!("cannot read `{name}`: {error}")),
                 };
@@ -189,9 +198,14 @@ fn lines(paths: Vec<PathBuf>, width: usize) -> Lines {
     receiver
 }
 
-async fn decided(line: &str, rubric: &Rubric, bench: &Bench, caller: &Caller) -> Decided {
+async fn decided(place: &str, line: &[u8], rubric: &Rubric, bench: &Bench, caller: &Caller) -> Decided {
+    let line = std::str::from_utf8(line).map_err(|_| "not text in UTF-8".to_owned())?;
     let record = record(line)?;
-    let id = id_of(&record);
+    // Without an id of its own, a record is known by where it stands.
+    let id = match id_of(&record) {
+        Json::Null => Json::from(place),
+        id => id,
+    };
     let material = Material::from_record(&record, Keys::default()).map_err(|error| error.to_string())?;
     if material.response.is_none() && material.trace.is_none() && material.diff.is_none() {
         return Err("the record has no `output`".to_owned());
