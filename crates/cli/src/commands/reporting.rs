@@ -56,7 +56,7 @@ pub fn show(out: &mut impl Write, run: &Run) -> anyhow::Result<()> {
         let name = printable(&result.case);
         writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {name:<width$}  {score}")?;
         if result.verdict.status != Status::Pass {
-            for reason in reasons(result) {
+            for reason in reasons(run, result) {
                 writeln!(out, "    {}", printable(&reason))?;
             }
             for evidence in quotes(result) {

@@ -200,6 +200,13 @@ impl<'a> Context<'a> {
         }
         suite::replace(text, |name| {
             let name = name.strip_prefix("env.")?;
+            if is_secret(name) && !self.path_of(span.file).ends_with(super::settings::FILE) {
+                let message =
+                    format!("`{name}` looks like a secret, and what stands here goes to models and reports");
+                let help = "name the variable in `.jurist/config.yaml` or in a server's `env` instead";
+                self.report(Diagnostic::error(Code::BadValue, span, message).help(help));
+                return None;
+            }
             // AgentV's own variable has a value even where nobody set it.
             let root = || (name == "AGENTV_REPO_ROOT").then(|| self.world.root.display().to_string());
             let value = (self.world.variable)(name).or_else(root);
@@ -451,4 +458,10 @@ pub(super) fn tidy(path: &Path) -> PathBuf {
 /// A value as a person reads it: JSON on several lines.
 pub(super) fn pretty(value: &serde_json::Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+/// Whether a variable's name says that it holds a key or a password.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_uppercase();
+    ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS"].iter().any(|it| name.ends_with(it))
 }

@@ -3,8 +3,8 @@
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde_json::{Value as Json, json};
 
-use super::{Tally, judges, mean_score, reasons, status_word, word};
-use crate::grade::{Grade, Outcome, Status};
+use super::{Tally, gates, judges, mean_score, status_word, word};
+use crate::grade::{Grade, Outcome};
 use crate::run::{CaseResult, Run};
 
 const PAGE: &str = include_str!("page.html");
@@ -41,7 +41,7 @@ fn case(at: usize, result: &CaseResult, run: &Run) -> Json {
         "mark": run.pass_mark(&result.rubric).map(|it| format!("{it:.2}")),
         "judges": judges(result), "cost": result.spend.cost.map(|it| it.to_string()),
         "rubric": result.rubric.short(),
-        "reasons": if verdict.status == Status::Pass { Vec::new() } else { reasons(result) },
+        "reasons": gates(result),
         "grades": result.grades.iter().map(grade).collect::<Vec<_>>(),
         "path": verdict.path.iter().map(|it| json!({
             "node": it.node, "answer": it.answer, "score": it.score.map(|it| format!("{it:.2}")),

@@ -32,7 +32,7 @@ pub(super) fn render(run: &Run) -> String {
             let _ = writeln!(out, "        <property name=\"{key}\" value=\"{}\"/>", escaped(&value));
         }
         let _ = writeln!(out, "      </properties>");
-        let why = reasons(result);
+        let why = reasons(run, result);
         let first = escaped(why.first().map_or("", String::as_str));
         let all = escaped(&why.join("\n"));
         let _ = match result.verdict.status {

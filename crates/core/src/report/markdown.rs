@@ -46,7 +46,7 @@ pub(super) fn render(run: &Run) -> String {
     }
     for result in run.results.iter().filter(|it| it.verdict.status != Status::Pass) {
         let _ = writeln!(out, "\n## {}\n", cell(&result.case));
-        for reason in reasons(result) {
+        for reason in reasons(run, result) {
             let _ = writeln!(out, "- {}", cell(&reason));
         }
     }

@@ -92,20 +92,28 @@ pub fn mean_score(run: &Run) -> Option<f64> {
     (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
 }
 
-/// Why a case did not pass, a line for each criterion that has something to say.
-pub fn reasons(result: &CaseResult) -> Vec<String> {
-    let gates = result.verdict.failed_gates.iter().map(|it| {
+/// The gates that failed a case.
+pub fn gates(result: &CaseResult) -> Vec<String> {
+    let line = |it: &crate::grade::FailedGate| {
         let of = it.criterion.as_deref().unwrap_or("the rubric");
         format!("gate {} of {of} failed", word(&it.gate))
-    });
-    let is_gated =
-        |id: &str| result.verdict.failed_gates.iter().any(|it| it.criterion.as_deref() == Some(id));
+    };
+    result.verdict.failed_gates.iter().map(line).collect()
+}
+
+/// Why a case did not pass, a line for each criterion that has something to say.
+pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
+    let rubric = run.rubrics.get(&result.rubric);
+    let lacks = |id: &str, unit: f64| {
+        // Of what must not hold, none at all is best.
+        if rubric.is_some_and(|it| is_bad(it, id)) { 0.0 < unit } else { unit < 1.0 }
+    };
     let grades: Vec<(&str, String)> = result
         .grades
         .iter()
         .filter_map(|it| {
             let said = match &it.outcome {
-                Outcome::Scored { unit: Some(unit), .. } if *unit < 1.0 || is_gated(&it.criterion) => {
+                Outcome::Scored { unit: Some(unit), .. } if lacks(&it.criterion, *unit) => {
                     format!("{unit:.2}")
                 }
                 Outcome::Scored { .. } | Outcome::NotApplicable => return None,
@@ -126,7 +134,16 @@ pub fn reasons(result: &CaseResult) -> Vec<String> {
     let same = 1 < grades.len() && grades.iter().all(|it| it.1 == grades[0].1);
     let lines = grades.iter().take(if same { 1 } else { usize::MAX });
     let lines = lines.map(|(id, said)| if same { said.clone() } else { format!("{id}: {said}") });
-    gates.chain(lines).collect()
+    gates(result).into_iter().chain(lines).collect()
+}
+
+/// Whether a criterion of a canonical rubric states what must not be.
+fn is_bad(rubric: &serde_json::Value, id: &str) -> bool {
+    let criteria = rubric.get("criteria").and_then(serde_json::Value::as_array).into_iter().flatten();
+    criteria.into_iter().any(|it| {
+        let negative = it["weight"].as_f64().is_some_and(|it| it < 0.0);
+        (it["name"] == id && (it["guard"] == true || it["not"] == true || negative)) || is_bad(it, id)
+    })
 }
 
 fn word(value: &impl serde::Serialize) -> String {

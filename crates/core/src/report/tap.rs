@@ -34,7 +34,7 @@ pub(super) fn render(run: &Run) -> String {
             "  cost: {}",
             text(&result.spend.cost.map(|it| it.to_string()).unwrap_or_default())
         );
-        let reasons = reasons(result);
+        let reasons = reasons(run, result);
         if !reasons.is_empty() {
             let _ = writeln!(out, "  reasons:");
             for reason in reasons {
