@@ -1,11 +1,12 @@
 //! Replies on disk, each under the hash of its request.
 //!
-//! A file appears whole or not at all, so processes share the folder and may be killed at any time.
+//! Each carries the hash of what it says, so a file that is half written, by a process that was killed or by two
+//! at once, is as good as none.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::model::Reply;
 
@@ -23,8 +24,6 @@ pub struct CacheStats {
     pub replies: u64,
     pub bytes: u64,
 }
-
-static UNIQUE: AtomicU64 = AtomicU64::new(0);
 
 impl Cache {
     pub fn new(folder: impl Into<PathBuf>) -> Self {
@@ -51,14 +50,12 @@ impl Cache {
         let path = self.path(key);
         let body = serde_json::to_string(reply).expect("a reply is plain data");
         let text = format!("{}\n{body}", blake3::hash(body.as_bytes()).to_hex());
-        let unique = UNIQUE.fetch_add(1, Ordering::Relaxed);
-        let temporary = path.with_extension(format!("{}-{unique}.tmp", std::process::id()));
-        let written = fs::write(&temporary, &text).or_else(|_| {
+        // The hash makes a file count only if it is whole, so it need not appear at once.
+        let written = fs::write(&path, &text).or_else(|_| {
             fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
-            fs::write(&temporary, &text)
+            fs::write(&path, &text)
         });
-        if written.and_then(|()| fs::rename(&temporary, &path)).is_err() {
-            let _ = fs::remove_file(&temporary);
+        if written.is_err() {
             self.is_lossy.store(true, Ordering::Relaxed);
         }
     }
@@ -78,7 +75,7 @@ impl Cache {
         };
         entries(&self.folder).filter(is_ours).flat_map(move |it| entries(&it.path())).filter_map(|it| {
             let path = it.path();
-            let is_ours = path.extension().is_some_and(|it| it == "json" || it == "tmp");
+            let is_ours = path.extension().is_some_and(|it| it == "json");
             Some((path, it.metadata().ok()?.len())).filter(|_| is_ours)
         })
     }
