@@ -81,9 +81,10 @@ fn notes<'a>(mut group: Group<'a>, diagnostic: &'a Diagnostic) -> Vec<Group<'a>>
     vec![group]
 }
 
-/// Text from a stranger's file may hold sequences that steer a terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|it| if it.is_control() && it != '\n' { '\u{fffd}' } else { it }).collect()
+/// Text from a stranger, be it a file's or a model's, may hold sequences that steer a terminal.
+pub fn printable(text: &str) -> String {
+    let steers = |it: char| it.is_control() && it != '\n' && it != '\t';
+    text.chars().map(|it| if steers(it) { '\u{fffd}' } else { it }).collect()
 }
 
 /// A word at the end of a command, for people; scripts read the exit code.

@@ -20,7 +20,7 @@ use serde_json::{Value as Json, json};
 
 use super::judging::{Judging, wait_for};
 use super::{Ended, Loading, rubric};
-use crate::render;
+use crate::render::{self, printable};
 
 /// Try a judge: reach it, have it grade one thing, read recorded replies
 #[derive(Debug, clap::Args)]
@@ -419,11 +419,6 @@ fn told(outcome: &Outcome) -> String {
         Outcome::Failed { failure, detail } => format!("{}: {detail}", word(json!(failure))),
         Outcome::Deferred { why } => format!("not asked: {}", word(json!(why))),
     }
-}
-
-/// What a model or a stranger wrote cannot steer the terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|it| if it.is_control() && it != '\n' && it != '\t' { '\u{fffd}' } else { it }).collect()
 }
 
 fn cost(spend: &Spend) -> String {

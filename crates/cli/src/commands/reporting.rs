@@ -7,6 +7,8 @@ use jurist_core::grade::{Evidence, Status};
 use jurist_core::report::{Format, Tally, mean_score, reasons, render};
 use jurist_core::run::{CaseResult, Run};
 
+use crate::render::printable;
+
 /// A format, and where it goes.
 #[derive(Debug, Clone)]
 pub struct Reporter {
@@ -53,20 +55,15 @@ pub fn show(out: &mut impl Write, run: &Run) -> anyhow::Result<()> {
             Status::Deferred => ("…", "2"),
         };
         let score = result.verdict.score.map_or("  – ".to_owned(), |it| format!("{it:.2}"));
-        let name = printable(&result.case);
+        let name = line(&result.case);
         writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {name:<width$}  {score}")?;
         if result.verdict.status != Status::Pass {
             for reason in reasons(run, result) {
-                writeln!(out, "    {}", printable(&reason))?;
+                writeln!(out, "    {}", line(&reason))?;
             }
             for evidence in quotes(result) {
                 let place = evidence.found.as_ref().map(|it| format!("{} {}–{}", it.part, it.start, it.end));
-                writeln!(
-                    out,
-                    "    \x1b[2m“{}” {}\x1b[0m",
-                    printable(&evidence.quote),
-                    place.unwrap_or_default()
-                )?;
+                writeln!(out, "    \x1b[2m“{}” {}\x1b[0m", line(&evidence.quote), place.unwrap_or_default())?;
             }
         }
     }
@@ -101,6 +98,7 @@ pub fn summary(run: &Run, took: Duration) -> String {
     format!("\x1b[1m{}\x1b[0m  {}", run.id, parts.join(" · "))
 }
 
-fn printable(text: &str) -> String {
-    text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect()
+/// On one line, and without anything that steers a terminal.
+fn line(text: &str) -> String {
+    printable(text).replace(['\n', '\t'], " ")
 }

@@ -1,27 +1,22 @@
-//! Grades a candidate with judges: asks what is worth asking, reads the replies, and scores them.
-
-use std::collections::BTreeMap;
-use std::sync::Arc;
+//! One judge before one candidate: every question that is worth asking, until none is open.
 
 use futures_util::future::join_all;
 use jurist_core::check::{Check, Subject};
 use jurist_core::grade::{
-    Attempt, Deferral, Evidence, FORMAT, Failure, Grade, Grader, GraderKind, Outcome, Reason, Spend, Status,
-    Verdict,
+    Deferral, Evidence, FORMAT, Failure, Grade, Grader, GraderKind, Outcome, Point, Reason,
 };
 use jurist_core::judge::{
-    Answer as Said, Asked, BadTemplate, Contest, Judged, Malformed, Material, Next, Prompter, Recipe,
-    Reply as Read,
+    Answer as Said, Asked, BadTemplate, Judged, Malformed, Next, Prompter, Recipe, Reply as Read,
 };
-use jurist_core::rubric::{Ask, Criterion, Question, Rubric, Value};
-use jurist_core::score::{self, Answer, Combine, PanelVerdict, Quote};
-use jurist_core::suite::{Calls, Judge, Jury};
+use jurist_core::rubric::{Ask, Criterion, Question, Value};
+use jurist_core::score::{self, Answer, Quote};
+use jurist_core::suite::Calls;
 use serde_json::Value as Json;
 
-use crate::call::{Called, Caller, Line, NotCalled, Tries};
+use super::converse::{Took, Trouble, converse};
+use super::{Case, Member, Opinion};
+use crate::call::Caller;
 use crate::embed::Embedders;
-use crate::model::resolve::{Resolver, Unresolved};
-use crate::model::{Message, Reply, Request, Role, Stop};
 
 /// Quotes of one answer that are looked for.
 const MAX_QUOTES: usize = 20;
@@ -29,192 +24,15 @@ const MAX_QUOTES: usize = 20;
 /// Longer shared parts are worth a vendor's prompt cache: one question goes ahead and fills it.
 const WORTH_CACHING: usize = 8_000;
 
-/// Room for reasons; models that think need more, and say so when they are cut off.
-pub const MAX_TOKENS: u32 = 4096;
-
-/// Who judges, and how.
-#[derive(Debug, Clone)]
-pub struct Bench {
-    pub members: Vec<Member>,
-    /// How several members come to one verdict; `None` for a single judge.
-    pub combine: Option<Combine>,
-    /// A stronger judge, and how near to the pass mark a score must be for it to be asked.
-    pub escalate: Option<(Member, f64)>,
-    pub calls: Calls,
-    pub seed: u64,
-    /// For checks that compare meanings.
-    pub embedders: Option<Arc<Embedders>>,
-    /// Whether everything that is sent and comes back is kept, to be looked at.
-    pub transcript: bool,
-}
-
-/// One judge: a model, and which of several draws from it.
-#[derive(Debug, Clone)]
-pub struct Member {
-    pub line: Arc<Line>,
-    pub temperature: Option<f64>,
-    pub max_tokens: u32,
-    pub draw: u32,
-}
-
-impl Bench {
-    /// From what a file says about its judge; panels name models, or judges of the file.
-    pub fn new(
-        resolver: &Arc<Resolver>,
-        judge: &Judge,
-        named: &BTreeMap<String, Judge>,
-        seed: u64,
-    ) -> Result<Self, Unresolved> {
-        let member = |name: Option<&String>| {
-            let own = match name {
-                Some(name) => named
-                    .get(name)
-                    .cloned()
-                    .unwrap_or_else(|| Judge { model: Some(name.clone()), ..judge.clone() }),
-                None => judge.clone(),
-            };
-            Ok::<_, Unresolved>(Member {
-                line: Arc::new(resolver.line(&own)?),
-                temperature: own.temperature.or(judge.temperature).or(Some(0.0)),
-                max_tokens: own.max_tokens.or(judge.max_tokens).unwrap_or(MAX_TOKENS),
-                draw: 0,
-            })
-        };
-        let escalate = match &judge.escalate {
-            Some(it) => Some((member(Some(&it.to))?, it.margin)),
-            None => None,
-        };
-        let (members, combine) = if !judge.panel.is_empty() {
-            let aggregate = judge.aggregate.unwrap_or_default();
-            let tie_break = judge.tie_break.unwrap_or_default();
-            let members = judge.panel.iter().map(|it| member(Some(it))).collect::<Result<_, _>>()?;
-            (members, Some(Combine::Panel { aggregate, tie_break }))
-        } else if let Some(jury) = judge.jury {
-            (member(None)?.jury(jury), Some(Combine::Jury { consensus: jury.consensus }))
-        } else {
-            (vec![member(None)?], None)
-        };
-        let calls = judge.calls.unwrap_or(Calls::PerCriterion);
-        let embedders = Some(Arc::new(Embedders::new(Arc::clone(resolver), None)));
-        Ok(Self { members, combine, escalate, calls, seed, embedders, transcript: false })
-    }
-}
-
-impl Member {
-    /// The members of a jury: independent draws from one model.
-    pub fn jury(self, jury: Jury) -> Vec<Self> {
-        // At temperature 0 all would say the same.
-        let temperature = self.temperature.filter(|it| 0.0 < *it).or(Some(1.0));
-        (0..jury.size).map(|draw| Self { draw, temperature, ..self.clone() }).collect()
-    }
-}
-
-/// What is graded.
-#[derive(Debug, Clone, Copy)]
-pub struct Case<'a> {
-    /// The candidate's id.
-    pub candidate: &'a str,
-    pub material: &'a Material,
-    pub row: Option<&'a jurist_core::suite::Row>,
-    pub rubric: &'a Rubric,
-}
-
-/// What one member said.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Opinion {
-    pub judge: String,
-    pub verdict: Verdict,
-    pub grades: Vec<Grade>,
-    /// Everything that was sent and came back.
-    pub exchanges: Vec<Exchange>,
-}
-
-/// A prompt and the raw reply.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Exchange {
-    pub request: Request,
-    pub reply: Result<String, String>,
-}
-
-/// What the whole bench says.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Decision {
-    pub status: Status,
-    pub score: Option<f64>,
-    pub opinions: Vec<Opinion>,
-    pub panel: Option<PanelVerdict>,
-    /// Members disagree on pass or fail.
-    pub disputed: bool,
-    /// The last opinion is that of the stronger judge.
-    pub escalated: bool,
-    pub spend: Spend,
-}
-
-impl Bench {
-    /// Grades one candidate. Nothing that goes wrong here is a score.
-    pub async fn decide(&self, caller: &Caller, case: Case<'_>) -> Result<Decision, BadTemplate> {
-        let each = self.members.iter().map(|member| self.opinion(caller, member, case));
-        let mut opinions: Vec<Opinion> =
-            join_all(each).await.into_iter().collect::<Result<_, BadTemplate>>()?;
-        let verdicts: Vec<Verdict> = opinions.iter().map(|it| it.verdict.clone()).collect();
-        let panel = self.combine.map(|it| score::panel(&verdicts, it, case.rubric.pass_mark));
-        let (mut status, mut score) = match &panel {
-            Some(panel) => (panel.status, panel.score),
-            None => (verdicts[0].status, verdicts[0].score),
-        };
-        let passes = |wanted: Status| verdicts.iter().any(|it| it.status == wanted);
-        let disputed = passes(Status::Pass) && passes(Status::Fail);
-        let held = panel.as_ref().and_then(|it| it.median).or(score);
-        let mut escalated = false;
-        if let Some((stronger, margin)) = &self.escalate
-            && (disputed || is_unsure(&verdicts, held, case.rubric.pass_mark, *margin))
-        {
-            let opinion = self.opinion(caller, stronger, case).await?;
-            (status, score, escalated) = (opinion.verdict.status, opinion.verdict.score, true);
-            opinions.push(opinion);
-        }
-        let spend = spent(&opinions);
-        Ok(Decision { status, score, opinions, panel, disputed, escalated, spend })
-    }
-
-    async fn opinion(
-        &self,
-        caller: &Caller,
-        member: &Member,
-        case: Case<'_>,
-    ) -> Result<Opinion, BadTemplate> {
-        let mut prompter = Prompter::new(case.material, case.row, self.seed);
-        prompter.set_draw(member.draw);
-        let (embedders, transcript) = (self.embedders.as_deref(), self.transcript);
-        let sitting =
-            Sitting { caller, member, case, prompter: &prompter, calls: self.calls, embedders, transcript };
-        sitting.grade().await
-    }
-}
-
-/// All together; from the cache only if every answer that was asked for is.
-fn spent(opinions: &[Opinion]) -> Spend {
-    let each = || opinions.iter().flat_map(|it| &it.grades).map(|it| it.spend).filter(|it| !it.is_nothing());
-    let sum = each().fold(Spend::default(), Spend::plus);
-    Spend { from_cache: each().next().is_some() && each().all(|it| it.from_cache), ..sum }
-}
-
-/// Whether a stronger judge should look: nobody decided, somebody could not tell, or it was close.
-fn is_unsure(verdicts: &[Verdict], score: Option<f64>, pass_mark: f64, margin: f64) -> bool {
-    let decided = |it: &Verdict| matches!(it.status, Status::Pass | Status::Fail);
-    verdicts.iter().any(|it| 0 < it.counts.abstained || it.status == Status::Error)
-        || (verdicts.iter().any(decided) && score.is_some_and(|it| (it - pass_mark).abs() <= margin + 1e-9))
-}
-
 /// One judge in front of one candidate.
-struct Sitting<'a> {
-    caller: &'a Caller,
-    member: &'a Member,
-    case: Case<'a>,
-    prompter: &'a Prompter<'a>,
-    calls: Calls,
-    embedders: Option<&'a Embedders>,
-    transcript: bool,
+pub(super) struct Sitting<'a> {
+    pub(super) caller: &'a Caller,
+    pub(super) member: &'a Member,
+    pub(super) case: Case<'a>,
+    pub(super) prompter: &'a Prompter<'a>,
+    pub(super) calls: Calls,
+    pub(super) embedders: Option<&'a Embedders>,
+    pub(super) transcript: bool,
 }
 
 /// An answer with all that came with it.
@@ -224,61 +42,14 @@ struct Answered {
     evidence: Vec<Evidence>,
     /// Whether a quote was asked for, and found.
     quote: Quote,
-    points: Vec<jurist_core::grade::Point>,
+    points: Vec<Point>,
     took: Took,
     template: String,
     kind: GraderKind,
 }
 
-/// What asking took, over all turns of one question.
-#[derive(Default)]
-struct Took {
-    spend: Option<Spend>,
-    attempts: Vec<Attempt>,
-    exchanges: Vec<Exchange>,
-}
-
-impl Took {
-    fn add(&mut self, more: Took) {
-        self.spend = match (self.spend, more.spend) {
-            (Some(a), Some(b)) => Some(Spend { from_cache: a.from_cache && b.from_cache, ..a.plus(b) }),
-            (a, b) => a.or(b),
-        };
-        self.attempts.extend(more.attempts);
-        self.exchanges.extend(more.exchanges);
-    }
-}
-
-/// Why a question has no answer.
-enum Trouble {
-    Call(NotCalled),
-    Reply(Malformed),
-    Refused(String),
-}
-
-impl Trouble {
-    fn outcome(&self) -> Outcome {
-        let failed = |failure, detail: String| Outcome::Failed { failure, detail };
-        match self {
-            Self::Call(it) => match it.deferral() {
-                Some(why) => Outcome::Deferred { why },
-                None => failed(it.error.failure(), it.error.detail.clone()),
-            },
-            Self::Reply(it) => failed(it.failure(), it.to_string()),
-            Self::Refused(said) => failed(Failure::Refusal, said.chars().take(300).collect()),
-        }
-    }
-
-    fn reason(&self) -> String {
-        match self {
-            Self::Call(it) if it.deferral().is_some() => it.error.detail.clone(),
-            _ => String::new(),
-        }
-    }
-}
-
 impl Sitting<'_> {
-    async fn grade(&self) -> Result<Opinion, BadTemplate> {
+    pub(super) async fn grade(&self) -> Result<Opinion, BadTemplate> {
         let rubric = self.case.rubric;
         let questions: Vec<Question<'_>> = rubric.questions().collect();
         let mut known: Vec<Option<Answered>> = self.conditions(&questions);
@@ -589,82 +360,6 @@ impl Sitting<'_> {
     }
 }
 
-async fn converse<T>(
-    caller: &Caller,
-    member: &Member,
-    asked: &Asked,
-    transcript: bool,
-    read: impl Fn(&str) -> Result<T, Malformed>,
-) -> (Result<T, Trouble>, Took) {
-    let mut request = request(member, asked);
-    let (mut tries, mut took, mut turns) = (Tries::default(), Took::default(), Vec::new());
-    loop {
-        let called = caller.call(&member.line, &request, &mut tries).await;
-        let exchange = transcript.then(|| Exchange {
-            request: request.clone(),
-            reply: called.as_ref().map(|it| it.reply.text.clone()).map_err(|it| it.error.detail.clone()),
-        });
-        let exchanges = exchange.into_iter().collect();
-        let Called { reply, spend, attempts, key } = match called {
-            Ok(called) => called,
-            Err(it) => {
-                took.add(Took { spend: None, attempts: it.attempts.clone(), exchanges });
-                return (Err(Trouble::Call(it)), took);
-            }
-        };
-        took.add(Took { spend: Some(spend), attempts, exchanges });
-        turns.push((key, reply));
-        let reply = &turns[turns.len() - 1].1;
-        let malformed = match understood(reply, &read) {
-            Ok(read) => {
-                // Only now is it known that these replies are worth keeping.
-                if !spend.from_cache {
-                    turns.iter().for_each(|(key, reply)| caller.keep(key, reply));
-                }
-                return (Ok(read), took);
-            }
-            Err(Trouble::Reply(malformed)) if turns.len() == 1 && !tries.is_used_up() => malformed,
-            Err(trouble) => return (Err(trouble), took),
-        };
-        took.attempts.push(Attempt {
-            failure: malformed.failure(),
-            detail: malformed.to_string(),
-            time: None,
-        });
-        let again = format!("That reply cannot be used: {malformed}.\n{}", asked.form.instruction());
-        let said = if reply.text.trim().is_empty() { "(nothing)".to_owned() } else { reply.text.clone() };
-        if reply.stop == Stop::Length {
-            request.max_tokens = request.max_tokens.saturating_mul(2);
-        }
-        request.messages.push(Message { role: Role::Assistant, parts: vec![said] });
-        request.messages.push(Message { role: Role::User, parts: vec![again] });
-    }
-}
-
-fn understood<T>(reply: &Reply, read: impl Fn(&str) -> Result<T, Malformed>) -> Result<T, Trouble> {
-    match reply.stop {
-        Stop::Refusal => Err(Trouble::Refused(reply.text.clone())),
-        Stop::Length => Err(Trouble::Reply(Malformed::CutOff)),
-        Stop::End => read(&reply.text).map_err(Trouble::Reply),
-    }
-}
-
-fn request(member: &Member, asked: &Asked) -> Request {
-    let parts = [&asked.prompt.shared, &asked.prompt.question];
-    Request {
-        model: member.line.name.clone(),
-        system: asked.prompt.system.clone(),
-        messages: vec![Message {
-            role: Role::User,
-            parts: parts.into_iter().filter(|it| !it.is_empty()).cloned().collect(),
-        }],
-        schema: asked.form.schema(),
-        temperature: member.temperature,
-        max_tokens: member.max_tokens,
-        draw: member.draw,
-    }
-}
-
 fn settled(outcome: Outcome, reason: &str) -> Answered {
     Answered {
         outcome,
@@ -691,41 +386,4 @@ fn closed(criteria: &[Criterion], text: &str, outside: bool, out: &mut Vec<bool>
             _ => out.extend(std::iter::repeat_n(is_closed, criterion.n_questions())),
         }
     }
-}
-
-/// Which of several candidates is best, and why; `None` is a tie.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Preference {
-    pub winner: Option<usize>,
-    pub reason: String,
-    /// In which order they were shown, and who won, for each time they were compared.
-    pub rounds: Vec<(Vec<usize>, Option<usize>)>,
-    pub spend: Spend,
-}
-
-/// Compares candidates by one criterion. In both orders, only who wins twice has won.
-pub async fn compare(
-    caller: &Caller,
-    member: &Member,
-    candidates: Vec<&Material>,
-    (case, criterion): (&str, &str),
-    both_orders: bool,
-    seed: u64,
-) -> Result<Preference, Outcome> {
-    let contest = Contest { candidates };
-    let order = contest.order(case, seed);
-    let reversed: Vec<usize> = order.iter().rev().copied().collect();
-    let orders = if both_orders { vec![order, reversed] } else { vec![order] };
-    let (mut rounds, mut reasons, mut took) = (Vec::new(), Vec::new(), Took::default());
-    for order in orders {
-        let round = contest.round(criterion, order, seed);
-        let (read, more) = converse(caller, member, &round.asked, false, |text| round.read(text)).await;
-        took.add(more);
-        let (winner, reason) = read.map_err(|it| it.outcome())?;
-        rounds.push((round.order.clone(), winner));
-        reasons.push(reason);
-    }
-    let first = rounds[0].1;
-    let winner = first.filter(|_| rounds.iter().all(|it| it.1 == first));
-    Ok(Preference { winner, reason: reasons.join("\n"), rounds, spend: took.spend.unwrap_or_default() })
 }

@@ -1,0 +1,45 @@
+//! Candidates side by side.
+
+use jurist_core::grade::{Outcome, Spend};
+use jurist_core::judge::{Contest, Material};
+
+use super::Member;
+use super::converse::{Took, converse};
+use crate::call::Caller;
+
+/// Which of several candidates is best, and why; `None` is a tie.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preference {
+    pub winner: Option<usize>,
+    pub reason: String,
+    /// In which order they were shown, and who won, for each time they were compared.
+    pub rounds: Vec<(Vec<usize>, Option<usize>)>,
+    pub spend: Spend,
+}
+
+/// Compares candidates by one criterion. In both orders, only who wins twice has won.
+pub async fn compare(
+    caller: &Caller,
+    member: &Member,
+    candidates: Vec<&Material>,
+    (case, criterion): (&str, &str),
+    both_orders: bool,
+    seed: u64,
+) -> Result<Preference, Outcome> {
+    let contest = Contest { candidates };
+    let order = contest.order(case, seed);
+    let reversed: Vec<usize> = order.iter().rev().copied().collect();
+    let orders = if both_orders { vec![order, reversed] } else { vec![order] };
+    let (mut rounds, mut reasons, mut took) = (Vec::new(), Vec::new(), Took::default());
+    for order in orders {
+        let round = contest.round(criterion, order, seed);
+        let (read, more) = converse(caller, member, &round.asked, false, |text| round.read(text)).await;
+        took.add(more);
+        let (winner, reason) = read.map_err(|it| it.outcome())?;
+        rounds.push((round.order.clone(), winner));
+        reasons.push(reason);
+    }
+    let first = rounds[0].1;
+    let winner = first.filter(|_| rounds.iter().all(|it| it.1 == first));
+    Ok(Preference { winner, reason: reasons.join("\n"), rounds, spend: took.spend.unwrap_or_default() })
+}

@@ -1,0 +1,138 @@
+//! One question and the turns it takes: a repair if the reply cannot be used, all within one budget of tries.
+
+use jurist_core::grade::{Attempt, Failure, Outcome, Spend};
+use jurist_core::judge::{Asked, Malformed};
+
+use super::Member;
+use crate::call::{Called, Caller, NotCalled, Tries};
+use crate::model::{Message, Reply, Request, Role, Stop};
+
+/// A prompt and the raw reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exchange {
+    pub request: Request,
+    pub reply: Result<String, String>,
+}
+
+/// What asking took, over all turns of one question.
+#[derive(Default)]
+pub(super) struct Took {
+    pub(super) spend: Option<Spend>,
+    pub(super) attempts: Vec<Attempt>,
+    pub(super) exchanges: Vec<Exchange>,
+}
+
+impl Took {
+    pub(super) fn add(&mut self, more: Took) {
+        self.spend = match (self.spend, more.spend) {
+            (Some(a), Some(b)) => Some(Spend { from_cache: a.from_cache && b.from_cache, ..a.plus(b) }),
+            (a, b) => a.or(b),
+        };
+        self.attempts.extend(more.attempts);
+        self.exchanges.extend(more.exchanges);
+    }
+}
+
+/// Why a question has no answer.
+pub(super) enum Trouble {
+    Call(NotCalled),
+    Reply(Malformed),
+    Refused(String),
+}
+
+impl Trouble {
+    pub(super) fn outcome(&self) -> Outcome {
+        let failed = |failure, detail: String| Outcome::Failed { failure, detail };
+        match self {
+            Self::Call(it) => match it.deferral() {
+                Some(why) => Outcome::Deferred { why },
+                None => failed(it.error.failure(), it.error.detail.clone()),
+            },
+            Self::Reply(it) => failed(it.failure(), it.to_string()),
+            Self::Refused(said) => failed(Failure::Refusal, said.chars().take(300).collect()),
+        }
+    }
+
+    pub(super) fn reason(&self) -> String {
+        match self {
+            Self::Call(it) if it.deferral().is_some() => it.error.detail.clone(),
+            _ => String::new(),
+        }
+    }
+}
+
+pub(super) async fn converse<T>(
+    caller: &Caller,
+    member: &Member,
+    asked: &Asked,
+    transcript: bool,
+    read: impl Fn(&str) -> Result<T, Malformed>,
+) -> (Result<T, Trouble>, Took) {
+    let mut request = request(member, asked);
+    let (mut tries, mut took, mut turns) = (Tries::default(), Took::default(), Vec::new());
+    loop {
+        let called = caller.call(&member.line, &request, &mut tries).await;
+        let exchange = transcript.then(|| Exchange {
+            request: request.clone(),
+            reply: called.as_ref().map(|it| it.reply.text.clone()).map_err(|it| it.error.detail.clone()),
+        });
+        let exchanges = exchange.into_iter().collect();
+        let Called { reply, spend, attempts, key } = match called {
+            Ok(called) => called,
+            Err(it) => {
+                took.add(Took { spend: None, attempts: it.attempts.clone(), exchanges });
+                return (Err(Trouble::Call(it)), took);
+            }
+        };
+        took.add(Took { spend: Some(spend), attempts, exchanges });
+        turns.push((key, reply));
+        let reply = &turns[turns.len() - 1].1;
+        let malformed = match understood(reply, &read) {
+            Ok(read) => {
+                // Only now is it known that these replies are worth keeping.
+                if !spend.from_cache {
+                    turns.iter().for_each(|(key, reply)| caller.keep(key, reply));
+                }
+                return (Ok(read), took);
+            }
+            Err(Trouble::Reply(malformed)) if turns.len() == 1 && !tries.is_used_up() => malformed,
+            Err(trouble) => return (Err(trouble), took),
+        };
+        took.attempts.push(Attempt {
+            failure: malformed.failure(),
+            detail: malformed.to_string(),
+            time: None,
+        });
+        let again = format!("That reply cannot be used: {malformed}.\n{}", asked.form.instruction());
+        let said = if reply.text.trim().is_empty() { "(nothing)".to_owned() } else { reply.text.clone() };
+        if reply.stop == Stop::Length {
+            request.max_tokens = request.max_tokens.saturating_mul(2);
+        }
+        request.messages.push(Message { role: Role::Assistant, parts: vec![said] });
+        request.messages.push(Message { role: Role::User, parts: vec![again] });
+    }
+}
+
+fn understood<T>(reply: &Reply, read: impl Fn(&str) -> Result<T, Malformed>) -> Result<T, Trouble> {
+    match reply.stop {
+        Stop::Refusal => Err(Trouble::Refused(reply.text.clone())),
+        Stop::Length => Err(Trouble::Reply(Malformed::CutOff)),
+        Stop::End => read(&reply.text).map_err(Trouble::Reply),
+    }
+}
+
+fn request(member: &Member, asked: &Asked) -> Request {
+    let parts = [&asked.prompt.shared, &asked.prompt.question];
+    Request {
+        model: member.line.name.clone(),
+        system: asked.prompt.system.clone(),
+        messages: vec![Message {
+            role: Role::User,
+            parts: parts.into_iter().filter(|it| !it.is_empty()).cloned().collect(),
+        }],
+        schema: asked.form.schema(),
+        temperature: member.temperature,
+        max_tokens: member.max_tokens,
+        draw: member.draw,
+    }
+}

@@ -1,0 +1,193 @@
+//! Grades a candidate with judges: asks what is worth asking, reads the replies, and scores them.
+
+mod compare;
+mod converse;
+mod sitting;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use jurist_core::grade::{Grade, Spend, Status, Verdict};
+use jurist_core::judge::{BadTemplate, Material, Prompter};
+use jurist_core::rubric::Rubric;
+use jurist_core::score::{self, Combine, PanelVerdict};
+use jurist_core::suite::{Calls, Judge, Jury};
+
+use crate::call::{Caller, Line};
+use crate::embed::Embedders;
+use crate::model::resolve::{Resolver, Unresolved};
+
+pub use compare::{Preference, compare};
+pub use converse::Exchange;
+use sitting::Sitting;
+
+/// Room for reasons; models that think need more, and say so when they are cut off.
+pub const MAX_TOKENS: u32 = 4096;
+
+/// Who judges, and how.
+#[derive(Debug, Clone)]
+pub struct Bench {
+    pub members: Vec<Member>,
+    /// How several members come to one verdict; `None` for a single judge.
+    pub combine: Option<Combine>,
+    /// A stronger judge, and how near to the pass mark a score must be for it to be asked.
+    pub escalate: Option<(Member, f64)>,
+    pub calls: Calls,
+    pub seed: u64,
+    /// For checks that compare meanings.
+    pub embedders: Option<Arc<Embedders>>,
+    /// Whether everything that is sent and comes back is kept, to be looked at.
+    pub transcript: bool,
+}
+
+/// One judge: a model, and which of several draws from it.
+#[derive(Debug, Clone)]
+pub struct Member {
+    pub line: Arc<Line>,
+    pub temperature: Option<f64>,
+    pub max_tokens: u32,
+    pub draw: u32,
+}
+
+impl Bench {
+    /// From what a file says about its judge; panels name models, or judges of the file.
+    pub fn new(
+        resolver: &Arc<Resolver>,
+        judge: &Judge,
+        named: &BTreeMap<String, Judge>,
+        seed: u64,
+    ) -> Result<Self, Unresolved> {
+        let member = |name: Option<&String>| {
+            let own = match name {
+                Some(name) => named
+                    .get(name)
+                    .cloned()
+                    .unwrap_or_else(|| Judge { model: Some(name.clone()), ..judge.clone() }),
+                None => judge.clone(),
+            };
+            Ok::<_, Unresolved>(Member {
+                line: Arc::new(resolver.line(&own)?),
+                temperature: own.temperature.or(judge.temperature).or(Some(0.0)),
+                max_tokens: own.max_tokens.or(judge.max_tokens).unwrap_or(MAX_TOKENS),
+                draw: 0,
+            })
+        };
+        let escalate = match &judge.escalate {
+            Some(it) => Some((member(Some(&it.to))?, it.margin)),
+            None => None,
+        };
+        let (members, combine) = if !judge.panel.is_empty() {
+            let aggregate = judge.aggregate.unwrap_or_default();
+            let tie_break = judge.tie_break.unwrap_or_default();
+            let members = judge.panel.iter().map(|it| member(Some(it))).collect::<Result<_, _>>()?;
+            (members, Some(Combine::Panel { aggregate, tie_break }))
+        } else if let Some(jury) = judge.jury {
+            (member(None)?.jury(jury), Some(Combine::Jury { consensus: jury.consensus }))
+        } else {
+            (vec![member(None)?], None)
+        };
+        let calls = judge.calls.unwrap_or(Calls::PerCriterion);
+        let embedders = Some(Arc::new(Embedders::new(Arc::clone(resolver), None)));
+        Ok(Self { members, combine, escalate, calls, seed, embedders, transcript: false })
+    }
+}
+
+impl Member {
+    /// The members of a jury: independent draws from one model.
+    pub fn jury(self, jury: Jury) -> Vec<Self> {
+        // At temperature 0 all would say the same.
+        let temperature = self.temperature.filter(|it| 0.0 < *it).or(Some(1.0));
+        (0..jury.size).map(|draw| Self { draw, temperature, ..self.clone() }).collect()
+    }
+}
+
+/// What is graded.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// The candidate's id.
+    pub candidate: &'a str,
+    pub material: &'a Material,
+    pub row: Option<&'a jurist_core::suite::Row>,
+    pub rubric: &'a Rubric,
+}
+
+/// What one member said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Opinion {
+    pub judge: String,
+    pub verdict: Verdict,
+    pub grades: Vec<Grade>,
+    /// Everything that was sent and came back.
+    pub exchanges: Vec<Exchange>,
+}
+
+/// What the whole bench says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    pub status: Status,
+    pub score: Option<f64>,
+    pub opinions: Vec<Opinion>,
+    pub panel: Option<PanelVerdict>,
+    /// Members disagree on pass or fail.
+    pub disputed: bool,
+    /// The last opinion is that of the stronger judge.
+    pub escalated: bool,
+    pub spend: Spend,
+}
+
+impl Bench {
+    /// Grades one candidate. Nothing that goes wrong here is a score.
+    pub async fn decide(&self, caller: &Caller, case: Case<'_>) -> Result<Decision, BadTemplate> {
+        let each = self.members.iter().map(|member| self.opinion(caller, member, case));
+        let mut opinions: Vec<Opinion> =
+            join_all(each).await.into_iter().collect::<Result<_, BadTemplate>>()?;
+        let verdicts: Vec<Verdict> = opinions.iter().map(|it| it.verdict.clone()).collect();
+        let panel = self.combine.map(|it| score::panel(&verdicts, it, case.rubric.pass_mark));
+        let (mut status, mut score) = match &panel {
+            Some(panel) => (panel.status, panel.score),
+            None => (verdicts[0].status, verdicts[0].score),
+        };
+        let passes = |wanted: Status| verdicts.iter().any(|it| it.status == wanted);
+        let disputed = passes(Status::Pass) && passes(Status::Fail);
+        let held = panel.as_ref().and_then(|it| it.median).or(score);
+        let mut escalated = false;
+        if let Some((stronger, margin)) = &self.escalate
+            && (disputed || is_unsure(&verdicts, held, case.rubric.pass_mark, *margin))
+        {
+            let opinion = self.opinion(caller, stronger, case).await?;
+            (status, score, escalated) = (opinion.verdict.status, opinion.verdict.score, true);
+            opinions.push(opinion);
+        }
+        let spend = spent(&opinions);
+        Ok(Decision { status, score, opinions, panel, disputed, escalated, spend })
+    }
+
+    async fn opinion(
+        &self,
+        caller: &Caller,
+        member: &Member,
+        case: Case<'_>,
+    ) -> Result<Opinion, BadTemplate> {
+        let mut prompter = Prompter::new(case.material, case.row, self.seed);
+        prompter.set_draw(member.draw);
+        let (embedders, transcript) = (self.embedders.as_deref(), self.transcript);
+        let sitting =
+            Sitting { caller, member, case, prompter: &prompter, calls: self.calls, embedders, transcript };
+        sitting.grade().await
+    }
+}
+
+/// All together; from the cache only if every answer that was asked for is.
+fn spent(opinions: &[Opinion]) -> Spend {
+    let each = || opinions.iter().flat_map(|it| &it.grades).map(|it| it.spend).filter(|it| !it.is_nothing());
+    let sum = each().fold(Spend::default(), Spend::plus);
+    Spend { from_cache: each().next().is_some() && each().all(|it| it.from_cache), ..sum }
+}
+
+/// Whether a stronger judge should look: nobody decided, somebody could not tell, or it was close.
+fn is_unsure(verdicts: &[Verdict], score: Option<f64>, pass_mark: f64, margin: f64) -> bool {
+    let decided = |it: &Verdict| matches!(it.status, Status::Pass | Status::Fail);
+    verdicts.iter().any(|it| 0 < it.counts.abstained || it.status == Status::Error)
+        || (verdicts.iter().any(decided) && score.is_some_and(|it| (it - pass_mark).abs() <= margin + 1e-9))
+}
