@@ -13,7 +13,7 @@ use jurist_core::grade::Usd;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::call::Line;
+use crate::model::Line;
 use crate::model::http::{Answer, HttpModel, send, understood};
 use crate::model::vendors::{Price, Protocol};
 use crate::model::{ErrorKind, ModelError, Reply, Request};

@@ -601,7 +601,7 @@ async fn a_cap_holds_under_a_thousand_calls_at_once() {
 async fn an_unpriced_model_does_not_run_under_a_cap() {
     let server = Server::script(vec![say(GOOD)]).await;
     let mut member = member("openai", &server);
-    let line = jurist_engine::call::Line { price: None, ..(*member.line).clone() };
+    let line = jurist_engine::model::Line { price: None, ..(*member.line).clone() };
     member.line = Arc::new(line);
     let decision =
         decide(&bench(vec![member]), &caller().with_cap(Some(Usd::from_nanos(1_000_000_000))), &unit()).await;
@@ -806,7 +806,7 @@ async fn no_candidate_decides_its_own_grade() {
             ];
             for (at, echo) in echoes.into_iter().enumerate() {
                 let server = jurist_engine::model::script::Script::new(vec![echo]);
-                let line = jurist_engine::call::Line {
+                let line = jurist_engine::model::Line {
                     model: Arc::new(server),
                     vendor: "script".into(),
                     name: "script".into(),

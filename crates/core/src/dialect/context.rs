@@ -200,7 +200,7 @@ impl<'a> Context<'a> {
         }
         suite::replace(text, |name| {
             let name = name.strip_prefix("env.")?;
-            if is_secret(name) && !self.path_of(span.file).ends_with(super::settings::FILE) {
+            if is_secret(name) && !self.path_of(span.file).ends_with(SETTINGS_FILE) {
                 let message =
                     format!("`{name}` looks like a secret, and what stands here goes to models and reports");
                 let help = "name the variable in `.jurist/config.yaml` or in a server's `env` instead";
@@ -459,6 +459,9 @@ pub(super) fn tidy(path: &Path) -> PathBuf {
 pub(super) fn pretty(value: &serde_json::Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
+
+/// Where a project keeps its settings.
+pub(super) const SETTINGS_FILE: &str = ".jurist/config.yaml";
 
 /// Whether a variable's name says that it holds a key or a password.
 fn is_secret(name: &str) -> bool {

@@ -111,7 +111,7 @@ fn read_file(cx: &Context<'_>, path: &Path, dialect: Option<Dialect>) -> Read {
         }
     };
     let Some(node) = cx.parse(file) else { return nothing() };
-    if path.ends_with(settings::FILE) {
+    if path.ends_with(context::SETTINGS_FILE) {
         return (Some(Suite::default()), None, settings::read(cx, &node));
     }
     let Some(dialect) = dialect.or_else(|| detect(cx, &node)) else { return nothing() };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::context::Context;
+use super::context::{Context, SETTINGS_FILE as FILE};
 use super::fields::Fields;
 use super::native::judge_fields;
 use crate::diagnostic::{Code, Diagnostic};
@@ -61,7 +61,6 @@ pub struct Limits {
 /// Names of the wire protocols, as settings give them.
 pub const PROTOCOLS: [&str; 4] = ["openai-chat", "openai-responses", "anthropic", "gemini"];
 
-pub(super) const FILE: &str = ".jurist/config.yaml";
 const AGENTV_FILE: &str = ".agentv/config.yaml";
 
 /// The settings that hold for a file: those of the nearest folder above it.

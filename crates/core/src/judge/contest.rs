@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::form::Form;
-use super::material::{Material, Planted};
+use super::material::Material;
+use super::objects::Planted;
 use super::prompt::{Asked, Prompter};
 use super::reply::{Malformed, Reply};
 

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::record::{asked_in, told};
-use super::reply::objects;
+use super::objects::{Planted, objects};
 use crate::candidate::{Candidate, Role, Step, Trace, for_judge, read_value};
 
 /// Longer traces lose their middle; what is left is room for the rest of the prompt in a small model's window.
@@ -159,9 +158,15 @@ impl Material {
 /// No choice has a longer name.
 const WORD: usize = 200;
 
-/// What stands in the material and looks like an answer; a reply that only repeats it says nothing.
-#[derive(Debug, Clone, Default)]
-pub struct Planted {
-    pub(super) objects: Vec<Value>,
-    pub(super) words: Vec<String>,
+/// What a run was asked: its task, or its first user.
+pub(super) fn asked_in(trace: &Trace) -> Option<String> {
+    let is_user = |it: &&Step| it.role == Role::User;
+    trace.task.clone().or_else(|| trace.steps.iter().find(is_user).map(|it| it.text.clone()))
+}
+
+pub(super) fn told(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
 }

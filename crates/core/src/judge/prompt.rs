@@ -10,7 +10,8 @@ use serde_json::{Value as Json, json};
 
 use super::evidence::Places;
 use super::form::{Form, Item};
-use super::material::{Material, Planted};
+use super::material::Material;
+use super::objects::Planted;
 use super::reply::{Malformed, Reply};
 use crate::grade::Evidence;
 use crate::rubric::{

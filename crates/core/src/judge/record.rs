@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::material::Material;
+use super::material::{Material, asked_in, told};
 use crate::candidate::{Format, TraceError, read_value};
 
 /// What the parts of `inputs` are called where a record has them.
@@ -79,19 +79,6 @@ impl Material {
             material.task = asked_in(trace).unwrap_or_default();
         }
         Ok(material)
-    }
-}
-
-/// What a run was asked: its task, or its first user.
-pub(super) fn asked_in(trace: &crate::candidate::Trace) -> Option<String> {
-    let is_user = |it: &&crate::candidate::Step| it.role == crate::candidate::Role::User;
-    trace.task.clone().or_else(|| trace.steps.iter().find(is_user).map(|it| it.text.clone()))
-}
-
-pub(super) fn told(value: &Json) -> String {
-    match value {
-        Json::String(text) => text.clone(),
-        other => serde_json::to_string_pretty(other).unwrap_or_default(),
     }
 }
 

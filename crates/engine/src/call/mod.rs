@@ -19,27 +19,10 @@ pub use cache::{Cache, CacheStats};
 pub use gate::Limits;
 
 use crate::batch::Batches;
-use crate::model::http::HttpModel;
 use crate::model::vendors::Price;
-use crate::model::{ErrorKind, Model, ModelError, Reply, Request};
+use crate::model::{ErrorKind, Line, ModelError, Reply, Request};
 use crate::record::Tape;
 use gate::Gate;
-
-/// A model that can be called, with what its calls are held to.
-#[derive(Debug, Clone)]
-pub struct Line {
-    pub model: Arc<dyn Model>,
-    /// Limits and the circuit are per vendor.
-    pub vendor: String,
-    /// With its vendor, as requests name it.
-    pub name: String,
-    /// `None`: nobody knows, and it does not run under a cap.
-    pub price: Option<Price>,
-    /// Where it is; the same name elsewhere is another model.
-    pub address: String,
-    /// The same model, where it is behind HTTP and can be reached.
-    pub http: Option<Arc<HttpModel>>,
-}
 
 /// What use is made of replies that were got before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -14,8 +14,9 @@ use jurist_core::rubric::Rubric;
 use jurist_core::score::{self, Combine, PanelVerdict};
 use jurist_core::suite::{Calls, Judge, Jury};
 
-use crate::call::{Caller, Line};
+use crate::call::Caller;
 use crate::embed::Embedders;
+use crate::model::Line;
 use crate::model::resolve::{Resolver, Unresolved};
 
 pub use compare::{Preference, compare};

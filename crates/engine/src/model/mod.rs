@@ -12,6 +12,7 @@ pub mod vendors;
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jurist_core::candidate::Usage;
@@ -162,6 +163,22 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// Anything that answers a prompt.
 pub trait Model: Send + Sync + std::fmt::Debug {
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>>;
+}
+
+/// A model that can be called, with what its calls are held to.
+#[derive(Debug, Clone)]
+pub struct Line {
+    pub model: Arc<dyn Model>,
+    /// Limits and the circuit are per vendor.
+    pub vendor: String,
+    /// With its vendor, as requests name it.
+    pub name: String,
+    /// `None`: nobody knows, and it does not run under a cap.
+    pub price: Option<vendors::Price>,
+    /// Where it is; the same name elsewhere is another model.
+    pub address: String,
+    /// The same model, where it is behind HTTP and can be reached.
+    pub http: Option<Arc<http::HttpModel>>,
 }
 
 /// A key, which nothing prints.

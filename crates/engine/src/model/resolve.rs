@@ -10,7 +10,7 @@ use super::command::Command;
 use super::http::{Endpoint, HttpModel, Network, NoClient, client};
 use super::vendors::{Auth, COMPATIBLE, Price, Protocol, VENDORS, Vendor, price};
 use super::{BoxFuture, ErrorKind, Model, ModelError, Reply, Request, Secret};
-use crate::call::Line;
+use crate::model::Line;
 
 /// Seconds for one call, unless a judge says otherwise.
 const TIMEOUT: f64 = 120.0;
