@@ -26,7 +26,9 @@ impl Usd {
 
 impl fmt::Display for Usd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "${:.4}", self.0 as f64 / 1e9)
+        // Less than a hundredth of a cent is still something.
+        let digits = if self.0 != 0 && self.0.abs() < 100_000 { 7 } else { 4 };
+        write!(f, "${:.digits$}", self.0 as f64 / 1e9)
     }
 }
 

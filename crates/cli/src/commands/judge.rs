@@ -155,6 +155,10 @@ fn given(path: &Path, task: Option<&str>) -> anyhow::Result<Given> {
             Material::from_record(record, Keys::default()).with_context(|| format!("`{name}`"))?
         }
         None => match read_trace(&text, None).with_context(|| format!("`{name}`"))? {
+            // Half a record, or many of them, are not an answer.
+            (Format::Text, _) if text.trim_start().starts_with("{\"") => {
+                anyhow::bail!("`{name}` looks like JSON and is not one record; `jurist grade` grades many")
+            }
             (Format::Text, _) => {
                 Material { response: Some(text.trim_end().to_owned()), ..Material::default() }
             }
@@ -323,7 +327,9 @@ fn show(
         }
         writeln!(out, "\x1b[1m{}\x1b[0m", opinion.judge)?;
         for grade in &opinion.grades {
-            show_grade(out, grade)?;
+            let is_bad = |it: &&Criterion| it.id == grade.criterion && states_what_is_bad(it);
+            let must_not = leaves(&rubric.criteria).iter().any(is_bad);
+            show_grade(out, grade, if must_not { " · must not hold" } else { "" })?;
         }
         for step in &opinion.verdict.path {
             let leaf = step.score.map(|it| format!(" ends at {it}")).unwrap_or_default();
@@ -384,7 +390,7 @@ fn show_exchange(out: &mut impl Write, exchange: &Exchange, at: usize, of: usize
     Ok(())
 }
 
-fn show_grade(out: &mut impl Write, grade: &Grade) -> anyhow::Result<()> {
+fn show_grade(out: &mut impl Write, grade: &Grade, remark: &str) -> anyhow::Result<()> {
     let mark = match &grade.outcome {
         Outcome::Scored { .. } => "•",
         Outcome::NotApplicable => "◦",
@@ -392,7 +398,7 @@ fn show_grade(out: &mut impl Write, grade: &Grade) -> anyhow::Result<()> {
         Outcome::Failed { .. } => "✗",
         Outcome::Deferred { .. } => "…",
     };
-    writeln!(out, "  {mark} {}: {}", grade.criterion, printable(&told(&grade.outcome)))?;
+    writeln!(out, "  {mark} {}: {}{remark}", grade.criterion, printable(&told(&grade.outcome)))?;
     if !grade.reason.is_empty() {
         writeln!(out, "      {}", printable(grade.reason.as_str()).replace('\n', "\n      "))?;
     }
@@ -446,10 +452,13 @@ fn leaves(criteria: &[Criterion]) -> Vec<&Criterion> {
     all
 }
 
+fn states_what_is_bad(criterion: &Criterion) -> bool {
+    criterion.polarity != Polarity::Plain || criterion.weight < 0.0
+}
+
 /// What a comparison looks for; what is bad must not hold.
 fn goal(criterion: &Criterion) -> String {
-    let is_bad = criterion.polarity != Polarity::Plain || criterion.weight < 0.0;
-    let must_not = if is_bad { " (this must NOT hold)" } else { "" };
+    let must_not = if states_what_is_bad(criterion) { " (this must NOT hold)" } else { "" };
     if criterion.id == WHOLE {
         criterion.description.clone()
     } else {
