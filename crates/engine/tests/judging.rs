@@ -353,6 +353,41 @@ async fn quotes_that_are_not_there_do_not_count() {
 }
 
 #[tokio::test]
+async fn a_clean_guard_needs_no_quote() {
+    let guard = Criterion { polarity: Polarity::Guard, ..criterion("leak", Scale::Unit) };
+    let criteria = vec![guard, criterion("city", Scale::Unit)];
+    let strict = Rubric::new(Draft { criteria, require_evidence: true, ..Draft::default() }).unwrap();
+    let run = async |leak: &str| {
+        let leak = leak.to_owned();
+        let server = Server::start(move |seen| {
+            let city = r#"{"score": 1, "evidence": ["Paris"]}"#.to_owned();
+            Act::Say(if seen.prompt().contains("leak: ") { leak.clone() } else { city })
+        })
+        .await;
+        decide(&bench(vec![member("openai", &server)]), &caller(), &strict).await.status
+    };
+    assert_eq!(run(r#"{"score": 0, "evidence": []}"#).await, Status::Pass);
+    assert_eq!(run(r#"{"score": 1, "evidence": ["Seine"]}"#).await, Status::Fail);
+}
+
+#[tokio::test]
+async fn gates_hold_for_every_member_of_a_panel() {
+    let gated = Criterion { required: true, weight: 0.01, ..criterion("must", Scale::Unit) };
+    let rubric = rubric(vec![gated, criterion("city", Scale::Unit)]);
+    let server = Server::start(|seen| {
+        say(if seen.prompt().contains("must: ") { r#"{"score": 0}"# } else { r#"{"score": 1}"# })
+    })
+    .await;
+    for aggregate in [Aggregate::Mean, Aggregate::Median, Aggregate::Majority] {
+        let combine = Some(Combine::Panel { aggregate, tie_break: TieBreak::Fail });
+        let panel = Bench { combine, ..bench(vec![member("openai", &server), member("anthropic", &server)]) };
+        let decision = decide(&panel, &caller(), &rubric).await;
+        assert!(0.9 < decision.score.unwrap());
+        assert_eq!(decision.status, Status::Fail, "{aggregate:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_tree_asks_only_along_its_path() {
     let suite =
         jurist_engine::load::load(std::path::Path::new("tests/judging/tree.yaml"), Default::default())
@@ -447,12 +482,15 @@ async fn a_cached_grade_costs_nothing_and_failures_are_not_cached() {
     decide(&bench, &caller(Caching::Refresh), &unit()).await;
     decide(&bench, &caller(Caching::Off), &unit()).await;
     assert_eq!(server.n_seen(), 4);
-    // Another question about the same candidate is another entry.
+    // Another judge at the same address, and another question about the same candidate, are other entries.
+    let other = self::bench(vec![member("ollama", &server)]);
+    decide(&other, &caller(Caching::Use), &unit()).await;
+    assert_eq!(server.n_seen(), 5);
     let other = rubric(vec![criterion("other", Scale::Unit)]);
     decide(&bench, &caller(Caching::Use), &other).await;
-    assert_eq!(server.n_seen(), 5);
-    assert_eq!(Cache::new(folder.path()).stats().replies, 2);
-    assert_eq!(Cache::new(folder.path()).clear().replies, 2);
+    assert_eq!(server.n_seen(), 6);
+    assert_eq!(Cache::new(folder.path()).stats().replies, 3);
+    assert_eq!(Cache::new(folder.path()).clear().replies, 3);
     assert_eq!(Cache::new(folder.path()).stats().replies, 0);
 }
 

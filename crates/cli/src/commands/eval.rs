@@ -12,6 +12,7 @@ use jurist_core::quantity::plural;
 use jurist_core::report::Tally;
 use jurist_core::run::{CaseResult, Run, RunId};
 use jurist_core::suite::Suite;
+use jurist_engine::embed::Embedders;
 use jurist_engine::execute::{Event, Stopped, Until, execute, jobs};
 use jurist_engine::judge::Bench;
 use jurist_engine::model::resolve::Resolver;
@@ -106,7 +107,8 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         };
         let plan = plan(&suite, &select).with_context(|| format!("`{}`", file.display()))?;
         let resolver = args.judging.resolver(&settings)?;
-        let suite = Loaded { suite, settings, resolver, file };
+        let embedders = args.judging.embedders(&resolver);
+        let suite = Loaded { suite, settings, resolver, embedders, file };
         ended = worse(
             ended,
             if args.explain {
@@ -127,6 +129,7 @@ struct Loaded<'a> {
     suite: Suite,
     settings: jurist_core::dialect::Settings,
     resolver: Arc<Resolver>,
+    embedders: Arc<Embedders>,
     file: &'a Path,
 }
 
@@ -144,7 +147,8 @@ impl Loaded<'_> {
         if let Some(bench) = made.get(&key) {
             return Ok(Arc::clone(bench));
         }
-        let mut bench = Bench::new(&self.resolver, &judge, &self.suite.judges, args.judging.seed)?;
+        let mut bench =
+            Bench::new(&self.resolver, &judge, &self.suite.judges, args.judging.seed, &self.embedders)?;
         // Trials are independent draws.
         for member in &mut bench.members {
             member.draw += (unit.trial - 1) * 1000;

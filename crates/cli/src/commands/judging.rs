@@ -105,8 +105,7 @@ impl Judging {
         let resolver = self.resolver(&chosen.settings)?;
         let judge = self.found(self.judge(&chosen.judge), &resolver).await?;
         self.consent(&judge, &chosen.judges)?;
-        let bench = Bench::new(&resolver, &judge, &chosen.judges, self.seed)?;
-        let bench = Bench { embedders: Some(Arc::new(self.embedders(&chosen.settings)?)), ..bench };
+        let bench = Bench::new(&resolver, &judge, &chosen.judges, self.seed, &self.embedders(&resolver))?;
         let rubric = match judge.on_error {
             Some(on_error) => Arc::new(chosen.rubric.with_on_error(on_error)),
             None => Arc::clone(&chosen.rubric),
@@ -133,8 +132,8 @@ impl Judging {
     }
 
     /// Embeddings for checks that compare meanings.
-    pub fn embedders(&self, settings: &Settings) -> anyhow::Result<Embedders> {
-        Ok(Embedders::new(self.resolver(settings)?, self.base_url.clone()))
+    pub fn embedders(&self, resolver: &Arc<Resolver>) -> Arc<Embedders> {
+        Arc::new(Embedders::new(Arc::clone(resolver), self.base_url.clone()))
     }
 
     pub fn caller(&self, settings: &Settings) -> anyhow::Result<Caller> {

@@ -54,10 +54,11 @@ pub struct Member {
 impl Bench {
     /// From what a file says about its judge; panels name models, or judges of the file.
     pub fn new(
-        resolver: &Arc<Resolver>,
+        resolver: &Resolver,
         judge: &Judge,
         named: &BTreeMap<String, Judge>,
         seed: u64,
+        embedders: &Arc<Embedders>,
     ) -> Result<Self, Unresolved> {
         let member = |name: Option<&String>| {
             let own = match name {
@@ -89,7 +90,7 @@ impl Bench {
             (vec![member(None)?], None)
         };
         let calls = judge.calls.unwrap_or(Calls::PerCriterion);
-        let embedders = Some(Arc::new(Embedders::new(Arc::clone(resolver), None)));
+        let embedders = Some(Arc::clone(embedders));
         Ok(Self { members, combine, escalate, calls, seed, embedders, transcript: false })
     }
 }

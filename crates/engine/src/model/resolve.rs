@@ -85,10 +85,6 @@ impl Resolver {
         self
     }
 
-    pub fn client(&self) -> &reqwest::Client {
-        &self.client
-    }
-
     /// The model that judges where nothing names one.
     fn default_name(&self) -> Option<String> {
         let by_key = || {

@@ -15,11 +15,6 @@ impl Script {
     pub fn new(replies: Vec<String>) -> Self {
         Self { replies, next: Mutex::new(0) }
     }
-
-    /// How many replies were asked for.
-    pub fn n_asked(&self) -> usize {
-        *self.next.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
 }
 
 impl Model for Script {

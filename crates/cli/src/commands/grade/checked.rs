@@ -1,5 +1,6 @@
 //! Records before checks: in batches, on all cores, results in the order of the records.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{BufRead, BufWriter, Write};
 use std::sync::Arc;
@@ -57,7 +58,8 @@ impl Grading {
 }
 
 pub(super) fn run(args: &Args, grading: &Grading) -> anyhow::Result<Ended> {
-    let meanings = if grading.is_about_meaning() { Some(Meanings::new(&args.judging)?) } else { None };
+    let meanings =
+        grading.is_about_meaning().then(|| Meanings { judging: &args.judging, made: OnceCell::new() });
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut tally = Tally::default();
     for path in args.inputs() {
@@ -73,7 +75,7 @@ fn stream(
     mut input: Box<dyn BufRead + Send>,
     name: &str,
     grading: &Grading,
-    meanings: Option<&Meanings>,
+    meanings: Option<&Meanings<'_>>,
     strict: bool,
     out: &mut impl Write,
     tally: &mut Tally,
@@ -88,8 +90,7 @@ fn stream(
             if input.read_until(b'\n', &mut line).with_context(|| format!("cannot read `{name}`"))? == 0 {
                 break;
             }
-            // What is not text is no JSON either, and is reported with its number.
-            lines.push(String::from_utf8(line).unwrap_or_else(|_| "not text in UTF-8".to_owned()));
+            lines.push(line);
         }
         if lines.is_empty() {
             return Ok(());
@@ -105,7 +106,7 @@ fn stream(
                 .map(|part| {
                     scope.spawn(|| {
                         part.iter()
-                            .map(|it| (!it.trim().is_empty()).then(|| grade(it, grading, &vectors)))
+                            .map(|it| (!it.trim_ascii().is_empty()).then(|| grade(it, grading, &vectors)))
                             .collect::<Vec<_>>()
                     })
                 })
@@ -161,7 +162,7 @@ fn subject(record: &Json) -> Result<Subject<'_>, String> {
     })
 }
 
-fn grade(line: &str, grading: &Grading, vectors: &Vectors) -> Result<Graded, String> {
+fn grade(line: &[u8], grading: &Grading, vectors: &Vectors) -> Result<Graded, String> {
     let record = record(line)?;
     let subject = subject(&record)?;
     let id = id_of(&record);
@@ -223,19 +224,23 @@ fn judged(id: &Json, rubric: &Rubric, checks: &[Check], subject: &Subject<'_>, v
 /// Embeddings of texts, by model and text.
 type Vectors = HashMap<(String, String), Vec<f32>>;
 
-/// Makes the embeddings that the checks of a batch ask for.
-struct Meanings {
-    embedders: Embedders,
-    runtime: tokio::runtime::Runtime,
+/// Makes the embeddings that the checks of a batch ask for; nothing is set up before one does.
+struct Meanings<'a> {
+    judging: &'a Judging,
+    made: OnceCell<(Arc<Embedders>, tokio::runtime::Runtime)>,
 }
 
-impl Meanings {
-    fn new(judging: &Judging) -> anyhow::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { embedders: judging.embedders(&settings()?)?, runtime })
+impl Meanings<'_> {
+    fn made(&self) -> anyhow::Result<&(Arc<Embedders>, tokio::runtime::Runtime)> {
+        if self.made.get().is_none() {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let embedders = self.judging.embedders(&self.judging.resolver(&settings()?)?);
+            let _ = self.made.set((embedders, runtime));
+        }
+        self.made.get().context("what was just set is there")
     }
 
-    fn of(&self, lines: &[String], grading: &Grading) -> anyhow::Result<Vectors> {
+    fn of(&self, lines: &[Vec<u8>], grading: &Grading) -> anyhow::Result<Vectors> {
         let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let mut add = |check: &Check, subject: &Subject<'_>| {
             if let Some(model) = check.embedding_model() {
@@ -243,7 +248,8 @@ impl Meanings {
             }
         };
         // Most records that name their own check name another one.
-        let may_ask = |it: &&String| !matches!(grading, Grading::Own) || it.contains("similar");
+        let names_one = |it: &[u8]| it.windows(7).any(|it| it == b"similar");
+        let may_ask = |it: &&Vec<u8>| !matches!(grading, Grading::Own) || names_one(it);
         for line in lines.iter().filter(may_ask) {
             let Ok(record) = record(line) else { continue };
             let Ok(subject) = subject(&record) else { continue };
@@ -260,7 +266,8 @@ impl Meanings {
         let mut vectors = Vectors::new();
         for (model, texts) in texts {
             let texts: Vec<String> = texts.into_iter().collect();
-            let made = self.runtime.block_on(self.embedders.embed(&model, &texts))?;
+            let (embedders, runtime) = self.made()?;
+            let made = runtime.block_on(embedders.embed(&model, &texts))?;
             vectors.extend(texts.into_iter().zip(made).map(|(text, it)| ((model.clone(), text), it)));
         }
         Ok(vectors)

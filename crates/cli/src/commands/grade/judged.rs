@@ -199,7 +199,6 @@ fn lines(paths: Vec<PathBuf>, width: usize) -> Lines {
 }
 
 async fn decided(place: &str, line: &[u8], rubric: &Rubric, bench: &Bench, caller: &Caller) -> Decided {
-    let line = std::str::from_utf8(line).map_err(|_| "not text in UTF-8".to_owned())?;
     let record = record(line)?;
     // Without an id of its own, a record is known by where it stands.
     let id = match id_of(&record) {

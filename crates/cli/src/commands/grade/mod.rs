@@ -115,7 +115,8 @@ impl Tally {
     }
 }
 
-fn record(line: &str) -> Result<Json, String> {
+fn record(line: &[u8]) -> Result<Json, String> {
+    let line = std::str::from_utf8(line).map_err(|_| "not text in UTF-8".to_owned())?;
     let record: Json = serde_json::from_str(line.trim_start_matches('\u{feff}'))
         .map_err(|error| format!("not JSON: {error}"))?;
     if record.is_object() { Ok(record) } else { Err("a record must be a JSON object".to_owned()) }
