@@ -220,6 +220,32 @@ async fn a_run_that_was_killed_goes_on_and_grades_nothing_twice() {
 }
 
 #[tokio::test]
+async fn a_suite_is_replayed_without_a_name_and_a_judge_says_what_its_failure_means() {
+    let (folder, server) = (folder(), Server::start(|_| Act::Fit).await);
+    let suite = "evals:\n  - {name: one, response: Paris., rubric: Is right.}\n";
+    fs::write(folder.path().join("suite.yaml"), suite).unwrap();
+    jurist(folder.path(), &server, &["eval", "suite.yaml", "--record", "calls.jsonl"]).await;
+    let replay = async || {
+        let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_jurist"));
+        command
+            .args(["eval", "suite.yaml", "--replay", "calls.jsonl"])
+            .current_dir(folder.path())
+            .env_clear();
+        let output = command.output().await.unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, said) = replay().await;
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("1 passed"), "{said}");
+    // Another text was not recorded: that is an error, or what the judge's `on_error` makes of it.
+    fs::write(folder.path().join("suite.yaml"), suite.replace("Paris", "Lyon")).unwrap();
+    assert_eq!(replay().await.0, Some(3));
+    let failing = suite.replace("Paris", "Lyon").replace("rubric:", "judge: {on_error: fail}, rubric:");
+    fs::write(folder.path().join("suite.yaml"), failing).unwrap();
+    assert_eq!(replay().await.0, Some(1));
+}
+
+#[tokio::test]
 async fn the_same_plan_gives_the_same_results_at_any_concurrency() {
     let (folder, server) = (folder(), Server::start(|_| Act::Fit).await);
     let suite = "evals:\n  - name: many\n    data: records.jsonl\n    prompt: '{{ row.input }}'\n    response: '{{ row.output }}'\n    rubric: {criteria: [{name: a, description: A.}, {name: b, description: B.}]}\n";

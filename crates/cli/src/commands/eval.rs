@@ -11,7 +11,7 @@ use jurist_core::plan::{CallRange, Plan, Select, Unit, plan};
 use jurist_core::quantity::plural;
 use jurist_core::report::Tally;
 use jurist_core::run::{CaseResult, Run, RunId};
-use jurist_core::suite::Suite;
+use jurist_core::suite::{Judge, Suite};
 use jurist_engine::embed::Embedders;
 use jurist_engine::execute::{Event, Stopped, Until, execute, jobs};
 use jurist_engine::judge::Bench;
@@ -105,10 +105,17 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             wrong = true;
             continue;
         };
-        let plan = plan(&suite, &select).with_context(|| format!("`{}`", file.display()))?;
+        let mut plan = plan(&suite, &select).with_context(|| format!("`{}`", file.display()))?;
+        for case in plan.units.iter_mut().map(|it| &mut it.cell.case) {
+            if let Some(on_error) = case.judge.on_error {
+                case.rubric = Arc::new(case.rubric.with_on_error(on_error));
+            }
+        }
         let resolver = args.judging.resolver(&settings)?;
+        let unnamed = args.judging.judge(&Judge::default());
+        let default_model = wait_for(args.judging.found(unnamed, &resolver))?.model;
         let embedders = args.judging.embedders(&resolver);
-        let suite = Loaded { suite, settings, resolver, embedders, file };
+        let suite = Loaded { suite, settings, resolver, embedders, default_model, file };
         ended = worse(
             ended,
             if args.explain {
@@ -130,6 +137,8 @@ struct Loaded<'a> {
     settings: jurist_core::dialect::Settings,
     resolver: Arc<Resolver>,
     embedders: Arc<Embedders>,
+    /// Who judges where a case names nobody: found on this machine, or in a recording.
+    default_model: Option<String>,
     file: &'a Path,
 }
 
@@ -141,7 +150,10 @@ impl Loaded<'_> {
         unit: &Unit,
         made: &mut BTreeMap<String, Arc<Bench>>,
     ) -> anyhow::Result<Arc<Bench>> {
-        let judge = args.judging.judge(&unit.cell.case.judge);
+        let mut judge = args.judging.judge(&unit.cell.case.judge);
+        if judge.model.as_deref().is_none_or(|it| it == "auto") {
+            judge.model.clone_from(&self.default_model);
+        }
         args.judging.consent(&judge, &self.suite.judges)?;
         let key = format!("{judge:?} {}", unit.trial);
         if let Some(bench) = made.get(&key) {
