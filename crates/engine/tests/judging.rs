@@ -572,12 +572,7 @@ async fn a_damaged_cache_entry_is_none() {
     let bench = bench(vec![member("openai", &server)]);
     let caller = || caller().with_cache(Cache::new(folder.path()), Caching::Use);
     decide(&bench, &caller(), &unit()).await;
-    let files = || {
-        std::fs::read_dir(folder.path())
-            .unwrap()
-            .flat_map(|it| std::fs::read_dir(it.unwrap().path()).unwrap())
-    };
-    let path = files().next().unwrap().unwrap().path();
+    let path = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, &text[..text.len() - 5]).unwrap();
     assert_eq!(decide(&bench, &caller(), &unit()).await.score, Some(0.5));
