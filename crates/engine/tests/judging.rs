@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jurist_core::candidate::{Role, Step, ToolResult, Trace};
-use jurist_core::dialect::{ModelPrice, Settings};
+use jurist_core::dialect::{CustomVendor, ModelPrice, Settings};
 use jurist_core::grade::{Deferral, Failure, Outcome, Status, Usd};
 use jurist_core::judge::Material;
 use jurist_core::rubric::{
@@ -26,6 +26,10 @@ use server::{Act, Server};
 
 /// A judge at the test server; the vendor decides the protocol.
 fn member(vendor: &str, server: &Server) -> Member {
+    member_with(vendor, server, CustomVendor::default())
+}
+
+fn member_with(vendor: &str, server: &Server, own: CustomVendor) -> Member {
     let judge = Judge {
         model: Some(format!("{vendor}/judge-1")),
         base_url: Some(server.url.clone()),
@@ -33,7 +37,8 @@ fn member(vendor: &str, server: &Server) -> Member {
         ..Judge::default()
     };
     let price = ModelPrice { input: 1.0, cached_input: 0.5, output: 2.0 };
-    let settings = Settings { prices: [(format!("{vendor}/judge-1"), price)].into(), ..Settings::default() };
+    let prices = [(format!("{vendor}/judge-1"), price)].into();
+    let settings = Settings { prices, vendors: [(vendor.to_owned(), own)].into(), ..Settings::default() };
     let resolver = Resolver::new(settings, |name| name.ends_with("KEY").then(|| "sk-test-secret".to_owned()))
         .unwrap()
         .trusting(Some(&server.url));
@@ -122,6 +127,51 @@ async fn every_protocol_asks_in_its_own_words_and_counts_tokens_alike() {
         if vendor != "ollama" {
             assert!(seen.headers.iter().any(|it| it.1.contains("sk-test-secret")), "{vendor}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_streamed_reply_says_the_same() {
+    for vendor in ["openai", "openai-responses", "anthropic", "gemini", "ollama"] {
+        let streaming = |server: &Server| {
+            member_with(vendor, server, CustomVendor { stream: true, ..CustomVendor::default() })
+        };
+        let server = Server::script(vec![
+            say(GOOD),
+            Act::Slow(Duration::from_millis(5), Box::new(say(GOOD))),
+            Act::CutOff(r#"{"reasoning": "it na"#.to_owned()),
+            Act::Refuse("I will not say.".to_owned()),
+        ])
+        .await;
+        let judge = bench(vec![streaming(&server)]);
+        for _ in 0..2 {
+            let grade = decide(&judge, &caller(), &unit()).await.opinions.remove(0).grades.remove(0);
+            assert_eq!(
+                (grade.outcome.unit(), grade.reason.as_str()),
+                (Some(0.5), "it names Paris"),
+                "{vendor}"
+            );
+            let tokens = server.last().body.to_string().len() as u64 / 4;
+            assert_eq!((grade.spend.tokens_in, grade.spend.tokens_cached), (tokens, 8), "{vendor}");
+            assert!(1 < grade.spend.tokens_out, "{vendor}");
+        }
+        assert!(server.last().streams(), "{vendor}");
+        let mut failures = Vec::new();
+        for _ in 0..2 {
+            match decide(&judge, &caller(), &unit()).await.opinions[0].grades[0].outcome {
+                Outcome::Failed { failure, .. } => failures.push(failure),
+                ref other => panic!("{vendor}: {other:?}"),
+            }
+        }
+        assert_eq!(failures.last(), Some(&Failure::Refusal), "{vendor}");
+
+        // Half a stream is no reply, however well it reads so far, and it may have cost something.
+        let broken = Server::script(vec![Act::Drop]).await;
+        let caller = caller().with_cap(Some(Usd::from_nanos(1_000_000_000)));
+        let decision = decide(&bench(vec![streaming(&broken)]), &caller, &unit()).await;
+        assert_eq!(decision.status, Status::Error, "{vendor}");
+        assert_eq!(broken.n_seen(), 4, "{vendor}");
+        assert!(caller.budget.spent().is_some_and(|it| Usd::default() < it), "{vendor}");
     }
 }
 

@@ -40,6 +40,8 @@ pub struct CustomVendor {
     /// The variable that holds the key.
     pub key: Option<String>,
     pub headers: BTreeMap<String, String>,
+    /// Replies are asked for in pieces.
+    pub stream: bool,
 }
 
 /// How the network is reached.
@@ -118,6 +120,7 @@ fn vendor(fields: Fields<'_>) -> Option<CustomVendor> {
         protocol: fields.word("protocol", &known).map(str::to_owned),
         base_url: fields.text("base_url"),
         key: fields.text("key"),
+        stream: fields.bool("stream").unwrap_or(false),
         headers: headers
             .iter()
             .filter_map(|it| Some((it.key.clone(), fields.cx.plain_text(&it.value, "headers")?)))

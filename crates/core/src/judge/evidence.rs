@@ -38,7 +38,7 @@ impl Places {
     }
 
     pub(super) fn find(&self, quote: &str) -> Option<Found> {
-        let folded: String = fold(quote).into_iter().map(|it| it.0).collect();
+        let folded = Folded::new(quote).text;
         let stretches: Vec<&str> = folded.split("...").map(str::trim).filter(|it| !it.is_empty()).collect();
         let n_letters = |it: &str| it.chars().filter(|it| it.is_alphanumeric()).count();
         let telling = !stretches.is_empty() && stretches.iter().all(|it| LEAST_LETTERS <= n_letters(it));
@@ -58,17 +58,51 @@ impl Places {
 struct Folded {
     text: String,
     /// Start and end in the original, for each byte.
-    places: Vec<(u64, u64)>,
+    places: Vec<(u32, u32)>,
 }
 
 impl Folded {
+    /// Characters as they are compared; runs of space are one space.
     fn new(original: &str) -> Self {
-        let (mut text, mut places) = (String::new(), Vec::new());
-        for (letter, start, end) in fold(original) {
-            text.push(letter);
-            places.resize(text.len(), (start as u64, end as u64));
+        let room = original.len();
+        let mut out = Self { text: String::with_capacity(room), places: Vec::with_capacity(room) };
+        let mut letters = original.char_indices().peekable();
+        while let Some((start, letter)) = letters.next() {
+            let mut end = start + letter.len_utf8();
+            // A letter and its accents are one unit, however they are written.
+            while let Some((at, mark)) =
+                letters.next_if(|it| !it.1.is_ascii() && canonical_combining_class(it.1) != 0)
+            {
+                end = at + mark.len_utf8();
+            }
+            if letter.is_ascii() && end == start + 1 {
+                out.push(plain(letter), start, end);
+                continue;
+            }
+            // Marks are told apart before compatible spellings make something else of them.
+            for letter in original[start..end].chars().map(plain).nfkc() {
+                out.push(letter, start, end);
+            }
         }
-        Self { text, places }
+        out
+    }
+
+    fn push(&mut self, letter: char, start: usize, end: usize) {
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        match letter {
+            // Invisible: zero-width and direction marks, soft hyphens.
+            '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2064}'
+            | '\u{feff}'
+            | '\u{ad}' => return,
+            letter if letter.is_whitespace() => match self.places.last_mut() {
+                Some(last) if self.text.ends_with(' ') => last.1 = place(end),
+                _ => self.text.push(' '),
+            },
+            letter => self.text.push(letter),
+        }
+        self.places.resize(self.text.len(), (place(start), place(end)));
     }
 
     /// From the beginning of the first stretch to the end of the last, all in order.
@@ -79,38 +113,8 @@ impl Folded {
             first.get_or_insert(at);
             from = at + stretch.len();
         }
-        Some((self.places[first?].0, self.places[from - 1].1))
+        Some((self.places[first?].0.into(), self.places[from - 1].1.into()))
     }
-}
-
-/// Characters as they are compared, each with its stretch of the original; runs of space are one space.
-fn fold(text: &str) -> Vec<(char, usize, usize)> {
-    let mut out: Vec<(char, usize, usize)> = Vec::with_capacity(text.len());
-    let mut letters = text.char_indices().peekable();
-    while let Some((start, letter)) = letters.next() {
-        let mut end = start + letter.len_utf8();
-        // A letter and its accents are one unit, however they are written.
-        while let Some((at, mark)) = letters.next_if(|it| canonical_combining_class(it.1) != 0) {
-            end = at + mark.len_utf8();
-        }
-        // Marks are told apart before compatible spellings make something else of them.
-        for letter in text[start..end].chars().map(plain).nfkc() {
-            match letter {
-                // Invisible: zero-width and direction marks, soft hyphens.
-                '\u{200b}'..='\u{200f}'
-                | '\u{202a}'..='\u{202e}'
-                | '\u{2060}'..='\u{2064}'
-                | '\u{feff}'
-                | '\u{ad}' => {}
-                letter if letter.is_whitespace() => match out.last_mut() {
-                    Some((' ', _, last)) => *last = end,
-                    _ => out.push((' ', start, end)),
-                },
-                letter => out.push((letter, start, end)),
-            }
-        }
-    }
-    out
 }
 
 fn plain(letter: char) -> char {

@@ -3,6 +3,7 @@
 //! Shared parts come first and the question last, so that providers' prompt caches hit across the
 //! criteria of one candidate. Weights and gates are not shown: they are nobody's business while grading.
 
+use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
 use minijinja::{Environment, UndefinedBehavior, value::Serde};
@@ -132,6 +133,26 @@ impl<'a> Prompter<'a> {
         items
     }
 
+    /// The scale of a criterion, its choices in the order of this draw.
+    fn scale(&self, criterion: &Criterion) -> Scale {
+        match &criterion.ask {
+            Ask::Question(Scale::Choices(choices)) => {
+                Scale::Choices(self.shuffled(choices.clone(), |it| it.label.clone()))
+            }
+            Ask::Question(scale) => scale.clone(),
+            _ => Scale::Unit,
+        }
+    }
+
+    fn item(&self, rubric: &Rubric, criterion: &Criterion) -> Item {
+        Item {
+            scale: self.scale(criterion),
+            evidence: rubric.require_evidence,
+            reasoning: rubric.require_reasoning,
+            unsure: criterion.cannot_assess.is_some(),
+        }
+    }
+
     /// A quote, and where it stands in the candidate, if anywhere.
     pub fn evidence(&self, quote: &str) -> Evidence {
         let places = self.places.get_or_init(|| Places::new(&self.material.quotable()));
@@ -145,7 +166,7 @@ impl<'a> Prompter<'a> {
 
     /// One criterion that is answered on a scale.
     pub fn criterion(&self, rubric: &Rubric, criterion: &Criterion) -> Result<Asked, BadTemplate> {
-        let form = Form::Answer(item(rubric, criterion));
+        let form = Form::Answer(self.item(rubric, criterion));
         let text = self.text(rubric, criterion, Some(&form.instruction()))?;
         self.asked(rubric, "criterion", &text, form)
     }
@@ -153,7 +174,7 @@ impl<'a> Prompter<'a> {
     /// Several criteria in one call.
     pub fn criteria(&self, rubric: &Rubric, criteria: &[&Criterion]) -> Result<Asked, BadTemplate> {
         let criteria = self.shuffled(criteria.to_vec(), |it| it.id.clone());
-        let form = Form::Answers(criteria.iter().map(|it| (it.id.clone(), item(rubric, it))).collect());
+        let form = Form::Answers(criteria.iter().map(|it| (it.id.clone(), self.item(rubric, it))).collect());
         let texts = criteria.iter().map(|it| {
             let text = self.text(rubric, it, None)?;
             Ok(json!({ "id": it.id, "text": text.trim() }))
@@ -250,7 +271,7 @@ impl<'a> Prompter<'a> {
         criterion: &Criterion,
         instruction: Option<&str>,
     ) -> Result<String, BadTemplate> {
-        let scale = scale_of(criterion);
+        let scale = &self.scale(criterion);
         let kind = match scale {
             Scale::Binary => "binary",
             Scale::Choices(_) => "choices",
@@ -323,26 +344,20 @@ fn fenced_row(row: &Row, code: &str) -> Row {
 
 /// What made a prompt: our templates, and the author's.
 fn template_hash(template: &str, custom: &str) -> String {
-    let named = |name: &str| TEMPLATES.iter().find(|it| it.0 == name).map_or("", |it| it.1);
+    static OWN: LazyLock<HashMap<&str, String>> =
+        LazyLock::new(|| TEMPLATES.iter().map(|(name, text)| (*name, hash_of(text, ""))).collect());
+    let own = OWN.get(template).filter(|_| custom.is_empty()).cloned();
+    own.unwrap_or_else(|| hash_of(TEMPLATES.iter().find(|it| it.0 == template).map_or("", |it| it.1), custom))
+}
+
+fn hash_of(template: &str, custom: &str) -> String {
+    let criterion = TEMPLATES.iter().find(|it| it.0 == "criterion").map_or("", |it| it.1);
     let mut hasher = blake3::Hasher::new();
     // Several criteria in one call are each written as one alone.
-    for text in [SYSTEM, MATERIAL, named(template), named("criterion"), custom] {
+    for text in [SYSTEM, MATERIAL, template, criterion, custom] {
         hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
     }
     hasher.finalize().to_hex()[..16].to_owned()
-}
-
-fn item(rubric: &Rubric, criterion: &Criterion) -> Item {
-    Item {
-        scale: scale_of(criterion).clone(),
-        evidence: rubric.require_evidence,
-        reasoning: rubric.require_reasoning,
-        unsure: criterion.cannot_assess.is_some(),
-    }
-}
-
-fn scale_of(criterion: &Criterion) -> &Scale {
-    if let Ask::Question(scale) = &criterion.ask { scale } else { &Scale::Unit }
 }
 
 /// What each point means, in the order of the scale.
@@ -359,7 +374,10 @@ fn levels(criterion: &Criterion, scale: &Scale) -> Vec<(String, String)> {
         }
         _ => Vec::new(),
     };
-    let told: Vec<(String, String)> = told.collect();
+    let mut told: Vec<(String, String)> = told.collect();
+    if let Scale::Choices(choices) = scale {
+        told.sort_by_key(|it| choices.iter().position(|choice| choice.label == it.0));
+    }
     let named = |at: &str| told.iter().any(|it| it.0 == at);
     of_scale.into_iter().filter(|it| !named(&it.0)).chain(told.clone()).collect()
 }

@@ -238,6 +238,36 @@ fn scales_and_operators_are_told_in_words() {
 }
 
 #[test]
+fn further_draws_see_the_choices_in_another_order() {
+    let labels = ["none", "some", "half", "most", "all"];
+    let choices =
+        labels.iter().enumerate().map(|(at, it)| Choice { label: (*it).into(), score: at as f64 / 4.0 });
+    let mut criterion = Criterion::new("a", "X holds.", Ask::Question(Scale::Choices(choices.collect())));
+    criterion.levels = labels.map(|it| (Value::Text(it.into()), format!("{it} of it"))).to_vec();
+    let (rubric, material) = (rubric(vec![criterion]), material("Paris"));
+    let orders: Vec<Vec<&str>> = (0..4)
+        .map(|draw| {
+            let mut prompter = Prompter::new(&material, None, 7);
+            prompter.set_draw(draw);
+            let asked = prompter.criterion(&rubric, &rubric.criteria[0]).unwrap();
+            let told = asked.form.schema()["properties"]["verdict"]["enum"].clone();
+            let by = |place: &dyn Fn(&str) -> Option<usize>| {
+                let mut order = labels.to_vec();
+                order.sort_by_key(|it| place(it).unwrap());
+                order
+            };
+            let text = &asked.prompt.question;
+            let order = by(&|it| text.find(&format!("- {it}: {it} of it")));
+            assert!(text.contains(&order.join(", ")), "{text}");
+            assert_eq!(by(&|it| told.as_array().unwrap().iter().position(|label| label == it)), order);
+            order
+        })
+        .collect();
+    assert_eq!(orders[0], labels);
+    assert!(orders[1..].iter().all(|it| *it != labels) && orders[1] != orders[2]);
+}
+
+#[test]
 fn quotes_are_found_where_they_stand_or_do_not_exist() {
     let part = |name: &str, text: &str| Part { name: name.into(), text: text.into() };
     let parts = [part("response", "Café “au lait” — 4\u{a0}€,\n  please."), part("diff", "+ let x = ﬁne;")];

@@ -240,8 +240,8 @@ impl Caller {
         key: &str,
         tries: &mut Tries,
     ) -> Result<Called, NotCalled> {
-        let bound =
-            Usage { input: request.most_tokens_in(), output: u64::from(request.max_tokens), cached: 0 };
+        let most_in = request.most_tokens_in();
+        let bound = Usage { input: most_in, output: u64::from(request.max_tokens), cached: 0 };
         let most = line.price.map(|it| it.of(bound));
         let gate = self.gate(&line.vendor);
         let mut attempts = Vec::new();
@@ -250,7 +250,7 @@ impl Caller {
                 Ok(reserved) => reserved,
                 Err(error) => return Err(NotCalled { error, attempts }),
             };
-            let permit = match gate.enter(request.most_tokens_in() / 4).await {
+            let permit = match gate.enter(most_in / 4).await {
                 Ok(permit) => permit,
                 Err(error) => return Err(NotCalled { error, attempts }),
             };

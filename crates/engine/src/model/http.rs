@@ -9,7 +9,7 @@ use tokio::sync::OnceCell;
 
 use super::vendors::{Auth, Protocol, Quirks, Shape};
 use super::{BoxFuture, ErrorKind, Model, ModelError, Reply, Request, Secret};
-use super::{anthropic, gemini, openai_chat, openai_responses};
+use super::{anthropic, gemini, openai_chat, openai_responses, stream};
 
 /// No reply of a judge is longer.
 const MAX_BYTES: usize = 16 << 20;
@@ -62,6 +62,8 @@ pub struct Endpoint {
     pub model: String,
     pub shapes: &'static [Shape],
     pub quirks: Quirks,
+    /// Replies come in pieces, for servers and proxies that know no other way or give up on silence.
+    pub stream: bool,
     pub timeout: Duration,
 }
 
@@ -70,7 +72,8 @@ pub struct Endpoint {
 pub struct HttpModel {
     client: reqwest::Client,
     endpoint: Endpoint,
-    /// The first request finds out what the server takes; the others wait for it.
+    url: String,
+    /// Where nobody knows what a server takes, the first request finds out and the others wait for it.
     first: OnceCell<()>,
     learned: Mutex<Learned>,
 }
@@ -94,7 +97,8 @@ pub struct Answer {
 impl HttpModel {
     pub fn new(client: reqwest::Client, endpoint: Endpoint) -> Self {
         let learned = Mutex::new(Learned { shape: 0, temperature: true, other_limit: false });
-        Self { client, endpoint, first: OnceCell::new(), learned }
+        let first = OnceCell::new_with(endpoint.takes_for_sure().then_some(()));
+        Self { client, url: endpoint.url(), endpoint, first, learned }
     }
 
     pub fn client(&self) -> &reqwest::Client {
@@ -131,12 +135,20 @@ impl HttpModel {
         };
         let other = Quirks { max_tokens: other_limit(quirks.max_tokens), ..*quirks };
         let quirks = if learned.other_limit { &other } else { quirks };
-        match protocol {
+        let mut body = match protocol {
             Protocol::OpenaiChat => openai_chat::body(request, model, shape, quirks),
             Protocol::OpenaiResponses => openai_responses::body(request, model, shape, quirks),
             Protocol::Anthropic => anthropic::body(request, model, shape, quirks),
-            Protocol::Gemini => gemini::body(request, shape, quirks, model),
+            // The address says whether it streams.
+            Protocol::Gemini => return gemini::body(request, shape, quirks, model),
+        };
+        if self.endpoint.stream {
+            body["stream"] = true.into();
+            if *protocol == Protocol::OpenaiChat {
+                body["stream_options"] = serde_json::json!({ "include_usage": true });
+            }
         }
+        body
     }
 
     /// What a reply body of this protocol says.
@@ -149,21 +161,11 @@ impl HttpModel {
         }
     }
 
-    fn url(&self) -> String {
-        let base = &self.endpoint.base_url;
-        match self.endpoint.protocol {
-            Protocol::OpenaiChat => format!("{base}/chat/completions"),
-            Protocol::OpenaiResponses => format!("{base}/responses"),
-            Protocol::Anthropic => format!("{base}/v1/messages"),
-            Protocol::Gemini => format!("{base}/models/{}:generateContent", self.endpoint.model),
-        }
-    }
-
     async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
         loop {
             let used = self.learned();
             let body = serde_json::to_vec(&self.body_with(request, used)).expect("JSON is plain data");
-            let post = self.endpoint.request(&self.client, reqwest::Method::POST, &self.url());
+            let post = self.endpoint.request(&self.client, reqwest::Method::POST, &self.url);
             let answer = send(post.body(body), &self.endpoint).await?;
             let result = understood(&answer).and_then(|it| self.read(&it));
             match result {
@@ -217,6 +219,24 @@ impl Model for HttpModel {
 }
 
 impl Endpoint {
+    fn url(&self) -> String {
+        let Self { base_url, model, .. } = self;
+        match self.protocol {
+            Protocol::OpenaiChat => format!("{base_url}/chat/completions"),
+            Protocol::OpenaiResponses => format!("{base_url}/responses"),
+            Protocol::Anthropic => format!("{base_url}/v1/messages"),
+            Protocol::Gemini if self.stream => {
+                format!("{base_url}/models/{model}:streamGenerateContent?alt=sse")
+            }
+            Protocol::Gemini => format!("{base_url}/models/{model}:generateContent"),
+        }
+    }
+
+    /// Whether the first form of structured output is known to be taken.
+    fn takes_for_sure(&self) -> bool {
+        !self.shapes.contains(&Shape::ObjectWithSchema)
+    }
+
     /// A request with everything that stands in its headers.
     pub fn request(
         &self,
@@ -281,6 +301,8 @@ pub async fn send(request: reqwest::RequestBuilder, endpoint: &Endpoint) -> Resu
     let retry_after = millis
         .or_else(|| header("retry-after").and_then(seconds))
         .and_then(|it| Duration::try_from_secs_f64(it).ok());
+    // Some send a stream whether one was asked for or not.
+    let is_stream = header("content-type").is_some_and(|it| it.starts_with("text/event-stream"));
     let mut bytes = Vec::new();
     let cut = |error| ModelError { maybe_billed: true, ..broken(error) };
     while let Some(chunk) = response.chunk().await.map_err(cut)? {
@@ -290,7 +312,15 @@ pub async fn send(request: reqwest::RequestBuilder, endpoint: &Endpoint) -> Resu
         }
     }
     // Servers like to repeat the key; from here on it is not there.
-    Ok(Answer { status, retry_after, text: endpoint.strip(&String::from_utf8_lossy(&bytes)) })
+    let mut text = endpoint.strip(&String::from_utf8_lossy(&bytes));
+    if is_stream && status < 300 {
+        let Some(body) = stream::whole(endpoint.protocol, &text) else {
+            let error = ModelError::new(ErrorKind::Unavailable, "the streamed reply ended before its end");
+            return Err(ModelError { maybe_billed: true, ..error });
+        };
+        text = body.to_string();
+    }
+    Ok(Answer { status, retry_after, text })
 }
 
 /// The error and what lies behind it, which is where the reason stands.
@@ -323,6 +353,10 @@ fn seconds(header: &str) -> Option<f64> {
 /// The JSON of a good answer; otherwise what kind of trouble it is.
 pub fn understood(answer: &Answer) -> Result<Json, ModelError> {
     let body: Option<Json> = serde_json::from_str(&answer.text).ok();
+    let body = match body {
+        Some(body) if (200..300).contains(&answer.status) && !body["error"].is_object() => return Ok(body),
+        body => body,
+    };
     let said = body.as_ref().and_then(message).unwrap_or_else(|| excerpt(&answer.text));
     let code = body.as_ref().map(|it| it["error"]["code"].to_string() + &it["error"]["type"].to_string());
     let code = code.unwrap_or_default();
@@ -334,7 +368,6 @@ pub fn understood(answer: &Answer) -> Result<Json, ModelError> {
         (status, _) => status,
     };
     let (kind, about) = match (status, body) {
-        (200..=299, Some(body)) => return Ok(body),
         (200..=299, None) if answer.text.trim_start().starts_with('<') => (
             ErrorKind::NotUnderstood,
             "a web page came back instead of JSON; is the base URL right, or a proxy in between?".to_owned(),

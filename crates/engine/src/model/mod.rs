@@ -8,6 +8,7 @@ pub mod openai_chat;
 pub mod openai_responses;
 pub mod resolve;
 pub mod script;
+mod stream;
 pub mod vendors;
 
 use std::future::Future;

@@ -181,9 +181,9 @@ impl Resolver {
 
     fn key_names(&self, served: &Served<'_>) -> Vec<String> {
         match self.settings.vendors.get(served.name) {
-            // A vendor of the settings gets the key that they name, and no other.
-            Some(own) => own.key.iter().cloned().collect(),
-            None => served.vendor.keys.iter().map(|it| (*it).to_owned()).collect(),
+            // A server of the settings gets the key that they name, and no other.
+            Some(own) if own.key.is_some() || own.base_url.is_some() => own.key.iter().cloned().collect(),
+            _ => served.vendor.keys.iter().map(|it| (*it).to_owned()).collect(),
         }
     }
 
@@ -224,6 +224,7 @@ impl Resolver {
             model: served.model.to_owned(),
             shapes: vendor.shapes,
             quirks: vendor.quirks,
+            stream: own.is_some_and(|it| it.stream),
             timeout,
         })
     }

@@ -107,6 +107,7 @@ const CLAUDE: Quirks = Quirks {
     ],
 };
 
+/// Of a server that may be anything; what it takes is found out.
 const ALL_SHAPES: &[Shape] =
     &[Shape::Schema, Shape::ObjectWithSchema, Shape::Tool, Shape::Object, Shape::Asked];
 
@@ -248,7 +249,13 @@ pub const VENDORS: &[Vendor] = &[
         keys: &["LITELLM_PROXY_API_KEY", "LITELLM_API_KEY"],
         ..BASE
     },
-    Vendor { name: "vllm", base_url: "http://localhost:8000/v1", runs_models: true, ..BASE },
+    Vendor {
+        name: "vllm",
+        base_url: "http://localhost:8000/v1",
+        shapes: &[Shape::Schema, Shape::Object, Shape::Asked],
+        runs_models: true,
+        ..BASE
+    },
     Vendor {
         name: "ollama",
         base_url: "http://localhost:11434/v1",

@@ -1,4 +1,4 @@
-//! A model server for tests: three protocols over real sockets, with faults on demand.
+//! A model server for tests: four protocols over real sockets, streamed or not, with faults on demand.
 //!
 //! It holds requests to what the real servers hold them to: strict schemas, no numeric bounds where
 //! Anthropic takes none, a model, a limit of tokens.
@@ -34,6 +34,11 @@ impl Seen {
     /// Everything that was said to the model, in one text.
     pub fn prompt(&self) -> String {
         self.body.to_string().replace("\\n", "\n").replace("\\\"", "\"")
+    }
+
+    /// Whether the reply is to come as a stream of events.
+    pub fn streams(&self) -> bool {
+        self.body["stream"] == true || self.path.contains(":streamGenerateContent")
     }
 
     /// The schema that the reply is held to, whatever the protocol.
@@ -204,7 +209,8 @@ fn refused(seen: &Seen) -> Option<Act> {
     if !is_model_call || body.is_string() {
         return None;
     }
-    if body["model"].as_str().is_none_or(str::is_empty) && !seen.path.contains("generateContent") {
+    let names_model = protocol(&seen.path) != Some(Protocol::Gemini);
+    if names_model && body["model"].as_str().is_none_or(str::is_empty) {
         return bad("you must provide a model parameter");
     }
     if seen.path.ends_with("/messages") && body["max_tokens"].as_u64().is_none() {
@@ -286,7 +292,9 @@ fn protocol(path: &str) -> Option<Protocol> {
         it if it.ends_with("/chat/completions") => Some(Protocol::Chat),
         it if it.ends_with("/responses") => Some(Protocol::Responses),
         it if it.ends_with("/messages") => Some(Protocol::Messages),
-        it if it.ends_with(":generateContent") => Some(Protocol::Gemini),
+        it if it.ends_with(":generateContent") || it.contains(":streamGenerateContent") => {
+            Some(Protocol::Gemini)
+        }
         _ => None,
     }
 }
@@ -366,7 +374,136 @@ fn wrapped(seen: &Seen, text: &str, end: End) -> String {
     .to_string()
 }
 
+/// The same reply as the events of a stream, texts cut into pieces.
+fn events(seen: &Seen, whole: &str) -> Vec<String> {
+    let Ok(whole) = serde_json::from_str::<Json>(whole) else { return vec![whole.to_owned()] };
+    let pieces = |text: &str| -> Vec<String> {
+        let letters: Vec<char> = text.chars().collect();
+        letters.chunks(7).map(|it| it.iter().collect()).collect()
+    };
+    let data = |it: Json| format!("data: {it}\n\n");
+    let named = |it: Json| format!("event: {}\ndata: {it}\n\n", it["type"].as_str().unwrap());
+    let mut out = Vec::new();
+    match protocol(&seen.path).unwrap() {
+        Protocol::Chat => {
+            let (choice, message) = (&whole["choices"][0], &whole["choices"][0]["message"]);
+            let delta = |it: Json| {
+                data(
+                    json!({ "choices": [{ "index": 0, "delta": it, "finish_reason": null }], "usage": null }),
+                )
+            };
+            out.push(delta(json!({ "role": "assistant", "content": "" })));
+            for key in ["content", "refusal"] {
+                out.extend(
+                    pieces(message[key].as_str().unwrap_or_default())
+                        .into_iter()
+                        .map(|it| delta(json!({ key: it }))),
+                );
+            }
+            for (index, call) in message["tool_calls"].as_array().into_iter().flatten().enumerate() {
+                let mut first = call.clone();
+                (first["index"], first["function"]["arguments"]) = (json!(index), json!(""));
+                out.push(delta(json!({ "tool_calls": [first] })));
+                let arguments = pieces(call["function"]["arguments"].as_str().unwrap());
+                out.extend(arguments.into_iter().map(|it| {
+                    delta(json!({ "tool_calls": [{ "index": index, "function": { "arguments": it } }] }))
+                }));
+            }
+            out.push(data(json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": choice["finish_reason"] }], "usage": null })));
+            if seen.body["stream_options"]["include_usage"] == true {
+                out.push(data(json!({ "choices": [], "usage": whole["usage"] })));
+            }
+            out.push("data: [DONE]\n\n".to_owned());
+        }
+        Protocol::Responses => {
+            out.push(named(json!({ "type": "response.created", "response": { "status": "in_progress" } })));
+            out.push(named(json!({ "type": "response.output_text.delta", "delta": "{" })));
+            let status = whole["status"].as_str().unwrap();
+            out.push(named(json!({ "type": format!("response.{status}"), "response": whole })));
+        }
+        Protocol::Messages => {
+            let mut start = whole.clone();
+            (start["content"], start["stop_reason"]) = (json!([]), Json::Null);
+            start["usage"]["output_tokens"] = json!(1);
+            out.push(named(json!({ "type": "message_start", "message": start })));
+            out.push(named(json!({ "type": "ping" })));
+            for (index, block) in whole["content"].as_array().unwrap().iter().enumerate() {
+                let mut empty = block.clone();
+                let (key, kind, text) = match block["type"].as_str().unwrap() {
+                    "tool_use" => ("partial_json", "input_json_delta", block["input"].to_string()),
+                    kind => (
+                        if kind == "text" { "text" } else { "thinking" },
+                        if kind == "text" { "text_delta" } else { "thinking_delta" },
+                        block[kind].as_str().unwrap().to_owned(),
+                    ),
+                };
+                match block["type"].as_str() {
+                    Some("tool_use") => empty["input"] = json!({}),
+                    Some(kind) => empty[kind] = json!(""),
+                    None => {}
+                }
+                out.push(named(
+                    json!({ "type": "content_block_start", "index": index, "content_block": empty }),
+                ));
+                out.extend(pieces(&text).into_iter().map(|it| {
+                    named(json!({ "type": "content_block_delta", "index": index, "delta": { "type": kind, key: it } }))
+                }));
+                out.push(named(json!({ "type": "content_block_stop", "index": index })));
+            }
+            let usage = json!({ "output_tokens": whole["usage"]["output_tokens"] });
+            out.push(named(json!({ "type": "message_delta", "delta": { "stop_reason": whole["stop_reason"] }, "usage": usage })));
+            out.push(named(json!({ "type": "message_stop" })));
+        }
+        Protocol::Gemini => {
+            let candidate = &whole["candidates"][0];
+            for part in candidate["content"]["parts"].as_array().unwrap() {
+                out.extend(pieces(part["text"].as_str().unwrap()).into_iter().map(|it| {
+                    let mut part = part.clone();
+                    part["text"] = json!(it);
+                    data(json!({ "candidates": [{ "content": { "role": "model", "parts": [part] } }], "usageMetadata": {} }))
+                }));
+            }
+            out.push(data(json!({
+                "candidates": [{ "content": { "role": "model", "parts": [] }, "finishReason": candidate["finishReason"] }],
+                "usageMetadata": whole["usageMetadata"],
+            })));
+        }
+    }
+    out
+}
+
+/// Sends events as chunks, so far apart; all but the last third if the connection breaks.
+async fn send_events(stream: &mut TcpStream, events: &[String], pause: Duration, breaks: bool) -> bool {
+    let head = "HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+    let n_sent = if breaks { events.len() * 2 / 3 } else { events.len() };
+    let mut whole = head.to_owned();
+    for event in &events[..n_sent] {
+        whole.push_str(&format!("{:x}\r\n{event}\r\n", event.len()));
+        if !pause.is_zero() {
+            tokio::time::sleep(pause).await;
+            if stream.write_all(std::mem::take(&mut whole).as_bytes()).await.is_err() {
+                return false;
+            }
+        }
+    }
+    if !breaks {
+        whole.push_str("0\r\n\r\n");
+    }
+    stream.write_all(whole.as_bytes()).await.is_ok() && !breaks
+}
+
 async fn perform(stream: &mut TcpStream, seen: &Seen, act: Act) -> bool {
+    if seen.streams() {
+        let (events, pause, breaks) = match &act {
+            Act::Slow(time, act) => (events(seen, &body_of(seen, act)), *time, false),
+            Act::Drop => (events(seen, &wrapped(seen, "{\"score\": 1}", End::Done)), Duration::ZERO, true),
+            Act::Wait(..) | Act::Status(..) | Act::Raw(_) => (Vec::new(), Duration::ZERO, false),
+            act => (events(seen, &body_of(seen, act)), Duration::ZERO, false),
+        };
+        if !events.is_empty() {
+            return send_events(stream, &events, pause, breaks).await;
+        }
+    }
     match act {
         Act::Wait(time, act) => {
             tokio::time::sleep(time).await;

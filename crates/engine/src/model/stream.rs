@@ -1,0 +1,150 @@
+//! Streamed replies: their events put together to the body that the server would have sent at once.
+
+use serde_json::{Value as Json, json};
+
+use super::vendors::Protocol;
+
+/// The whole body, or the trouble that an event tells of; `None` if the stream ended too early.
+pub(super) fn whole(protocol: Protocol, text: &str) -> Option<Json> {
+    let events = events(text);
+    if let Some(told) = events.iter().find(|it| it["error"].is_object()) {
+        return Some(json!({ "error": told["error"] }));
+    }
+    match protocol {
+        Protocol::OpenaiChat => chat(&events),
+        Protocol::OpenaiResponses => responses(&events),
+        Protocol::Anthropic => messages(&events),
+        Protocol::Gemini => contents(&events),
+    }
+}
+
+/// The data of server-sent events; what is no JSON, such as `[DONE]`, says nothing.
+fn events(text: &str) -> Vec<Json> {
+    let text = text.replace("\r\n", "\n");
+    let data = |block: &str| {
+        let lines = block.lines().filter_map(|it| it.strip_prefix("data:"));
+        lines.map(|it| it.strip_prefix(' ').unwrap_or(it)).collect::<Vec<_>>().join("\n")
+    };
+    text.split("\n\n").filter_map(|it| serde_json::from_str(&data(it)).ok()).collect()
+}
+
+fn append(to: &mut Json, more: &Json) {
+    if let Some(more) = more.as_str() {
+        *to = Json::String(to.as_str().unwrap_or_default().to_owned() + more);
+    }
+}
+
+/// An entry of a list by its number, which a stranger sends.
+fn nth<'a>(list: &'a mut Vec<Json>, number: &Json) -> Option<&'a mut Json> {
+    let at = number.as_u64().unwrap_or(0) as usize;
+    if list.len() == at {
+        list.push(json!({}));
+    }
+    list.get_mut(at)
+}
+
+fn chat(events: &[Json]) -> Option<Json> {
+    let mut message = json!({ "role": "assistant", "content": null, "refusal": null });
+    let (mut calls, mut finish, mut usage) = (Vec::new(), Json::Null, Json::Null);
+    for event in events {
+        let choice = &event["choices"][0];
+        let delta = &choice["delta"];
+        append(&mut message["content"], &delta["content"]);
+        append(&mut message["refusal"], &delta["refusal"]);
+        for piece in delta["tool_calls"].as_array().into_iter().flatten() {
+            let Some(call) = nth(&mut calls, &piece["index"]) else { continue };
+            append(&mut call["id"], &piece["id"]);
+            append(&mut call["function"]["name"], &piece["function"]["name"]);
+            append(&mut call["function"]["arguments"], &piece["function"]["arguments"]);
+        }
+        if !choice["finish_reason"].is_null() {
+            finish = choice["finish_reason"].clone();
+        }
+        if event["usage"].is_object() {
+            usage = event["usage"].clone();
+        }
+    }
+    if !calls.is_empty() {
+        message["tool_calls"] = Json::Array(calls);
+    }
+    let choice = json!({ "index": 0, "message": message, "finish_reason": finish });
+    (!finish.is_null()).then(|| json!({ "choices": [choice], "usage": usage }))
+}
+
+fn responses(events: &[Json]) -> Option<Json> {
+    let is_last = |it: &&Json| {
+        matches!(it["type"].as_str(), Some("response.completed" | "response.incomplete" | "response.failed"))
+    };
+    let last = events.iter().find(is_last).map(|it| it["response"].clone());
+    // Trouble stands in the event itself.
+    let told = || events.iter().find(|it| it["type"] == "error").map(|it| json!({ "error": it }));
+    last.or_else(told)
+}
+
+fn messages(events: &[Json]) -> Option<Json> {
+    let (mut body, mut blocks, mut is_done) = (json!({}), Vec::new(), false);
+    for event in events {
+        match event["type"].as_str() {
+            Some("message_start") if event["message"]["usage"].is_object() => body = event["message"].clone(),
+            Some("content_block_start") if event["content_block"].is_object() => {
+                *nth(&mut blocks, &event["index"])? = event["content_block"].clone();
+            }
+            Some("content_block_delta") => {
+                let (block, delta) = (nth(&mut blocks, &event["index"])?, &event["delta"]);
+                append(&mut block["text"], &delta["text"]);
+                append(&mut block["partial"], &delta["partial_json"]);
+            }
+            Some("message_delta") => {
+                body["stop_reason"] = event["delta"]["stop_reason"].clone();
+                // Counts of the end stand for those of the beginning.
+                for (name, count) in event["usage"].as_object().into_iter().flatten() {
+                    body["usage"][name] = count.clone();
+                }
+            }
+            Some("message_stop") => is_done = true,
+            _ => {}
+        }
+    }
+    for block in &mut blocks {
+        if let Some(input) = block["partial"].as_str().and_then(|it| serde_json::from_str::<Json>(it).ok()) {
+            block["input"] = input;
+        }
+    }
+    body["content"] = Json::Array(blocks);
+    is_done.then_some(body)
+}
+
+fn contents(events: &[Json]) -> Option<Json> {
+    let mut body = events.last()?.clone();
+    let parts = events.iter().flat_map(|it| it["candidates"][0]["content"]["parts"].as_array()).flatten();
+    let parts: Vec<Json> = parts.cloned().collect();
+    let is_blocked = events.iter().any(|it| it["promptFeedback"]["blockReason"].is_string());
+    let is_done = body["candidates"][0]["finishReason"].is_string();
+    if is_done {
+        body["candidates"][0]["content"] = json!({ "parts": parts });
+    }
+    (is_done || is_blocked).then_some(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strangers_events_never_break_it() {
+        let odd = [
+            "",
+            "data: [DONE]\n\n",
+            "data: 1\n\n",
+            "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":18446744073709551615}]}}]}\n\n",
+            "data: {\"type\":\"content_block_delta\",\"index\":7,\"delta\":{\"text\":\"x\"}}\n\n",
+            "data: {\"type\":\"message_start\",\"message\":\"x\"}\n\ndata: {\"type\":\"message_delta\",\"usage\":{\"a\":1}}\n\n",
+            "event: x\r\ndata: {\"type\":\"content_block_start\",\"content_block\":3}\r\n\r\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"text\":\"x\"}}",
+        ];
+        for (_, protocol) in Protocol::ALL {
+            for text in odd {
+                assert_eq!(whole(protocol, text), None, "{protocol:?} {text}");
+            }
+        }
+    }
+}
