@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::message::{joined, money, push, role_of};
 use super::replay::{Replay, Unannounced};
@@ -359,12 +359,12 @@ fn parsed_if_list(key: &str, value: &Value) -> Value {
     if key == "tool_calls" || key == "message" { parsed(value) } else { value.clone() }
 }
 
+/// A message with its role; one that is no object is its content.
 fn with_role(message: &Value, role: &str) -> Value {
-    let mut message = message.clone();
-    if let Value::Object(map) = &mut message {
-        map.entry("role").or_insert_with(|| role.into());
-    }
-    message
+    let Value::Object(map) = message else { return json!({ "role": role, "content": message }) };
+    let mut map = map.clone();
+    map.entry("role").or_insert_with(|| role.into());
+    Value::Object(map)
 }
 
 fn tool_call(value: &Value) -> Option<ToolCall> {

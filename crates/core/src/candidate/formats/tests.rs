@@ -184,6 +184,20 @@ fn shapes_that_others_take_for_no_tool_calls_are_read() {
     );
 }
 
+#[test]
+fn a_tool_message_of_older_spans_may_be_a_plain_text() {
+    let event = json!({ "name": "gen_ai.tool.message", "attributes": [
+        { "key": "gen_ai.event.content", "value": { "stringValue": "18 degrees" } },
+    ] });
+    let span = json!({
+        "spanId": "a", "traceId": "b", "name": "chat", "events": [event],
+        "attributes": [{ "key": "gen_ai.operation.name", "value": { "stringValue": "chat" } }],
+    });
+    let spans = json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": [span] }] }] });
+    let trace = read_value(&spans, None).unwrap();
+    assert!(format!("{trace:?}").contains("18 degrees"));
+}
+
 mod anything {
     use proptest::prelude::*;
 
