@@ -7,6 +7,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::candidate::Material;
 use crate::grade::{Grade, Spend, Time, Verdict, Version};
 use crate::rubric::PASS_MARK;
 
@@ -48,7 +49,11 @@ pub struct CaseResult {
     pub rubric: Version,
     pub verdict: Verdict,
     pub grades: Vec<Grade>,
+    /// Of its judges, and of the agent that was run for it.
     pub spend: Spend,
+    /// What was graded; evidence gives its places in it.
+    #[serde(default, skip_serializing_if = "Material::is_empty")]
+    pub material: Material,
 }
 
 /// `run_` and a UUIDv7: unique, and sorted by the time they were made.

@@ -281,7 +281,7 @@ impl Office<'_> {
     fn reply(&self, line: &Json) -> Result<Reply, ModelError> {
         if let Some(kind) = line["result"]["type"].as_str() {
             return match kind {
-                "succeeded" => self.http.read(&line["result"]["message"]),
+                "succeeded" => self.http.read(&line["result"]["message"], false),
                 other => {
                     let why = line["result"]["error"]["error"]["message"].as_str().unwrap_or(other);
                     Err(ModelError::new(ErrorKind::Rejected, format!("{other}: {why}")))
@@ -291,7 +291,7 @@ impl Office<'_> {
         let response = &line["response"];
         let status = response["status_code"].as_u64().and_then(|it| u16::try_from(it).ok()).unwrap_or(500);
         let text = if response.is_null() { line["error"].to_string() } else { response["body"].to_string() };
-        understood(&Answer { status, retry_after: None, text }).and_then(|it| self.http.read(&it))
+        understood(&Answer { status, retry_after: None, text }).and_then(|it| self.http.read(&it, false))
     }
 
     async fn post(&self, url: &str, body: String, kind: Option<String>) -> Result<Json, ModelError> {

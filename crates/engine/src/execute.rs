@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use jurist_core::candidate::{Trace, TraceSource, read_trace, read_value};
+use jurist_core::candidate::{Material, Trace, TraceSource, read_trace, read_value};
 use jurist_core::grade::{
-    Deferral, FORMAT, Failure, Grade, Grader, GraderKind, Outcome, Reason, Spend, Status, Verdict,
+    FORMAT, Failure, Grade, Grader, GraderKind, Outcome, Reason, Spend, Status, Verdict,
 };
-use jurist_core::judge::Material;
 use jurist_core::plan::{Plan, Unit};
 use jurist_core::run::CaseResult;
 use jurist_core::score::{Answer, Quote, verdict};
 use tokio::task::JoinSet;
 
+use crate::agent::{Agents, Which};
 use crate::call::Caller;
 use crate::judge::{Bench, Case, Decision};
 use crate::load::read;
@@ -24,6 +24,8 @@ pub struct Job {
     pub at: usize,
     pub unit: Arc<Unit>,
     pub bench: Arc<Bench>,
+    /// What runs the unit where it has no answer.
+    pub agents: Arc<Agents>,
 }
 
 /// When to start no more.
@@ -51,6 +53,7 @@ pub enum Event {
 /// Jobs of a plan whose benches are made; units that `skip` names have been graded before.
 pub fn jobs<E>(
     plan: Plan,
+    agents: &Arc<Agents>,
     skip: impl Fn(&Unit) -> bool,
     bench: impl Fn(&Unit) -> Result<Arc<Bench>, E>,
 ) -> Result<Vec<Job>, E> {
@@ -58,7 +61,7 @@ pub fn jobs<E>(
     for (at, unit) in plan.units.into_iter().enumerate() {
         if !skip(&unit) {
             let bench = bench(&unit)?;
-            jobs.push(Job { at, unit: Arc::new(unit), bench });
+            jobs.push(Job { at, unit: Arc::new(unit), bench, agents: Arc::clone(agents) });
         }
     }
     Ok(jobs)
@@ -105,45 +108,49 @@ pub async fn execute(
 
 async fn graded(job: &Job, caller: &Caller) -> CaseResult {
     let unit = &*job.unit;
-    let material = match material(unit) {
-        Ok(material) => material,
-        Err(outcome) => return without_candidate(unit, &outcome.0, &outcome.1),
+    let (material, spend) = match material(job, caller).await {
+        Ok(found) => found,
+        Err(why) => return without_candidate(unit, &why.0, &why.1, Material::default()),
     };
     let rubric = &unit.cell.case.rubric;
     let case = Case { candidate: &unit.name, material: &material, row: unit.cell.row.as_ref(), rubric };
     match job.bench.decide(caller, case).await {
-        Ok(decision) => told(unit, decision),
+        Ok(decision) => told(unit, decision, material, spend),
         Err(error) => {
             let outcome = Outcome::Failed { failure: Failure::Crashed, detail: error.to_string() };
-            without_candidate(unit, &outcome, "")
+            without_candidate(unit, &outcome, "", material)
         }
     }
 }
 
-/// What a unit's judges see; or why there is nothing to see.
-fn material(unit: &Unit) -> Result<Material, (Outcome, String)> {
-    let candidate = &unit.cell.case.candidate;
+/// What a unit's judges see, and what it took to get it; or why there is nothing to see.
+async fn material(job: &Job, caller: &Caller) -> Result<(Material, Spend), (Outcome, String)> {
+    let case = &job.unit.cell.case;
+    if !case.candidate.is_given() {
+        let which = Which { name: &job.unit.name, trial: job.unit.trial };
+        let produced = job.agents.produce(caller, case, which).await;
+        let produced = produced.map_err(|why| (why.outcome(), why.reason().to_owned()))?;
+        let mut candidate = case.candidate.clone();
+        (candidate.response, candidate.diff) = (produced.response, produced.diff);
+        return Ok((Material::new(&candidate, produced.trace), produced.spend));
+    }
     let broken = |detail: String| (Outcome::Failed { failure: Failure::Crashed, detail }, String::new());
-    let trace: Option<Trace> = match &candidate.trace {
+    let trace: Option<Trace> = match &case.candidate.trace {
         None => None,
         Some(TraceSource::Inline(value)) => {
             Some(read_value(value, None).map_err(|error| broken(error.to_string()))?.1)
         }
         Some(TraceSource::File(path)) => {
-            let text = read(std::path::Path::new(path))
-                .map_err(|error| broken(format!("cannot read `{path}`: {error}")))?;
+            let text = job.agents.project.find(path).and_then(|it| read(&it));
+            let text = text.map_err(|error| broken(format!("cannot read `{path}`: {error}")))?;
             Some(read_trace(&text, None).map_err(|error| broken(format!("`{path}`: {error}")))?.1)
         }
     };
-    if !candidate.is_given() {
-        let why = "no response, trace or diff is given, and agents are not run yet";
-        return Err((Outcome::Deferred { why: Deferral::Unreachable }, why.to_owned()));
-    }
-    Ok(Material::new(candidate, trace))
+    Ok((Material::new(&case.candidate, trace), Spend::default()))
 }
 
 /// A result in which every question has the same outcome.
-fn without_candidate(unit: &Unit, outcome: &Outcome, reason: &str) -> CaseResult {
+fn without_candidate(unit: &Unit, outcome: &Outcome, reason: &str, material: Material) -> CaseResult {
     let rubric = &unit.cell.case.rubric;
     let answers: Vec<Answer<'_>> =
         (0..rubric.n_questions()).map(|_| Answer { outcome, quote: Quote::NotAsked }).collect();
@@ -168,10 +175,11 @@ fn without_candidate(unit: &Unit, outcome: &Outcome, reason: &str) -> CaseResult
         verdict: verdict(rubric, &answers, 0.0),
         grades: rubric.questions().map(|it| grade(it.id())).collect(),
         spend: Spend::default(),
+        material,
     }
 }
 
-fn told(unit: &Unit, decision: Decision) -> CaseResult {
+fn told(unit: &Unit, decision: Decision, material: Material, spend: Spend) -> CaseResult {
     let last = decision.opinions.last().map(|it| it.verdict.clone());
     // Where several sit, gates and path are those of the one that decides, or of the last.
     let verdict = last.map(|it| Verdict { status: decision.status, score: decision.score, ..it });
@@ -181,6 +189,7 @@ fn told(unit: &Unit, decision: Decision) -> CaseResult {
         rubric: unit.cell.case.rubric.version().clone(),
         verdict: verdict.expect("a bench has a member"),
         grades: decision.opinions.into_iter().flat_map(|it| it.grades).collect(),
-        spend: decision.spend,
+        spend: if spend.is_nothing() { decision.spend } else { decision.spend.plus(spend) },
+        material,
     }
 }

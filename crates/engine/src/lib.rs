@@ -2,6 +2,7 @@
 //!
 //! Knows no database and no HTTP server, and never prints.
 
+pub mod agent;
 pub mod batch;
 pub mod call;
 pub mod embed;
@@ -9,5 +10,6 @@ pub mod execute;
 pub mod judge;
 pub mod load;
 pub mod model;
+mod program;
 pub mod record;
 pub mod runs;

@@ -82,6 +82,33 @@ fn project_root(path: &Path) -> PathBuf {
     folder.ancestors().find(is_root).unwrap_or(folder).to_owned()
 }
 
+/// Where the paths of a suite are looked up when it is run: as they are when it is read.
+#[derive(Debug, Clone)]
+pub struct Project {
+    /// That of the suite.
+    pub folder: PathBuf,
+    root: PathBuf,
+    outside: Outside,
+}
+
+impl Project {
+    pub fn of(suite: &Path, outside: Outside) -> Self {
+        let path = whole(suite, &std::env::current_dir().unwrap_or_default());
+        let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
+        Self { folder, root: project_root(&path), outside }
+    }
+
+    /// A file or folder: beside the suite, or in a folder above, up to the project's root.
+    pub fn find(&self, reference: &str) -> Result<PathBuf, ReadError> {
+        let above = |it: &&Path| it.starts_with(&self.root);
+        let places = self.folder.ancestors().take_while(above).map(|it| it.join(reference));
+        let found = places.into_iter().find(|it| it.exists()).ok_or(ReadError::Missing)?;
+        let real = |it: &Path| it.canonicalize().unwrap_or_else(|_| it.to_owned());
+        let inside = self.outside == Outside::Allowed || real(&found).starts_with(real(&self.root));
+        if inside { Ok(found) } else { Err(ReadError::Outside) }
+    }
+}
+
 /// A variable of the environment; an empty one is none.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|it| !it.is_empty())
@@ -187,6 +214,23 @@ mod tests {
         assert_eq!(response().as_deref(), Some("from the root"));
         fs::write(project.path().join("a/b/answer.txt"), "from beside").unwrap();
         assert_eq!(response().as_deref(), Some("from beside"));
+    }
+
+    #[test]
+    fn what_a_run_looks_for_is_found_by_the_same_rule() {
+        let outer = tempfile::tempdir().unwrap();
+        let project = outer.path().join("project");
+        fs::create_dir_all(project.join(".git")).unwrap();
+        fs::create_dir_all(project.join("a/b")).unwrap();
+        fs::write(project.join("trace.json"), "{}").unwrap();
+        fs::write(outer.path().join("secret.txt"), "secret").unwrap();
+        let find =
+            |reference: &str, outside| Project::of(&project.join("a/b/suite.yaml"), outside).find(reference);
+
+        assert!(find("trace.json", Outside::Refused).is_ok_and(|it| it.ends_with("project/trace.json")));
+        assert_eq!(find("absent.json", Outside::Refused), Err(ReadError::Missing));
+        assert_eq!(find("../../../secret.txt", Outside::Refused), Err(ReadError::Outside));
+        assert!(find("../../../secret.txt", Outside::Allowed).is_ok());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use jurist_core::candidate::ToolResult;
 use jurist_core::redact::redact;
 use serde::{Deserialize, Serialize};
 
@@ -122,10 +123,11 @@ impl Recorder {
 /// A request as it is written down and looked up: without anything that looks like a key.
 fn clean(request: &Request) -> Request {
     let part = |it: &String| redact(it).into_owned();
-    let messages = request
-        .messages
-        .iter()
-        .map(|it| Message { parts: it.parts.iter().map(part).collect(), ..it.clone() });
+    let messages = request.messages.iter().map(|it| Message {
+        parts: it.parts.iter().map(part).collect(),
+        results: it.results.iter().map(|it| ToolResult { text: part(&it.text), ..it.clone() }).collect(),
+        ..it.clone()
+    });
     Request { system: part(&request.system), messages: messages.collect(), ..request.clone() }
 }
 

@@ -8,10 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use jurist_core::candidate::{Role, Step, ToolResult, Trace};
+use jurist_core::candidate::{Material, Role, Step, ToolResult, Trace};
 use jurist_core::dialect::{CustomVendor, ModelPrice, Settings};
 use jurist_core::grade::{Deferral, Failure, Outcome, Status, Usd};
-use jurist_core::judge::Material;
 use jurist_core::rubric::{
     Answers, Ask, CannotAssess, Criterion, Draft, Graph, Leaf, Node, Polarity, Rubric, Scale, Target,
 };

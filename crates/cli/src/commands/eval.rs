@@ -11,10 +11,12 @@ use jurist_core::plan::{CallRange, Plan, Select, Unit, plan};
 use jurist_core::quantity::plural;
 use jurist_core::report::Tally;
 use jurist_core::run::{CaseResult, Run, RunId};
-use jurist_core::suite::{Judge, Suite};
+use jurist_core::suite::{Case, Judge, Suite};
+use jurist_engine::agent::Agents;
 use jurist_engine::embed::Embedders;
 use jurist_engine::execute::{Event, Stopped, Until, execute, jobs};
 use jurist_engine::judge::Bench;
+use jurist_engine::load::Project;
 use jurist_engine::model::resolve::Resolver;
 use jurist_engine::runs::Runs;
 
@@ -33,8 +35,10 @@ Examples:
   jurist eval suite.yaml --replay calls.jsonl in CI, without a key
   jurist eval suite.yaml --resume latest      go on where a run stopped
   jurist eval suite.yaml --only-failed latest
+  jurist eval suite.yaml --allow-commands     run the agents and servers that the file names
 
-A case that has no answer in the file is deferred: running agents comes later.
+A case without an answer in the file is run: its targets, or a model with the tools of its MCP server.
+What cannot be run, for want of a key or a server, is deferred with the reason.
 Exit codes: 0 passed or deferred, 1 a case failed, 2 bad file, 3 a grader broke, 5 stopped by a budget, 130 interrupted.")]
 pub struct Args {
     /// Suites, in any dialect
@@ -61,6 +65,9 @@ pub struct Args {
     /// Go on with a run that was stopped
     #[arg(long, value_name = "RUN", conflicts_with = "only_failed")]
     resume: Option<String>,
+    /// The model that answers where a case has no answer, no target and no agent of its own
+    #[arg(long, value_name = "MODEL")]
+    agent: Option<String>,
     /// Start no more cases after the first that fails
     #[arg(long)]
     fail_fast: bool,
@@ -114,6 +121,12 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         let resolver = args.judging.resolver(&settings)?;
         let unnamed = args.judging.judge(&Judge::default());
         let default_model = wait_for(args.judging.found(unnamed, &resolver))?.model;
+        for case in plan.units.iter_mut().map(|it| &mut it.cell.case) {
+            let named = args.agent.clone().or(case.agent.model.take());
+            // A live run without a model of its own is the judge's.
+            let judge = || args.judging.judge(&case.judge).model.or(default_model.clone());
+            case.agent.model = named.or_else(|| case.server.as_ref().and_then(|_| judge()));
+        }
         let embedders = args.judging.embedders(&resolver);
         let suite = Loaded { suite, settings, resolver, embedders, default_model, file };
         ended = worse(
@@ -208,7 +221,7 @@ fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<Ende
         writeln!(
             out,
             "      {} · rubric {} · {judges} · {calls} · {told}",
-            source(&unit.cell.case.candidate),
+            source(&unit.cell.case),
             unit.cell.case.rubric.version().short()
         )?;
         sum = CallRange { least: sum.least + unit.calls.least, most: sum.most + unit.calls.most };
@@ -253,12 +266,22 @@ fn told_cost(least: f64, most: f64) -> String {
     }
 }
 
-fn source(candidate: &Candidate) -> &'static str {
-    match (&candidate.response, &candidate.trace, &candidate.diff) {
-        (Some(_), ..) => "fixed response",
-        (_, Some(_), _) => "trace",
-        (_, _, Some(_)) => "diff",
-        _ => "no candidate (deferred)",
+/// Where the answer comes from.
+fn source(case: &Case) -> String {
+    let Candidate { response, trace, diff, .. } = &case.candidate;
+    let live = || match (case.targets.first(), &case.server, &case.agent.model) {
+        (Some(target), None, _) => format!("run by {}", target.name()),
+        (Some(target), Some(server), _) => format!("run by {} with {server}", target.name()),
+        (None, Some(server), Some(model)) => format!("run by {model} with {server}"),
+        (None, Some(server), None) => format!("run with {server}, by no model yet (deferred)"),
+        (None, None, Some(model)) => format!("run by {model}"),
+        (None, None, None) => "no answer, and nothing to run (deferred)".to_owned(),
+    };
+    match (response, trace, diff) {
+        (Some(_), ..) => "fixed response".to_owned(),
+        (_, Some(_), _) => "trace".to_owned(),
+        (_, _, Some(_)) => "diff".to_owned(),
+        _ => live(),
     }
 }
 
@@ -315,7 +338,13 @@ async fn evaluated(args: &Args, runs: &Runs, loaded: &Loaded<'_>, plan: Plan) ->
         .filter(|it| settled(it.1))
         .filter_map(|(at, unit)| Some((at, done.get(&unit.name)?.clone())))
         .collect();
-    let jobs = jobs(plan, settled, |unit| loaded.bench(args, unit, &mut made.borrow_mut()))?;
+    let project = Project::of(loaded.file, args.loading.options().outside);
+    let servers = loaded.suite.servers.clone();
+    let base_url = args.judging.judge(&Judge::default()).base_url;
+    let allowed = args.judging.allow_commands;
+    let agents = Agents::new(Arc::clone(&loaded.resolver), servers, project, base_url, allowed);
+    let agents = Arc::new(agents);
+    let jobs = jobs(plan, &agents, settled, |unit| loaded.bench(args, unit, &mut made.borrow_mut()))?;
     let deadline = args.max_time.map(|it| Instant::now() + Duration::from_secs_f64(it.clamp(0.0, 1e7)));
     let until = Until { first_failure: args.fail_fast, deadline };
     let interrupt = async {

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
+use jurist_core::candidate::Material;
 use jurist_core::candidate::{Format, read_trace};
 use jurist_core::dialect::{self, Dialect, ReadError, Variables, World};
 use jurist_core::grade::{Deferral, Grade, Outcome, Spend, Status};
-use jurist_core::judge::{Keys, Material, position_bias};
+use jurist_core::judge::{Keys, position_bias};
 use jurist_core::rubric::{Criterion, Polarity, Rubric, WHOLE};
 use jurist_core::suite::{Calls, Judge, Row};
 use jurist_engine::call::Caller;
@@ -186,10 +187,11 @@ async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
     let request = Request {
         model: line.name.clone(),
         system: "You are reached by a test of the connection.".to_owned(),
-        messages: vec![Message {
-            role: Role::User,
-            parts: vec!["Reply with the JSON object {\"verdict\": true}.".to_owned()],
-        }],
+        messages: vec![Message::new(
+            Role::User,
+            vec!["Reply with the JSON object {\"verdict\": true}.".to_owned()],
+        )],
+        tools: Vec::new(),
         schema: json!({
             "type": "object", "properties": { "verdict": { "type": "boolean" } },
             "required": ["verdict"], "additionalProperties": false,

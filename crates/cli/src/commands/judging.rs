@@ -47,7 +47,7 @@ pub struct Judging {
     replay: Option<PathBuf>,
     /// Run programs that a file names as judges (`command:…`)
     #[arg(long)]
-    allow_commands: bool,
+    pub allow_commands: bool,
     /// Send everything in batches, at half the price, and wait for them
     #[arg(long, conflicts_with = "replay")]
     pub batch: bool,

@@ -13,7 +13,8 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{OnError, Rubric};
 use crate::source::{Entry, FileId, Node, Shape, Span};
 use crate::suite::{
-    Aggregate, Calls, Case, Data, Escalate, Judge, Jury, Matrix, Row, Server, Suite, Target, TieBreak,
+    Agent, Aggregate, Calls, Case, Data, Escalate, Judge, Jury, Matrix, Row, Server, Suite, Target, TieBreak,
+    Workspace,
 };
 
 /// Keys that only a native suite has at its top.
@@ -89,6 +90,7 @@ fn file(cx: &Context<'_>, node: &Node, imports: &mut Imports) -> (Suite, Named) 
     if let Some(node) = fields.get("judge") {
         suite.judge = judge(cx, node, &suite.judges).unwrap_or_default();
     }
+    suite.agent = fields.fields("agent", "agent").map(agent).unwrap_or_default();
     let (entries, circular) = in_order(cx, fields.map("rubrics").unwrap_or_default());
     named.rubrics.extend(circular.into_iter().map(|it| (it, None)));
     for entry in entries {
@@ -393,6 +395,8 @@ fn eval(
         metadata: fields.json_map("metadata"),
         server: fields.text("server"),
         targets: fields.list("targets").unwrap_or_default().iter().filter_map(|it| target(cx, it)).collect(),
+        agent: fields.fields("agent", "agent").map(agent).unwrap_or_default().or(&suite.agent),
+        workspace: fields.get("workspace").and_then(|it| workspace(cx, it)),
         matrix: fields.fields("matrix", "matrix").map(matrix).unwrap_or_default(),
         repeat: fields.integer("repeat", 1..=10_000).and_then(|it| u32::try_from(it).ok()).unwrap_or(1),
         judge: judge.or(&suite.judge),
@@ -501,6 +505,32 @@ fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
     let (label, config) = (fields.text("label"), fields.raw_json_map("config"));
     fields.finish();
     Some(Target { id: id?, label, config })
+}
+
+fn agent(fields: Fields<'_>) -> Agent {
+    let seconds = |key: &'static str| fields.number_in(key, 0.001..=86_400.0);
+    let agent = Agent {
+        model: fields.text("model"),
+        system: fields.text_or_file("system"),
+        max_steps: fields.integer("max_steps", 1..=10_000).and_then(|it| u32::try_from(it).ok()),
+        max_tokens: fields.integer("max_tokens", 1..=1_000_000_000).and_then(|it| u64::try_from(it).ok()),
+        timeout: seconds("timeout"),
+        tool_timeout: seconds("tool_timeout"),
+    };
+    fields.finish();
+    agent
+}
+
+/// A folder, or `{path, git}`.
+fn workspace(cx: &Context<'_>, node: &Node) -> Option<Workspace> {
+    if node.map().is_none() {
+        return Some(Workspace { path: cx.path(node, "workspace")?, git: None });
+    }
+    let fields = Fields::new(cx, node, "workspace")?;
+    let path = fields.need("path").and_then(|it| cx.path(it, "path"));
+    let git = fields.text("git");
+    fields.finish();
+    Some(Workspace { path: path?, git })
 }
 
 fn matrix(fields: Fields<'_>) -> Matrix {

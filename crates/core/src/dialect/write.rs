@@ -6,8 +6,8 @@ use crate::candidate::TraceSource;
 use crate::rubric::{OnError, Rubric, canonical};
 use crate::source::Tree;
 use crate::suite::{
-    Aggregate, Annotation, Calls, Case, Judge, Matrix, Monitor, Scheme, SchemeKind, Server, Suite, Target,
-    TieBreak, Trajectory,
+    Agent, Aggregate, Annotation, Calls, Case, Judge, Matrix, Monitor, Scheme, SchemeKind, Server, Suite,
+    Target, TieBreak, Trajectory,
 };
 
 /// The native form of any suite.
@@ -23,6 +23,7 @@ pub fn native(suite: &Suite) -> Tree {
         .maybe("description", suite.description.as_deref())
         .maybe("judge", Some(judge(&suite.judge)).filter(|it| !it.is_empty()))
         .maybe("judges", named(suite.judges.iter().map(|(name, it)| (name.clone(), judge(it))).collect()))
+        .maybe("agent", Some(agent(&suite.agent)).filter(|it| !it.is_empty()))
         .maybe("servers", named(suite.servers.iter().map(|(name, it)| (name.clone(), server(it))).collect()))
         .maybe("rubrics", named(rubrics.map(|(name, it)| (name.clone(), canonical(it))).collect()))
         .maybe("evals", list(suite.cases.iter().map(|it| case(it, suite)).collect()))
@@ -41,6 +42,14 @@ fn case(case: &Case, suite: &Suite) -> Tree {
         .maybe("metadata", json_map(&case.metadata))
         .maybe("server", case.server.as_deref())
         .maybe("targets", some(targets))
+        .maybe("agent", (case.agent != suite.agent).then(|| agent(&case.agent)))
+        .maybe(
+            "workspace",
+            case.workspace.as_ref().map(|it| match &it.git {
+                None => Tree::from(&it.path),
+                Some(git) => Tree::map().with("path", &it.path).with("git", git),
+            }),
+        )
         .maybe("data", case.data.as_ref().map(|it| it.path.as_str()))
         .maybe("prompt", candidate.input.as_deref())
         .maybe("messages", some(messages))
@@ -97,6 +106,16 @@ fn target(target: &Target) -> Tree {
         .with("id", &target.id)
         .maybe("label", target.label.as_deref())
         .maybe("config", json_map(&target.config))
+}
+
+fn agent(agent: &Agent) -> Tree {
+    Tree::map()
+        .maybe("model", agent.model.as_deref())
+        .maybe("system", agent.system.as_deref())
+        .maybe("max_steps", agent.max_steps)
+        .maybe("max_tokens", agent.max_tokens.map(|it| it as f64))
+        .maybe("timeout", agent.timeout)
+        .maybe("tool_timeout", agent.tool_timeout)
 }
 
 fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: Option<T>) -> Option<&'static str> {

@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use super::form::Form;
-use super::material::Material;
 use super::objects::Planted;
 use super::prompt::{Asked, Prompter};
 use super::reply::{Malformed, Reply};
+use crate::candidate::Material;
 
 /// Candidates that did the same task: two for a pairwise comparison, more to select the best.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
-use super::material::Part;
+use crate::candidate::Part;
 use crate::grade::Found;
 
 /// Where a quote stands, if it stands anywhere.
@@ -12,7 +12,8 @@ use crate::grade::Found;
 /// an ellipsis stands for anything between two stretches of one part. Positions are bytes of the original.
 ///
 /// ```
-/// use jurist_core::judge::{Part, locate};
+/// use jurist_core::candidate::Part;
+/// use jurist_core::judge::locate;
 ///
 /// let parts = [Part { name: "response".into(), text: "It’s due on  12 May, in full.".into() }];
 /// let found = locate("It's due ... in full", &parts).unwrap();

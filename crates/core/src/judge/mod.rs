@@ -16,7 +16,6 @@ mod reply;
 pub use contest::{Contest, Round, position_bias};
 pub use evidence::locate;
 pub use form::{Form, Item};
-pub use material::{Material, Part};
 pub use prompt::{Asked, BadTemplate, Prompt, Prompter};
 pub use recipe::{Judged, Next, Recipe};
 pub use record::Keys;

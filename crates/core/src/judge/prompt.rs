@@ -11,9 +11,9 @@ use serde_json::{Value as Json, json};
 
 use super::evidence::Places;
 use super::form::{Form, Item};
-use super::material::Material;
 use super::objects::Planted;
 use super::reply::{Malformed, Reply};
+use crate::candidate::Material;
 use crate::grade::Evidence;
 use crate::rubric::{
     Anchor, Answers, Ask, Choice, Criterion, Node, Operator, Rubric, Scale, TEMPLATE_FUEL, Value, WHOLE,

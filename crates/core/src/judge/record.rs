@@ -2,8 +2,8 @@
 
 use serde_json::Value as Json;
 
-use super::material::{Material, asked_in, told};
 use crate::candidate::{Format, TraceError, read_value};
+use crate::candidate::{Material, asked_in, told};
 
 /// What the parts of `inputs` are called where a record has them.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,8 @@ impl Material {
     /// From a line of JSON. Something that looks like a trace and cannot be read is an error.
     ///
     /// ```
-    /// use jurist_core::judge::{Keys, Material};
+    /// use jurist_core::candidate::Material;
+    /// use jurist_core::judge::Keys;
     ///
     /// let record = serde_json::json!({ "inputs": { "question": "2 + 2?", "context": ["arithmetic"] }, "outputs": "4" });
     /// let material = Material::from_record(&record, Keys::default()).unwrap();

@@ -1,3 +1,4 @@
+use crate::candidate::{Material, Part};
 use serde_json::{Value as Json, json};
 
 use super::*;

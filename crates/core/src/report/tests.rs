@@ -1,4 +1,5 @@
 use super::*;
+use crate::candidate::Material;
 use crate::grade::{Counts, Failure, Grade, Reason, Spend, Time, Verdict};
 use crate::rubric::{Ask, Criterion, Draft, Rubric, Scale};
 use crate::run::RunId;
@@ -27,6 +28,7 @@ fn run() -> Run {
             },
             grades: vec![Grade { reason: Reason::new("=cmd() <b>\"why\"</b> | # \u{1b}[31m"), ..grade }],
             spend: Spend::default(),
+            material: Material::default(),
         }
     };
     let scored = |unit: f64| Outcome::Scored { value: crate::grade::Value::Number(unit), unit: Some(unit) };

@@ -19,6 +19,7 @@ pub struct Suite {
     pub description: Option<String>,
     pub judge: Judge,
     pub judges: BTreeMap<String, Judge>,
+    pub agent: Agent,
     pub servers: BTreeMap<String, Server>,
     /// Rubrics that have a name of their own, whether or not a case uses them.
     pub rubrics: BTreeMap<String, Arc<Rubric>>,
@@ -37,8 +38,11 @@ pub struct Case {
     pub candidate: Candidate,
     /// The MCP server that a live run talks to.
     pub server: Option<String>,
-    /// What produces the candidate, where it is not given and not a live run.
+    /// What produces the candidate where it is not given; one case each.
     pub targets: Vec<Target>,
+    /// Already completed from the suite's agent.
+    pub agent: Agent,
+    pub workspace: Option<Workspace>,
     pub rubric: Arc<Rubric>,
     /// Already completed from the suite's judge.
     pub judge: Judge,
@@ -54,6 +58,53 @@ pub struct Target {
     pub id: String,
     pub label: Option<String>,
     pub config: Map<String, Value>,
+}
+
+impl Target {
+    /// What people call it.
+    pub fn name(&self) -> &str {
+        self.label.as_deref().unwrap_or(&self.id)
+    }
+}
+
+/// How a live run is made, and what bounds it. What is `None` is decided by what stands above.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Agent {
+    pub model: Option<String>,
+    /// What it is told before the task.
+    pub system: Option<String>,
+    /// Replies of the model.
+    pub max_steps: Option<u32>,
+    /// Tokens of the whole run, in and out.
+    pub max_tokens: Option<u64>,
+    /// Seconds for the whole run.
+    pub timeout: Option<f64>,
+    /// Seconds for one call of a tool.
+    pub tool_timeout: Option<f64>,
+}
+
+impl Agent {
+    /// This agent, with what it leaves open taken from `default`.
+    #[must_use]
+    pub fn or(&self, default: &Self) -> Self {
+        Self {
+            model: self.model.clone().or_else(|| default.model.clone()),
+            system: self.system.clone().or_else(|| default.system.clone()),
+            max_steps: self.max_steps.or(default.max_steps),
+            max_tokens: self.max_tokens.or(default.max_tokens),
+            timeout: self.timeout.or(default.timeout),
+            tool_timeout: self.tool_timeout.or(default.tool_timeout),
+        }
+    }
+}
+
+/// Files that an agent works on; each run gets its own copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// A folder.
+    pub path: String,
+    /// The commit of the git repository there that is checked out, instead of the files as they are.
+    pub git: Option<String>,
 }
 
 /// Axes over which a case fans out; an empty axis has one place.
@@ -212,7 +263,7 @@ pub struct Budget {
 pub struct MissingField(pub String);
 
 impl Case {
-    /// The single cases this one stands for: rows × prompts × models, in that order.
+    /// The single cases this one stands for: rows × prompts × targets × judge models, in that order.
     pub fn expand(&self) -> Result<Vec<Cell>, MissingField> {
         let rows: Vec<Option<&Row>> = match &self.data {
             Some(data) => data.rows.iter().map(Some).collect(),
@@ -224,19 +275,32 @@ impl Case {
             if row.is_some() {
                 case.name = format!("{} [row {}]", case.name, at + 1);
             }
+            // What is given needs nobody to produce it.
+            if case.candidate.is_given() {
+                case.targets.clear();
+            }
+            let n_targets = case.targets.len();
             for (prompt_at, prompt) in axis(&case.matrix.prompts) {
-                for (_, model) in axis(&case.matrix.models) {
-                    let mut case = case.clone();
-                    if let Some(prompt) = prompt {
-                        case.name = format!("{} [prompt {}]", case.name, prompt_at + 1);
-                        case.candidate.input = Some(prompt.clone());
+                for (_, target) in axis(&case.targets) {
+                    for (_, model) in axis(&case.matrix.models) {
+                        let mut case = case.clone();
+                        if let Some(prompt) = prompt {
+                            case.name = format!("{} [prompt {}]", case.name, prompt_at + 1);
+                            case.candidate.input = Some(prompt.clone());
+                        }
+                        if let Some(target) = target {
+                            if 1 < n_targets {
+                                case.name = format!("{} [{}]", case.name, target.name());
+                            }
+                            case.targets = vec![target.clone()];
+                        }
+                        if let Some(model) = model {
+                            case.name = format!("{} [{model}]", case.name);
+                            case.judge.model = Some(model.clone());
+                        }
+                        case.matrix = Matrix::default();
+                        cells.push(Cell { case, row: row.cloned() });
                     }
-                    if let Some(model) = model {
-                        case.name = format!("{} [{model}]", case.name);
-                        case.judge.model = Some(model.clone());
-                    }
-                    case.matrix = Matrix::default();
-                    cells.push(Cell { case, row: row.cloned() });
                 }
             }
         }
@@ -253,6 +317,8 @@ impl Case {
             candidate: self.candidate.clone(),
             server: self.server.clone(),
             targets: self.targets.clone(),
+            agent: self.agent.clone(),
+            workspace: self.workspace.clone(),
             rubric: Arc::clone(&self.rubric),
             judge: self.judge.clone(),
             matrix: self.matrix.clone(),
@@ -291,7 +357,7 @@ pub struct Cell {
     pub row: Option<Row>,
 }
 
-fn axis(values: &[String]) -> Vec<(usize, Option<&String>)> {
+fn axis<T>(values: &[T]) -> Vec<(usize, Option<&T>)> {
     if values.is_empty() { vec![(0, None)] } else { values.iter().map(Some).enumerate().collect() }
 }
 
@@ -327,7 +393,7 @@ fn fill_value(value: &mut Value, row: &Row) -> Result<(), MissingField> {
 }
 
 /// Replaces `{{ name }}` where `with` knows the name, and leaves everything else as it stands.
-pub(crate) fn replace(text: &str, mut with: impl FnMut(&str) -> Option<String>) -> String {
+pub fn replace(text: &str, mut with: impl FnMut(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find("{{") {

@@ -212,7 +212,7 @@ mod tests {
     }
 
     fn said(text: &str) -> Reply {
-        serde_json::from_value(serde_json::json!({ "text": text })).expect("the rest has defaults")
+        Reply { text: text.to_owned(), ..Reply::default() }
     }
 
     fn text_of(cache: &Cache, n: u64) -> Option<String> {

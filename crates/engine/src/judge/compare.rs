@@ -1,7 +1,8 @@
 //! Candidates side by side.
 
+use jurist_core::candidate::Material;
 use jurist_core::grade::{Outcome, Spend};
-use jurist_core::judge::{Contest, Material};
+use jurist_core::judge::Contest;
 
 use super::Member;
 use super::converse::{Took, converse};

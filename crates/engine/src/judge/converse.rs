@@ -108,8 +108,8 @@ pub(super) async fn converse<T>(
         if reply.stop == Stop::Length {
             request.max_tokens = request.max_tokens.saturating_mul(2);
         }
-        request.messages.push(Message { role: Role::Assistant, parts: vec![said] });
-        request.messages.push(Message { role: Role::User, parts: vec![again] });
+        request.messages.push(Message::new(Role::Assistant, vec![said]));
+        request.messages.push(Message::new(Role::User, vec![again]));
     }
 }
 
@@ -126,11 +126,12 @@ fn request(member: &Member, asked: &Asked) -> Request {
     Request {
         model: member.line.name.clone(),
         system: asked.prompt.system.clone(),
-        messages: vec![Message {
-            role: Role::User,
-            parts: parts.into_iter().filter(|it| !it.is_empty()).cloned().collect(),
-        }],
+        messages: vec![Message::new(
+            Role::User,
+            parts.into_iter().filter(|it| !it.is_empty()).cloned().collect(),
+        )],
         schema: asked.form.schema(),
+        tools: Vec::new(),
         temperature: member.temperature,
         max_tokens: member.max_tokens,
         draw: member.draw,

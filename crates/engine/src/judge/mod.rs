@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use jurist_core::candidate::Material;
 use jurist_core::grade::{Grade, Spend, Status, Verdict};
-use jurist_core::judge::{BadTemplate, Material, Prompter};
+use jurist_core::judge::{BadTemplate, Prompter};
 use jurist_core::rubric::Rubric;
 use jurist_core::score::{self, Combine, PanelVerdict};
 use jurist_core::suite::{Calls, Judge, Jury};

@@ -1,6 +1,6 @@
 //! Anthropic's messages.
 
-use jurist_core::candidate::Usage;
+use jurist_core::candidate::{ToolCall, Usage};
 use serde_json::{Value as Json, json};
 
 use super::vendors::{Quirks, Shape};
@@ -15,7 +15,16 @@ pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks
         if let [.., shared, _] = parts.as_mut_slice() {
             shared["cache_control"] = json!({ "type": "ephemeral" });
         }
-        json!({ "role": role, "content": parts })
+        let results = it.results.iter().map(|it| {
+            json!({ "type": "tool_result", "tool_use_id": it.call, "content": it.text, "is_error": it.error })
+        });
+        let calls = it
+            .calls
+            .iter()
+            .map(|it| json!({ "type": "tool_use", "id": it.id, "name": it.name, "input": it.arguments }));
+        // Results come before words, and calls after them.
+        let content: Vec<Json> = results.chain(parts).chain(calls).collect();
+        json!({ "role": role, "content": content })
     };
     let messages: Vec<Json> = request.messages.iter().map(message).collect();
     let mut body = json!({
@@ -23,6 +32,10 @@ pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks
     });
     if let Some(temperature) = request.temperature.filter(|_| quirks.takes_temperature(model)) {
         body["temperature"] = json!(temperature.min(1.0));
+    }
+    if !request.tools.is_empty() {
+        let tool = |it: &super::Tool| json!({ "name": it.name, "description": it.description, "input_schema": it.schema });
+        body["tools"] = request.tools.iter().map(tool).collect();
     }
     match shape {
         Shape::Schema | Shape::ObjectWithSchema => {
@@ -51,11 +64,17 @@ fn plain(schema: &Json) -> Json {
     }
 }
 
-pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
+pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
     let Some(blocks) = body["content"].as_array() else {
         return Err(ModelError::new(ErrorKind::NotUnderstood, "the reply has no content"));
     };
-    let called = blocks.iter().find(|it| it["type"] == "tool_use").map(|it| it["input"].to_string());
+    let used = || blocks.iter().filter(|it| it["type"] == "tool_use");
+    let called = used().next().filter(|_| !with_tools).map(|it| it["input"].to_string());
+    let call = |it: &Json| {
+        let id = it["id"].as_str().map(str::to_owned);
+        ToolCall::new(id, it["name"].as_str().unwrap_or_default(), &it["input"])
+    };
+    let calls = used().filter(|_| with_tools).map(call).collect();
     let spoken =
         || blocks.iter().filter(|it| it["type"] == "text").filter_map(|it| it["text"].as_str()).collect();
     let stop = match body["stop_reason"].as_str() {
@@ -72,5 +91,5 @@ pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
         cached: read,
     };
     // Writing the cache costs a quarter more.
-    Ok(Reply { text: called.unwrap_or_else(spoken), usage, stop, surcharged: written.div_ceil(4) })
+    Ok(Reply { text: called.unwrap_or_else(spoken), calls, usage, stop, surcharged: written.div_ceil(4) })
 }

@@ -1,6 +1,6 @@
 //! Google's generateContent.
 
-use jurist_core::candidate::Usage;
+use jurist_core::candidate::{ToolCall, Usage};
 use serde_json::{Value as Json, json};
 
 use super::vendors::{Quirks, Shape};
@@ -9,7 +9,14 @@ use super::{ErrorKind, ModelError, Reply, Request, Role, Stop};
 pub(super) fn body(request: &Request, shape: Shape, quirks: &Quirks, model: &str) -> Json {
     let content = |it: &super::Message| {
         let role = if it.role == Role::User { "user" } else { "model" };
-        let parts: Vec<Json> = it.parts.iter().map(|text| json!({ "text": text })).collect();
+        let results = it.results.iter().map(|it| {
+            let response = if it.error { json!({ "error": it.text }) } else { json!({ "output": it.text }) };
+            json!({ "functionResponse": { "name": it.name, "response": response } })
+        });
+        let calls =
+            it.calls.iter().map(|it| json!({ "functionCall": { "name": it.name, "args": it.arguments } }));
+        let parts: Vec<Json> =
+            results.chain(it.parts.iter().map(|text| json!({ "text": text }))).chain(calls).collect();
         json!({ "role": role, "parts": parts })
     };
     let contents: Vec<Json> = request.messages.iter().map(content).collect();
@@ -17,19 +24,25 @@ pub(super) fn body(request: &Request, shape: Shape, quirks: &Quirks, model: &str
     if let Some(temperature) = request.temperature.filter(|_| quirks.takes_temperature(model)) {
         settings["temperature"] = json!(temperature);
     }
-    if shape != Shape::Asked {
+    if shape != Shape::Asked && request.tools.is_empty() {
         settings["responseMimeType"] = json!("application/json");
     }
     if matches!(shape, Shape::Schema | Shape::ObjectWithSchema | Shape::Tool) {
         settings["responseJsonSchema"] = request.schema.clone();
     }
-    json!({
+    let mut body = json!({
         "systemInstruction": { "parts": [{ "text": request.system }] },
         "contents": contents, "generationConfig": settings,
-    })
+    });
+    if !request.tools.is_empty() {
+        let tool = |it: &super::Tool| json!({ "name": it.name, "description": it.description, "parametersJsonSchema": it.schema });
+        body["tools"] = json!([{ "functionDeclarations": request.tools.iter().map(tool).collect::<Json>() }]);
+    }
+    body
 }
 
 pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
+    let refused = |text: String, usage| Reply { text, usage, stop: Stop::Refusal, ..Reply::default() };
     let counts = &body["usageMetadata"];
     let count = |key: &str| counts[key].as_u64().unwrap_or(0);
     let usage = Usage {
@@ -39,20 +52,26 @@ pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
         cached: count("cachedContentTokenCount"),
     };
     if let Some(reason) = body["promptFeedback"]["blockReason"].as_str() {
-        return Ok(Reply { text: format!("blocked: {reason}"), usage, stop: Stop::Refusal, surcharged: 0 });
+        return Ok(refused(format!("blocked: {reason}"), usage));
     }
     let candidate = &body["candidates"][0];
     if !candidate.is_object() {
         return Err(ModelError::new(ErrorKind::NotUnderstood, "the reply has no candidates"));
     }
-    let parts = candidate["content"]["parts"].as_array().into_iter().flatten();
+    let parts = || candidate["content"]["parts"].as_array().into_iter().flatten();
+    // Calls have no ids here; their place tells them apart.
+    let call = |(at, it): (usize, &Json)| {
+        ToolCall::new(Some(format!("call_{at}")), it["name"].as_str().unwrap_or_default(), &it["args"])
+    };
+    let calls =
+        parts().map(|it| &it["functionCall"]).filter(|it| it.is_object()).enumerate().map(call).collect();
     let text: String =
-        parts.filter(|it| it["thought"] != true).filter_map(|it| it["text"].as_str()).collect();
+        parts().filter(|it| it["thought"] != true).filter_map(|it| it["text"].as_str()).collect();
     let stop = match candidate["finishReason"].as_str() {
         Some("MAX_TOKENS") => Stop::Length,
         None | Some("STOP" | "FINISH_REASON_UNSPECIFIED") => Stop::End,
         Some(_) if text.is_empty() => Stop::Refusal,
         Some(_) => Stop::End,
     };
-    Ok(Reply { text, usage, stop, surcharged: 0 })
+    Ok(Reply { text, calls, usage, stop, surcharged: 0 })
 }

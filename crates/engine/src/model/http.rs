@@ -125,7 +125,7 @@ impl HttpModel {
 
     fn body_with(&self, request: &Request, learned: Learned) -> Json {
         let Endpoint { model, quirks, shapes, protocol, .. } = &self.endpoint;
-        let shape = shapes[learned.shape];
+        let shape = if request.schema.is_null() { Shape::Asked } else { shapes[learned.shape] };
         let without;
         let request = if learned.temperature {
             request
@@ -152,11 +152,11 @@ impl HttpModel {
     }
 
     /// What a reply body of this protocol says.
-    pub fn read(&self, body: &Json) -> Result<Reply, ModelError> {
+    pub fn read(&self, body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
         match self.endpoint.protocol {
-            Protocol::OpenaiChat => openai_chat::read(body),
-            Protocol::OpenaiResponses => openai_responses::read(body),
-            Protocol::Anthropic => anthropic::read(body),
+            Protocol::OpenaiChat => openai_chat::read(body, with_tools),
+            Protocol::OpenaiResponses => openai_responses::read(body, with_tools),
+            Protocol::Anthropic => anthropic::read(body, with_tools),
             Protocol::Gemini => gemini::read(body),
         }
     }
@@ -167,7 +167,7 @@ impl HttpModel {
             let body = serde_json::to_vec(&self.body_with(request, used)).expect("JSON is plain data");
             let post = self.endpoint.request(&self.client, reqwest::Method::POST, &self.url);
             let answer = send(post.body(body), &self.endpoint).await?;
-            let result = understood(&answer).and_then(|it| self.read(&it));
+            let result = understood(&answer).and_then(|it| self.read(&it, !request.tools.is_empty()));
             match result {
                 Err(error) if error.kind == ErrorKind::Unsupported && self.learn(used, &answer) => {}
                 Err(error) if error.kind == ErrorKind::Unsupported => {

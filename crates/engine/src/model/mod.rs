@@ -16,7 +16,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jurist_core::candidate::Usage;
+use jurist_core::candidate::{ToolCall, ToolResult, Usage};
 use jurist_core::grade::Failure;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -29,8 +29,11 @@ pub struct Request {
     pub model: String,
     pub system: String,
     pub messages: Vec<Message>,
-    /// The shape the reply must have.
+    /// The shape the reply must have; null for words as they come.
     pub schema: Json,
+    /// What the model may call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<Tool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
     pub max_tokens: u32,
@@ -43,12 +46,34 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
     pub role: Role,
     /// What stays the same across requests comes first, for providers' prompt caches.
     pub parts: Vec<String>,
+    /// What the model called, where it speaks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolCall>,
+    /// What came of its calls, where it is answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<ToolResult>,
+}
+
+impl Message {
+    pub fn new(role: Role, parts: Vec<String>) -> Self {
+        Self { role, parts, calls: Vec::new(), results: Vec::new() }
+    }
+}
+
+/// Something that a model may call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tool {
+    pub name: String,
+    pub description: String,
+    /// Of its arguments.
+    pub schema: Json,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,17 +92,26 @@ impl Request {
 
     /// No tokenizer makes more tokens than there are bytes, and framing takes a few.
     pub fn most_tokens_in(&self) -> u64 {
-        let texts = self.messages.iter().flat_map(|it| &it.parts).map(String::len).sum::<usize>();
-        let schema = self.schema.to_string().len();
-        (texts + self.system.len() + schema + 64 * (self.messages.len() + 1)) as u64
+        let parts = self.messages.iter().flat_map(|it| &it.parts).map(String::len).sum::<usize>();
+        let results =
+            self.messages.iter().flat_map(|it| &it.results).map(|it| 64 + it.text.len()).sum::<usize>();
+        let calls = self.messages.iter().flat_map(|it| &it.calls);
+        let calls = calls.map(|it| 64 + serde_json::to_string(it).map_or(0, |it| it.len())).sum::<usize>();
+        let tools = self.tools.iter().map(|it| 64 + it.description.len() + it.schema.to_string().len());
+        let schemas = self.schema.to_string().len() + tools.sum::<usize>();
+        (parts + results + calls + self.system.len() + schemas + 64 * (self.messages.len() + 1)) as u64
     }
 }
 
 /// What came back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reply {
+    #[serde(default)]
     pub text: String,
+    /// Tools that the model wants called, if it was given any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolCall>,
     #[serde(default, skip_serializing_if = "Usage::is_nothing")]
     pub usage: Usage,
     #[serde(default)]

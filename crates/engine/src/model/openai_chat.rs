@@ -1,19 +1,22 @@
 //! OpenAI's chat completions, and everything that speaks like them.
 
-use jurist_core::candidate::Usage;
+use jurist_core::candidate::{ToolCall, Usage};
 use serde_json::{Value as Json, json};
 
 use super::vendors::{Quirks, Shape};
 use super::{ErrorKind, ModelError, Reply, Request, Role, Stop};
 
 pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks) -> Json {
-    let message = |it: &super::Message| {
-        let role = if it.role == Role::User { "user" } else { "assistant" };
-        json!({ "role": role, "content": it.parts.join("\n") })
-    };
     let mut messages = vec![json!({ "role": "system", "content": request.system })];
-    messages.extend(request.messages.iter().map(message));
+    messages.extend(request.messages.iter().flat_map(message));
     let mut body = json!({ "model": model, "messages": messages });
+    if !request.tools.is_empty() {
+        let tool = |it: &super::Tool| {
+            let function = json!({ "name": it.name, "description": it.description, "parameters": it.schema });
+            json!({ "type": "function", "function": function })
+        };
+        body["tools"] = request.tools.iter().map(tool).collect();
+    }
     body[quirks.max_tokens] = json!(request.max_tokens);
     if let Some(temperature) = request.temperature.filter(|_| quirks.takes_temperature(model)) {
         body["temperature"] = json!(temperature);
@@ -39,13 +42,40 @@ pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks
     body
 }
 
-pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
+/// One message of ours may be several here: each result of a tool stands alone.
+fn message(it: &super::Message) -> Vec<Json> {
+    let result = |it: &jurist_core::candidate::ToolResult| json!({ "role": "tool", "tool_call_id": it.call, "content": it.text });
+    let mut all: Vec<Json> = it.results.iter().map(result).collect();
+    if it.parts.is_empty() && it.calls.is_empty() {
+        return all;
+    }
+    let role = if it.role == Role::User { "user" } else { "assistant" };
+    let mut spoken = json!({ "role": role, "content": it.parts.join("\n") });
+    if !it.calls.is_empty() {
+        let call = |it: &ToolCall| {
+            let arguments = Json::Object(it.arguments.clone()).to_string();
+            json!({ "id": it.id, "type": "function", "function": { "name": it.name, "arguments": arguments } })
+        };
+        spoken["tool_calls"] = it.calls.iter().map(call).collect();
+    }
+    all.push(spoken);
+    all
+}
+
+pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
     let choice = &body["choices"][0];
     let message = &choice["message"];
     if !message.is_object() {
         return Err(ModelError::new(ErrorKind::NotUnderstood, "the reply has no message"));
     }
-    let called = message["tool_calls"][0]["function"]["arguments"].as_str();
+    let call = |it: &Json| {
+        let function = &it["function"];
+        let id = it["id"].as_str().map(str::to_owned);
+        ToolCall::new(id, function["name"].as_str().unwrap_or_default(), &function["arguments"])
+    };
+    let calls =
+        message["tool_calls"].as_array().into_iter().flatten().filter(|_| with_tools).map(call).collect();
+    let called = message["tool_calls"][0]["function"]["arguments"].as_str().filter(|_| !with_tools);
     let spoken = match &message["content"] {
         Json::Array(parts) => parts.iter().filter_map(|it| it["text"].as_str()).collect::<String>(),
         other => other.as_str().unwrap_or_default().to_owned(),
@@ -58,7 +88,7 @@ pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
         _ => Stop::End,
     };
     let text = refusal.or(called).map_or(spoken, str::to_owned);
-    Ok(Reply { text, usage: usage(&body["usage"]), stop, surcharged: 0 })
+    Ok(Reply { text, calls, usage: usage(&body["usage"]), stop, surcharged: 0 })
 }
 
 /// Cached tokens are inside the prompt's here, as they are in ours; some vendors count reasoning apart.

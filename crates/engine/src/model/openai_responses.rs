@@ -1,25 +1,23 @@
 //! OpenAI's Responses API.
 
-use jurist_core::candidate::Usage;
+use jurist_core::candidate::{ToolCall, ToolResult, Usage};
 use serde_json::{Value as Json, json};
 
 use super::vendors::{Quirks, Shape};
 use super::{ErrorKind, ModelError, Reply, Request, Role, Stop};
 
 pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks) -> Json {
-    let item = |it: &super::Message| {
-        let (role, kind) =
-            if it.role == Role::User { ("user", "input_text") } else { ("assistant", "output_text") };
-        let parts: Vec<Json> = it.parts.iter().map(|text| json!({ "type": kind, "text": text })).collect();
-        json!({ "role": role, "content": parts })
-    };
-    let input: Vec<Json> = request.messages.iter().map(item).collect();
+    let input: Vec<Json> = request.messages.iter().flat_map(items).collect();
     let mut body = json!({
         "model": model, "instructions": request.system, "input": input,
         "max_output_tokens": request.max_tokens, "store": false,
     });
     if let Some(temperature) = request.temperature.filter(|_| quirks.takes_temperature(model)) {
         body["temperature"] = json!(temperature);
+    }
+    if !request.tools.is_empty() {
+        let tool = |it: &super::Tool| json!({ "type": "function", "name": it.name, "description": it.description, "parameters": it.schema });
+        body["tools"] = request.tools.iter().map(tool).collect();
     }
     match shape {
         Shape::Schema | Shape::ObjectWithSchema => {
@@ -38,14 +36,38 @@ pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks
     body
 }
 
-pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
+/// What was said, what was called and what came of it are items of their own here.
+fn items(it: &super::Message) -> Vec<Json> {
+    let result =
+        |it: &ToolResult| json!({ "type": "function_call_output", "call_id": it.call, "output": it.text });
+    let call = |it: &ToolCall| {
+        let arguments = Json::Object(it.arguments.clone()).to_string();
+        json!({ "type": "function_call", "call_id": it.id, "name": it.name, "arguments": arguments })
+    };
+    let mut all: Vec<Json> = it.results.iter().map(result).collect();
+    if !it.parts.is_empty() {
+        let (role, kind) =
+            if it.role == Role::User { ("user", "input_text") } else { ("assistant", "output_text") };
+        let parts: Vec<Json> = it.parts.iter().map(|text| json!({ "type": kind, "text": text })).collect();
+        all.push(json!({ "role": role, "content": parts }));
+    }
+    all.extend(it.calls.iter().map(call));
+    all
+}
+
+pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
     let Some(items) = body["output"].as_array() else {
         return Err(ModelError::new(ErrorKind::NotUnderstood, "the reply has no output"));
     };
-    let (mut text, mut refused) = (String::new(), false);
+    let (mut text, mut refused, mut calls) = (String::new(), false, Vec::new());
     for item in items {
-        if let Some(arguments) = item["arguments"].as_str() {
-            text.push_str(arguments);
+        match item["arguments"].as_str() {
+            Some(_) if with_tools => {
+                let id = item["call_id"].as_str().map(str::to_owned);
+                calls.push(ToolCall::new(id, item["name"].as_str().unwrap_or_default(), &item["arguments"]));
+            }
+            Some(arguments) => text.push_str(arguments),
+            None => {}
         }
         for part in item["content"].as_array().into_iter().flatten() {
             refused |= part["type"] == "refusal";
@@ -65,5 +87,5 @@ pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
         output: count(&usage["output_tokens"]),
         cached: count(&usage["input_tokens_details"]["cached_tokens"]),
     };
-    Ok(Reply { text, usage, stop, surcharged: 0 })
+    Ok(Reply { text, calls, usage, stop, surcharged: 0 })
 }

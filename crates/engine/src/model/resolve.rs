@@ -78,6 +78,11 @@ impl Resolver {
         Ok(Self { client: client(&network)?, settings, variable: Box::new(variable), trusted: Vec::new() })
     }
 
+    /// For everything else that is reached over the network.
+    pub fn client(&self) -> &reqwest::Client {
+        &self.client
+    }
+
     /// Lets keys go to this address.
     #[must_use]
     pub fn trusting(mut self, address: Option<&str>) -> Self {

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::{BoxFuture, ErrorKind, Model, ModelError, Reply, Request, Stop};
+use super::{BoxFuture, ErrorKind, Model, ModelError, Reply, Request};
 
 /// Gives its replies one after the other, and the last one again and again.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl Model for Script {
         let reply = self.replies.get(*next).or(self.replies.last()).cloned();
         *next += 1;
         let reply = reply
-            .map(|text| Reply { text, usage: Default::default(), stop: Stop::End, surcharged: 0 })
+            .map(|text| Reply { text, ..Reply::default() })
             .ok_or_else(|| ModelError::new(ErrorKind::NotRecorded, "the script has no replies"));
         Box::pin(std::future::ready(reply))
     }

@@ -36,6 +36,43 @@ impl Seen {
         self.body.to_string().replace("\\n", "\n").replace("\\\"", "\"")
     }
 
+    /// What the tools said, in the order in which they were called, whatever the protocol.
+    pub fn results(&self) -> Vec<String> {
+        fn find(value: &Json, out: &mut Vec<String>) {
+            let told = match value {
+                Json::Object(map) if map.get("role") == Some(&json!("tool")) => map.get("content"),
+                Json::Object(map) if map.get("type") == Some(&json!("function_call_output")) => {
+                    map.get("output")
+                }
+                Json::Object(map) if map.get("type") == Some(&json!("tool_result")) => map.get("content"),
+                Json::Object(map) => map.get("functionResponse").map(|it| {
+                    let response = &it["response"];
+                    if response["output"].is_null() { &response["error"] } else { &response["output"] }
+                }),
+                _ => None,
+            };
+            match (told, value) {
+                (Some(told), _) => out.push(told.as_str().unwrap().to_owned()),
+                (None, Json::Object(map)) => map.values().for_each(|it| find(it, out)),
+                (None, Json::Array(items)) => items.iter().for_each(|it| find(it, out)),
+                (None, _) => {}
+            }
+        }
+        let mut out = Vec::new();
+        find(&self.body, &mut out);
+        out
+    }
+
+    /// Names of the tools that the model was given.
+    pub fn tools(&self) -> Vec<String> {
+        let tools = match &self.body["tools"][0]["functionDeclarations"] {
+            Json::Null => &self.body["tools"],
+            own => own,
+        };
+        let name = |it: &Json| it["name"].as_str().or(it["function"]["name"].as_str()).unwrap().to_owned();
+        tools.as_array().into_iter().flatten().map(name).collect()
+    }
+
     /// Whether the reply is to come as a stream of events.
     pub fn streams(&self) -> bool {
         self.body["stream"] == true || self.path.contains(":streamGenerateContent")
@@ -54,6 +91,9 @@ impl Seen {
             &body["tools"][0]["input_schema"],
             &body["tools"][0]["parameters"],
         ];
+        if body["tool_choice"].is_null() && body["tools"].is_array() {
+            return Json::Null;
+        }
         places.into_iter().find(|it| !it.is_null()).cloned().unwrap_or_default()
     }
 }
@@ -65,6 +105,8 @@ pub enum Act {
     Say(String),
     /// Says something that fits the schema: true, the highest number, the first choice.
     Fit,
+    /// Calls these tools, by name and arguments.
+    Call(Vec<(&'static str, Json)>),
     CutOff(String),
     Refuse(String),
     Status(u16, Vec<(&'static str, String)>, String),
@@ -306,6 +348,39 @@ enum End {
     Refusal,
 }
 
+/// Calls of tools as the protocol writes them; their ids differ from turn to turn.
+fn calling(seen: &Seen, calls: &[(&str, Json)]) -> String {
+    let mut body: Json = serde_json::from_str(&wrapped(seen, "I will look.", End::Done)).unwrap();
+    let id = |at: usize| format!("call_{}_{at}", seen.nth);
+    let each = calls.iter().enumerate();
+    match protocol(&seen.path).unwrap() {
+        Protocol::Chat => {
+            body["choices"][0]["finish_reason"] = json!("tool_calls");
+            body["choices"][0]["message"]["tool_calls"] = each
+                .map(|(at, (name, arguments))| json!({ "id": id(at), "type": "function", "function": { "name": name, "arguments": arguments.to_string() } }))
+                .collect();
+        }
+        Protocol::Responses => {
+            let calls = each.map(|(at, (name, arguments))| {
+                json!({ "type": "function_call", "call_id": id(at), "name": name, "arguments": arguments.to_string() })
+            });
+            body["output"].as_array_mut().unwrap().extend(calls);
+        }
+        Protocol::Messages => {
+            body["stop_reason"] = json!("tool_use");
+            let calls =
+                each.map(|(at, (name, input))| json!({ "type": "tool_use", "id": id(at), "name": name, "input": input }));
+            body["content"].as_array_mut().unwrap().extend(calls);
+        }
+        Protocol::Gemini => {
+            let calls =
+                calls.iter().map(|(name, args)| json!({ "functionCall": { "name": name, "args": args } }));
+            body["candidates"][0]["content"]["parts"].as_array_mut().unwrap().extend(calls);
+        }
+    }
+    body.to_string()
+}
+
 /// A reply as its protocol writes it, with token counts in the way each one counts them.
 fn wrapped(seen: &Seen, text: &str, end: End) -> String {
     let body = &seen.body;
@@ -457,6 +532,12 @@ fn events(seen: &Seen, whole: &str) -> Vec<String> {
         Protocol::Gemini => {
             let candidate = &whole["candidates"][0];
             for part in candidate["content"]["parts"].as_array().unwrap() {
+                if part["text"].is_null() {
+                    out.push(data(
+                        json!({ "candidates": [{ "content": { "role": "model", "parts": [part] } }] }),
+                    ));
+                    continue;
+                }
                 out.extend(pieces(part["text"].as_str().unwrap()).into_iter().map(|it| {
                     let mut part = part.clone();
                     part["text"] = json!(it);
@@ -545,6 +626,7 @@ fn body_of(seen: &Seen, act: &Act) -> String {
     match act {
         Act::Say(text) => wrapped(seen, text, End::Done),
         Act::Fit => wrapped(seen, &fitting(&seen.schema()).to_string(), End::Done),
+        Act::Call(calls) => calling(seen, calls),
         Act::CutOff(text) => wrapped(seen, text, End::Length),
         Act::Refuse(text) => wrapped(seen, text, End::Refusal),
         Act::Raw(text) => text.clone(),

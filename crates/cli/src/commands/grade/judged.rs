@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
+use jurist_core::candidate::Material;
 use jurist_core::grade::Status;
-use jurist_core::judge::{Keys, Material};
+use jurist_core::judge::Keys;
 use jurist_core::rubric::Rubric;
 use jurist_core::score::effective_votes;
 use jurist_engine::call::Caller;

@@ -19,7 +19,7 @@ use super::{rows, settings};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Draft, Rubric};
 use crate::source::{Entry, Node, Shape, Span};
-use crate::suite::{Calls, Case, Judge, Suite, Target};
+use crate::suite::{Agent, Calls, Case, Judge, Suite, Target, Workspace};
 
 /// Keys that only an AgentV or promptfoo file has at its top.
 pub(super) const MARKS: [&str; 9] = [
@@ -150,6 +150,7 @@ struct Defaults<'a> {
     grader: Option<String>,
     prompts: Vec<Prompt>,
     targets: Vec<Target>,
+    workspace: Option<Workspace>,
     input: Vec<Json>,
     /// What the files attached to every input hold.
     input_files: Vec<String>,
@@ -174,6 +175,7 @@ impl<'a> Defaults<'a> {
                 .any(&["providers", "targets", "target"])
                 .map(|it| targets(cx, it))
                 .unwrap_or_default(),
+            workspace: workspace(fields),
             input_files: fields.texts_of("input_files"),
             input: fields.get("input").map(|it| messages(cx, it)).unwrap_or_default(),
             repeat: 1,
@@ -403,6 +405,16 @@ fn test_file(cx: &Context<'_>, node: &Node) -> Vec<Node> {
     }
 }
 
+/// The folder whose copy an agent works in; hooks and pools have no effect here.
+fn workspace(fields: &Fields<'_>) -> Option<Workspace> {
+    let node = fields.get("workspace")?;
+    let path = match node.map() {
+        Some(_) => node.get("template").and_then(|it| fields.cx.path(it, "template")),
+        None => fields.cx.path(node, "workspace"),
+    };
+    Some(Workspace { path: path?, git: None })
+}
+
 fn targets(cx: &Context<'_>, node: &Node) -> Vec<Target> {
     match &node.shape {
         Shape::List(items) => items.iter().filter_map(|it| target(cx, it)).collect(),
@@ -527,6 +539,7 @@ fn case(
         .get("tags")
         .and_then(Json::as_array)
         .map(|it| it.iter().filter_map(Json::as_str).map(str::to_owned).collect());
+    let own_workspace = workspace(&fields);
     fields.knows(&["vars"]);
     fields.refuses(&["provider", "providers", "prompts"]);
     without_effect(&fields);
@@ -546,6 +559,8 @@ fn case(
         candidate,
         server: None,
         targets: if own_targets.is_empty() { defaults.targets.clone() } else { own_targets },
+        agent: Agent::default(),
+        workspace: own_workspace.or_else(|| defaults.workspace.clone()),
         rubric,
         judge,
         matrix,

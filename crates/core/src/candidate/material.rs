@@ -1,0 +1,127 @@
+//! Everything about a case that is looked at when it is graded, part by part.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Candidate, Role, Step, Trace, for_judge, read_value};
+
+/// Longer traces lose their middle; what is left is room for the rest of the prompt in a small model's window.
+pub(crate) const TRACE_TOKENS: usize = 24_000;
+
+/// What is graded, with the task it answers. None of it is trusted.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Material {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub task: String,
+    /// Documents that the answer may rest on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
+    /// A unified diff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// What must be met, where the case says so and not the rubric.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requirements: Vec<String>,
+    /// Output and reference as checks compare them, where they are more than text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw_output: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw_reference: Option<Value>,
+}
+
+/// A piece of what is graded, under the name that evidence gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    pub name: String,
+    pub text: String,
+}
+
+impl Material {
+    /// From what a file says, and the trace it points to.
+    pub fn new(candidate: &Candidate, trace: Option<Trace>) -> Self {
+        let conversation = || {
+            let messages = Value::Array(candidate.messages.clone());
+            read_value(&messages, None).map(|it| for_judge(&it.1, TRACE_TOKENS)).unwrap_or_default()
+        };
+        let task = candidate.input.clone().filter(|it| !it.is_empty()).unwrap_or_else(conversation);
+        Self {
+            task: if task.is_empty() { trace.as_ref().and_then(asked_in).unwrap_or_default() } else { task },
+            context: candidate.context.clone(),
+            reference: candidate.expected.as_ref().map(told),
+            response: candidate.response.clone(),
+            trace,
+            diff: candidate.diff.clone(),
+            requirements: Vec::new(),
+            raw_output: None,
+            raw_reference: candidate.expected.clone(),
+        }
+    }
+
+    /// What the candidate finally said: its response, or the last words of its trace.
+    pub fn answer(&self) -> &str {
+        self.response.as_deref().or_else(|| self.trace.as_ref()?.answer()).unwrap_or_default()
+    }
+
+    /// The candidate's own words and deeds, in which evidence may stand; not the task, nor the reference.
+    pub fn parts(&self) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let mut add = |name: String, text: &str| {
+            if !text.trim().is_empty() {
+                parts.push(Part { name, text: text.to_owned() });
+            }
+        };
+        add("response".to_owned(), self.response.as_deref().unwrap_or_default());
+        for (at, step) in self.trace.iter().flat_map(|it| &it.steps).enumerate() {
+            let at = at + 1;
+            // What somebody else said to it is not its own.
+            if matches!(step.role, Role::User | Role::System) {
+                continue;
+            }
+            add(format!("trace.{at}.text"), &step.text);
+            add(format!("trace.{at}.reasoning"), &step.reasoning);
+            for (nth, call) in step.tool_calls.iter().enumerate() {
+                let arguments = Value::Object(call.arguments.clone());
+                add(format!("trace.{at}.call.{}", nth + 1), &format!("{} {arguments}", call.name));
+            }
+            for (nth, result) in step.results.iter().enumerate() {
+                add(format!("trace.{at}.result.{}", nth + 1), &result.text);
+            }
+            for file in &step.files {
+                add(format!("trace.{at}.file"), &file.path);
+            }
+        }
+        add("diff".to_owned(), self.diff.as_deref().unwrap_or_default());
+        parts
+    }
+
+    /// Whether there is nothing of it.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What conditions such as `when` look at.
+    pub fn text(&self) -> String {
+        self.parts().into_iter().map(|it| it.text).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// What a run was asked: its task, or its first user.
+pub(crate) fn asked_in(trace: &Trace) -> Option<String> {
+    let is_user = |it: &&Step| it.role == Role::User;
+    trace.task.clone().or_else(|| trace.steps.iter().find(is_user).map(|it| it.text.clone()))
+}
+
+pub(crate) fn told(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,151 @@
+//! An agent behind an address.
+
+use std::time::Duration;
+
+use jurist_core::grade::Failure;
+use serde_json::{Map, Value as Json, json};
+
+use super::process::understood;
+use super::{NotProduced, Produced, cut, with_environment};
+
+const TIMEOUT: Duration = Duration::from_secs(300);
+const MAX_BYTES: usize = 64 << 20;
+
+/// A request with `{{prompt}}` somewhere in it, and where the answer stands in what comes back.
+pub(super) struct HttpTarget {
+    url: String,
+    method: String,
+    headers: Vec<(String, String)>,
+    body: Json,
+    /// Such as `json.choices[0].message.content`.
+    path: Option<String>,
+}
+
+impl HttpTarget {
+    pub(super) fn new(url: String, config: &Map<String, Json>) -> Self {
+        let text = |keys: &[&str]| keys.iter().find_map(|it| config.get(*it)?.as_str()).map(str::to_owned);
+        let headers = config.get("headers").and_then(Json::as_object).into_iter().flatten();
+        Self {
+            url,
+            method: text(&["method"]).unwrap_or_else(|| "POST".to_owned()).to_uppercase(),
+            headers: headers.filter_map(|(name, it)| Some((name.clone(), it.as_str()?.to_owned()))).collect(),
+            body: config.get("body").cloned().unwrap_or_else(|| json!({ "prompt": "{{prompt}}" })),
+            path: text(&["transformResponse", "transform_response", "responseParser"]),
+        }
+    }
+
+    /// Whether something of the environment would be sent.
+    pub(super) fn names_variables(&self) -> bool {
+        let texts = self.headers.iter().map(|it| it.1.as_str()).chain([self.url.as_str()]);
+        texts.into_iter().any(|it| it.contains("env.")) || self.body.to_string().contains("env.")
+    }
+
+    pub(super) async fn send(&self, client: &reqwest::Client, prompt: &str) -> Result<Produced, NotProduced> {
+        let method = self.method.parse::<reqwest::Method>();
+        let method =
+            method.map_err(|_| NotProduced::unreachable(format!("`{}` is no method", self.method)))?;
+        let url = with_environment(&self.url)?.replace("{{prompt}}", &percent(prompt));
+        let mut request = client.request(method.clone(), url).timeout(TIMEOUT);
+        for (name, value) in &self.headers {
+            request = request.header(name, with_environment(value)?);
+        }
+        if method != reqwest::Method::GET {
+            request = match filled(&self.body, prompt)? {
+                Json::String(text) => request.body(text),
+                other => request.header("content-type", "application/json").body(other.to_string()),
+            };
+        }
+        let lost = |error: reqwest::Error| match error.is_timeout() {
+            true => {
+                NotProduced::Failed(Failure::Timeout, format!("no answer within {} s", TIMEOUT.as_secs()))
+            }
+            false if error.is_connect() => {
+                NotProduced::unreachable(format!("{} cannot be reached", address(&self.url)))
+            }
+            false => NotProduced::unavailable(format!("{}: {}", address(&self.url), error.without_url())),
+        };
+        let mut response = request.send().await.map_err(lost)?;
+        let (status, mut bytes) = (response.status(), Vec::new());
+        while let Some(chunk) = response.chunk().await.map_err(lost)? {
+            bytes.extend_from_slice(&chunk);
+            if MAX_BYTES < bytes.len() {
+                return Err(NotProduced::unavailable("the answer has more than 64 MB"));
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        if !status.is_success() {
+            let said = cut(text.trim(), 300);
+            return Err(NotProduced::unavailable(format!(
+                "{} answered {status}: {said}",
+                address(&self.url)
+            )));
+        }
+        let Some(path) = &self.path else {
+            // What a chat server says is known.
+            let body: Json = serde_json::from_str(&text).unwrap_or_default();
+            return match body["choices"][0]["message"]["content"].as_str() {
+                Some(said) => Ok(Produced { response: Some(said.to_owned()), ..Produced::default() }),
+                None => understood(&text),
+            };
+        };
+        let body = serde_json::from_str(&text).unwrap_or(Json::String(text.into_owned()));
+        let found = at(&body, path)
+            .ok_or_else(|| NotProduced::unavailable(format!("the answer has nothing at `{path}`")))?;
+        let response = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
+        Ok(Produced { response: Some(response), ..Produced::default() })
+    }
+}
+
+/// Without what may be a secret in it.
+fn address(url: &str) -> &str {
+    url.split(['?', '#']).next().unwrap_or(url)
+}
+
+fn percent(text: &str) -> String {
+    let one = |it: u8| match it {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => (it as char).to_string(),
+        other => format!("%{other:02X}"),
+    };
+    text.bytes().map(one).collect()
+}
+
+fn filled(body: &Json, prompt: &str) -> Result<Json, NotProduced> {
+    Ok(match body {
+        Json::String(text) => {
+            let text = with_environment(text)?;
+            Json::String(text.replace("{{prompt}}", prompt).replace("{{ prompt }}", prompt))
+        }
+        Json::Array(items) => items.iter().map(|it| filled(it, prompt)).collect::<Result<_, _>>()?,
+        Json::Object(map) => Json::Object(
+            map.iter()
+                .map(|(key, it)| Ok((key.clone(), filled(it, prompt)?)))
+                .collect::<Result<_, NotProduced>>()?,
+        ),
+        other => other.clone(),
+    })
+}
+
+/// `json.a.b[0]`, `data.x` or `a.b.0`.
+fn at<'a>(value: &'a Json, path: &str) -> Option<&'a Json> {
+    let path = path.trim().replace('[', ".").replace(']', "");
+    let mut keys = path.split('.').filter(|it| !it.is_empty()).peekable();
+    keys.next_if(|it| ["json", "text"].contains(it) && value.get(it).is_none());
+    keys.try_fold(value, |value, key| {
+        let key = key.trim_matches(['"', '\'']);
+        value.get(key).or_else(|| value.get(key.parse::<usize>().ok()?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_found_where_the_file_says() {
+        let body = json!({ "choices": [{ "message": { "content": "yes" } }], "json": 1 });
+        assert_eq!(at(&body, "choices[0].message.content"), Some(&json!("yes")));
+        assert_eq!(at(&body, "json"), Some(&json!(1)));
+        assert_eq!(at(&json!({ "a": ["b"] }), "json.a[0]"), Some(&json!("b")));
+        assert_eq!(at(&body, "choices[1].message"), None);
+    }
+}

@@ -1,0 +1,180 @@
+//! A connection to an MCP server, over its standard streams or over HTTP.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jurist_core::candidate::{ToolCall, ToolResult};
+use jurist_core::suite::Server;
+use rmcp::ServiceExt;
+use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock};
+use rmcp::service::{RoleClient, RunningService, ServiceError};
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
+use tokio::io::AsyncReadExt;
+use tokio::process::Command;
+
+use super::{NotProduced, cut, with_environment};
+use crate::model::Tool;
+
+const CONNECT: Duration = Duration::from_secs(60);
+
+/// More of a result than this is not shown to the model, nor kept.
+const MAX_RESULT: usize = 100_000;
+
+/// What a server inherits of the environment: nothing that could be a secret.
+const INHERITED: [&str; 8] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TMPDIR"];
+
+/// A server that was greeted and has told its tools.
+pub(super) struct Mcp {
+    name: String,
+    service: RunningService<RoleClient, ()>,
+    pub(super) tools: Vec<Tool>,
+    /// What it last said on its standard error.
+    complaints: Arc<Mutex<String>>,
+}
+
+impl Mcp {
+    pub(super) async fn connect(
+        name: &str,
+        server: &Server,
+        client: &reqwest::Client,
+        here: &Path,
+    ) -> Result<Self, NotProduced> {
+        let complaints: Arc<Mutex<String>> = Arc::default();
+        let lost = |why: String| {
+            let said = complaints.lock().unwrap_or_else(PoisonError::into_inner).trim().to_owned();
+            let said = if said.is_empty() { said } else { format!("; it said: {said}") };
+            NotProduced::unreachable(format!("the server `{name}` cannot be reached: {why}{said}"))
+        };
+        let greeting = async {
+            match server {
+                Server::Stdio { command, args, env, cwd } => {
+                    let process = started(command, args, env, cwd.as_deref(), here)?;
+                    let spawned = TokioChildProcess::builder(process).stderr(Stdio::piped()).spawn();
+                    let (transport, stderr) =
+                        spawned.map_err(|error| lost(format!("`{command}`: {error}")))?;
+                    if let Some(stderr) = stderr {
+                        tokio::spawn(listen(stderr, Arc::clone(&complaints)));
+                    }
+                    ().serve(transport).await.map_err(|error| lost(error.to_string()))
+                }
+                Server::Http { url, headers } => {
+                    let config = StreamableHttpClientTransportConfig::with_uri(with_environment(url)?);
+                    let config = config.custom_headers(parsed(headers)?);
+                    let transport = StreamableHttpClientTransport::with_client(client.clone(), config);
+                    ().serve(transport).await.map_err(|error| lost(error.to_string()))
+                }
+            }
+        };
+        let service = tokio::time::timeout(CONNECT, greeting)
+            .await
+            .map_err(|_| lost(format!("no greeting within {} s", CONNECT.as_secs())))??;
+        let listed = tokio::time::timeout(CONNECT, service.list_all_tools()).await;
+        let tools = listed
+            .map_err(|_| lost("it does not list its tools".to_owned()))?
+            .map_err(|error| lost(format!("it does not list its tools: {error}")))?;
+        let tools = tools.into_iter().map(|it| Tool {
+            name: it.name.into_owned(),
+            description: it.description.unwrap_or_default().into_owned(),
+            schema: serde_json::Value::Object((*it.input_schema).clone()),
+        });
+        Ok(Self { name: name.to_owned(), service, tools: tools.collect(), complaints })
+    }
+
+    /// Calls a tool. What the tool says is wrong is a result; a server that is gone is not.
+    pub(super) async fn call(&self, call: &ToolCall, timeout: Duration) -> Result<ToolResult, NotProduced> {
+        let result = |text: String, error: bool| ToolResult {
+            call: call.id.clone(),
+            name: Some(call.name.clone()),
+            text: cut(&text, MAX_RESULT),
+            error,
+        };
+        let request = CallToolRequestParams::new(call.name.clone()).with_arguments(call.arguments.clone());
+        match tokio::time::timeout(timeout, self.service.call_tool(request)).await {
+            Err(_) => Ok(result(format!("no result within {} s", timeout.as_secs_f64()), true)),
+            Ok(Ok(it)) => Ok(result(told(&it), it.is_error == Some(true))),
+            // Some servers tell of a bad call in the protocol's own errors.
+            Ok(Err(ServiceError::McpError(error))) => Ok(result(error.message.into_owned(), true)),
+            Ok(Err(error)) => {
+                let said = self.complaints.lock().unwrap_or_else(PoisonError::into_inner).trim().to_owned();
+                let said = if said.is_empty() { said } else { format!("; it said: {said}") };
+                let Self { name, .. } = self;
+                Err(NotProduced::unavailable(format!(
+                    "the server `{name}` went away while `{}` was called: {error}{said}",
+                    call.name
+                )))
+            }
+        }
+    }
+
+    pub(super) async fn close(self) {
+        // One that does not go by itself is killed when it is dropped.
+        let _ = tokio::time::timeout(Duration::from_secs(5), self.service.cancel()).await;
+    }
+}
+
+fn started(
+    command: &str,
+    args: &[String],
+    env: &BTreeMap<String, String>,
+    cwd: Option<&str>,
+    here: &Path,
+) -> Result<Command, NotProduced> {
+    let mut process = Command::new(command);
+    process.env_clear().kill_on_drop(true);
+    process.envs(INHERITED.iter().filter_map(|name| Some((name, crate::load::variable(name)?))));
+    for (name, value) in env {
+        process.env(name, with_environment(value)?);
+    }
+    for arg in args {
+        process.arg(with_environment(arg)?);
+    }
+    process.current_dir(cwd.map_or(here, Path::new));
+    Ok(process)
+}
+
+fn parsed(
+    headers: &BTreeMap<String, String>,
+) -> Result<HashMap<reqwest::header::HeaderName, reqwest::header::HeaderValue>, NotProduced> {
+    let bad = |name: &str| NotProduced::unreachable(format!("`{name}` is not a header that can be sent"));
+    headers
+        .iter()
+        .map(|(name, value)| {
+            let mut value: reqwest::header::HeaderValue =
+                with_environment(value)?.parse().map_err(|_| bad(name))?;
+            value.set_sensitive(true);
+            Ok((name.parse().map_err(|_| bad(name))?, value))
+        })
+        .collect()
+}
+
+/// Keeps the end of what a server says on its standard error.
+async fn listen(mut stderr: tokio::process::ChildStderr, complaints: Arc<Mutex<String>>) {
+    let mut buffer = [0; 4096];
+    while let Ok(n @ 1..) = stderr.read(&mut buffer).await {
+        let mut said = complaints.lock().unwrap_or_else(PoisonError::into_inner);
+        said.push_str(&String::from_utf8_lossy(&buffer[..n]));
+        let tail: String = said.chars().rev().take(300).collect();
+        *said = tail.chars().rev().collect();
+    }
+}
+
+/// A result as text; pictures and sounds by their kind and size.
+fn told(result: &CallToolResult) -> String {
+    let block = |it: &ContentBlock| match it {
+        ContentBlock::Text(it) => it.text.clone(),
+        ContentBlock::Image(it) => format!("[image {}, {} bytes]", it.mime_type, it.data.len() * 3 / 4),
+        ContentBlock::Audio(it) => format!("[audio {}, {} bytes]", it.mime_type, it.data.len() * 3 / 4),
+        ContentBlock::Resource(it) => serde_json::to_string(&it.resource).unwrap_or_default(),
+        ContentBlock::ResourceLink(it) => format!("[resource {}]", it.uri),
+        other => serde_json::to_string(other).unwrap_or_default(),
+    };
+    let text = result.content.iter().map(block).collect::<Vec<_>>().join("\n");
+    match &result.structured_content {
+        Some(value) if text.trim().is_empty() => value.to_string(),
+        _ => text,
+    }
+}

@@ -1,0 +1,251 @@
+//! A program that answers a prompt.
+
+use std::path::Path;
+use std::time::Duration;
+
+use jurist_core::candidate::{Usage, read_value};
+use jurist_core::grade::{Failure, Spend, Usd};
+use serde_json::{Map, Value as Json, json};
+use tokio::process::Command as Process;
+
+use super::{NotProduced, Produced, Which, with_environment};
+use crate::program::{Broken, output};
+
+const TIMEOUT: f64 = 300.0;
+
+/// Calls `call_api` of a Python file, as promptfoo does.
+const PYTHON: &str = include_str!("call_api.py");
+/// The same for a class or function of a JavaScript file.
+const JAVASCRIPT: &str = include_str!("call_api.mjs");
+
+pub(super) struct Command {
+    how: How,
+    cwd: Option<String>,
+    timeout: Duration,
+}
+
+enum How {
+    /// A line for the shell with `{PROMPT}`, `{PROMPT_FILE}`, `{OUTPUT_FILE}`, `{EVAL_ID}` and `{ATTEMPT}`.
+    Template(String),
+    /// Words, after which come the prompt, the options and the context.
+    Arguments(Vec<String>, Json),
+}
+
+impl Command {
+    pub(super) fn template(line: String, cwd: Option<String>, timeout: Option<f64>) -> Self {
+        let timeout = Duration::from_secs_f64(timeout.unwrap_or(TIMEOUT).clamp(0.001, 86_400.0));
+        Self { how: How::Template(line), cwd, timeout }
+    }
+
+    pub(super) fn with_arguments(line: &str, config: &Map<String, Json>) -> Self {
+        let options = json!({ "config": config });
+        let timeout = Duration::from_secs_f64(TIMEOUT);
+        Self { how: How::Arguments(words(line), options), cwd: None, timeout }
+    }
+
+    /// A file that is called through its interpreter, perhaps with the name of a function after a colon.
+    pub(super) fn script(path: &str, config: &Map<String, Json>) -> Option<Self> {
+        let (file, function) = match path.rsplit_once(':') {
+            Some((file, function)) => (file, function),
+            None => (path, ""),
+        };
+        let extension = Path::new(file).extension()?.to_str()?;
+        let start: &[&str] = match extension {
+            "py" => &["python3", "-c", PYTHON],
+            "js" | "mjs" | "cjs" => &["node", "--input-type=module", "-e", JAVASCRIPT, "--"],
+            _ => return None,
+        };
+        let words = start.iter().copied().chain([file, function]).map(str::to_owned).collect();
+        let how = How::Arguments(words, json!({ "config": config }));
+        Some(Self { how, cwd: None, timeout: Duration::from_secs_f64(TIMEOUT) })
+    }
+
+    /// What would be started, for somebody to agree to.
+    pub(super) fn shown(&self) -> String {
+        match &self.how {
+            How::Template(line) => format!("the command `{line}`"),
+            How::Arguments(words, _) => {
+                let shown = words.iter().filter(|it| !it.contains('\n') && !it.is_empty());
+                format!("the program `{}`", shown.cloned().collect::<Vec<_>>().join(" "))
+            }
+        }
+    }
+
+    pub(super) async fn run(
+        &self,
+        prompt: &str,
+        which: Which<'_>,
+        here: &Path,
+        folder: &Path,
+    ) -> Result<Produced, NotProduced> {
+        let broken = |error: std::io::Error| NotProduced::unavailable(format!("no temporary files: {error}"));
+        let temporary = tempfile::tempdir().map_err(broken)?;
+        let (prompt_file, output_file) =
+            (temporary.path().join("prompt.txt"), temporary.path().join("output"));
+        let (mut process, input) = match &self.how {
+            How::Template(line) => {
+                tokio::fs::write(&prompt_file, prompt).await.map_err(broken)?;
+                let values = [
+                    ("{PROMPT}", quoted(prompt)),
+                    ("{PROMPT_FILE}", quoted(&prompt_file.to_string_lossy())),
+                    ("{OUTPUT_FILE}", quoted(&output_file.to_string_lossy())),
+                    ("{EVAL_ID}", quoted(which.name)),
+                    ("{ATTEMPT}", (which.trial - 1).to_string()),
+                    ("{FILES}", String::new()),
+                ];
+                let line = with_environment(line)?;
+                let mut process = Process::new("sh");
+                process.arg("-c").arg(filled(&line, &values));
+                // Who takes the prompt nowhere else reads it.
+                let takes = line.contains("{PROMPT}") || line.contains("{PROMPT_FILE}");
+                (process, (!takes).then(|| prompt.to_owned()))
+            }
+            How::Arguments(words, options) => {
+                let [program, rest @ ..] = words.as_slice() else {
+                    return Err(NotProduced::unreachable("the target names no program"));
+                };
+                let mut process = Process::new(program);
+                process.args(rest).arg(prompt).arg(options.to_string());
+                process.arg(json!({ "vars": {}, "test": { "description": which.name } }).to_string());
+                (process, None)
+            }
+        };
+        // Relative to the suite, unless the agent works in a folder of its own.
+        let own = self.cwd.as_deref().map(|it| folder.join(it));
+        process.current_dir(own.as_deref().unwrap_or(here)).env("JURIST_WORKSPACE", here);
+        let said =
+            output(process, input.as_deref().map(str::as_bytes), self.timeout).await.map_err(|broken| {
+                let detail = format!("the program {broken}");
+                match broken {
+                    Broken::NotStarted(_) => NotProduced::unreachable(detail),
+                    Broken::Timeout(_) => NotProduced::Failed(Failure::Timeout, detail),
+                    Broken::Status { .. } | Broken::Lost(_) => NotProduced::unavailable(detail),
+                }
+            })?;
+        let written = tokio::fs::read(&output_file).await.ok();
+        if matches!(&self.how, How::Template(line) if line.contains("{OUTPUT_FILE}")) && written.is_none() {
+            return Err(NotProduced::unavailable("the program did not write {OUTPUT_FILE}"));
+        }
+        understood(&String::from_utf8_lossy(&written.unwrap_or(said)))
+    }
+}
+
+/// Plain text, or JSON with `output`, `text`, `error`, tokens and cost.
+pub(super) fn understood(text: &str) -> Result<Produced, NotProduced> {
+    let plain = || Produced { response: Some(text.trim_end().to_owned()), ..Produced::default() };
+    let Ok(Json::Object(said)) = serde_json::from_str::<Json>(text) else { return Ok(plain()) };
+    if let Some(error) = said.get("error").and_then(Json::as_str) {
+        return Err(NotProduced::unavailable(error));
+    }
+    let Some(output) = ["output", "text", "response"].iter().find_map(|it| said.get(*it)) else {
+        return Ok(plain());
+    };
+    let count = |keys: &[&str]| {
+        let usage = ["token_usage", "tokenUsage"].iter().find_map(|it| said.get(*it));
+        usage.and_then(|usage| keys.iter().find_map(|it| usage.get(*it)?.as_u64())).unwrap_or(0)
+    };
+    let usage = Usage {
+        input: count(&["input", "prompt"]),
+        output: count(&["output", "completion"]),
+        cached: count(&["cached"]),
+    };
+    let dollars = ["cost_usd", "cost"].iter().find_map(|it| said.get(*it)?.as_f64());
+    let cost = dollars.map(|it| Usd::from_nanos((it * 1e9).round() as i64));
+    let spend = Spend {
+        tokens_in: usage.input,
+        tokens_out: usage.output,
+        tokens_cached: usage.cached,
+        cost,
+        ..Spend::default()
+    };
+    // A conversation is a trace; its last words are the answer.
+    let trace = output.is_array().then(|| read_value(output, None).ok()).flatten().map(|it| it.1);
+    let response = match output {
+        Json::String(text) => Some(text.clone()),
+        _ if trace.is_some() => trace.as_ref().and_then(|it| it.answer()).map(str::to_owned),
+        other => Some(other.to_string()),
+    };
+    let trace = trace.map(|mut it| {
+        (it.usage, it.cost) = (usage, cost);
+        it
+    });
+    Ok(Produced { response, trace, diff: None, spend })
+}
+
+/// Replaces all placeholders at once, so that what is put in is not looked at again.
+fn filled(line: &str, values: &[(&str, String)]) -> String {
+    let (mut out, mut rest) = (String::new(), line);
+    while let Some(at) = rest.find('{') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        match values.iter().find(|it| rest.starts_with(it.0)) {
+            Some((name, value)) => {
+                out.push_str(value);
+                rest = &rest[name.len()..];
+            }
+            None => {
+                out.push('{');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out + rest
+}
+
+/// One word for the shell, whatever it holds.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Words as a shell would part them; quotation marks keep spaces.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut within, mut begun) = (Vec::new(), String::new(), None, false);
+    for letter in line.chars() {
+        match (letter, within) {
+            (letter, Some(mark)) if letter == mark => within = None,
+            ('"' | '\'', None) => (within, begun) = (Some(letter), true),
+            (letter, None) if letter.is_whitespace() => {
+                if begun || !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+                begun = false;
+            }
+            _ => word.push(letter),
+        }
+    }
+    if begun || !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_prompt_breaks_out_of_its_place() {
+        let values = [("{PROMPT}", quoted("a'b; rm -rf {OUTPUT_FILE}")), ("{OUTPUT_FILE}", quoted("/tmp/x"))];
+        assert_eq!(
+            filled("run {PROMPT} > {OUTPUT_FILE} {x}", &values),
+            r"run 'a'\''b; rm -rf {OUTPUT_FILE}' > '/tmp/x' {x}"
+        );
+        assert_eq!(words("node 'my agent.js' --a \"b c\" ''"), ["node", "my agent.js", "--a", "b c", ""]);
+    }
+
+    #[test]
+    fn output_may_be_text_or_an_account_of_it() {
+        assert_eq!(understood("Hello\n").unwrap().response.as_deref(), Some("Hello"));
+        let told =
+            understood(r#"{"text": "Hi", "token_usage": {"input": 3, "output": 4}, "cost_usd": 0.25}"#)
+                .unwrap();
+        assert_eq!((told.response.as_deref(), told.spend.tokens_in), (Some("Hi"), 3));
+        assert_eq!(told.spend.cost, Some(Usd::from_nanos(250_000_000)));
+        let talked =
+            r#"{"output": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}]}"#;
+        let talked = understood(talked).unwrap();
+        assert_eq!((talked.response.as_deref(), talked.trace.map(|it| it.steps.len())), (Some("A"), Some(2)));
+        assert!(matches!(understood(r#"{"error": "no"}"#), Err(NotProduced::Failed(..))));
+        assert_eq!(understood(r#"{"a": 1}"#).unwrap().response.as_deref(), Some(r#"{"a": 1}"#));
+    }
+}

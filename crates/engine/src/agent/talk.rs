@@ -1,0 +1,121 @@
+//! A model that works on a task, with the tools of a server if it has one, until it has nothing more to call.
+
+use std::time::Duration;
+
+use jurist_core::candidate::{Role as Who, Step, Trace};
+use jurist_core::grade::Spend;
+use jurist_core::suite::{Case, Judge};
+use serde_json::Value as Json;
+
+use super::mcp::Mcp;
+use super::{NotProduced, Produced, Which};
+use crate::call::{Called, Caller, NotCalled, Tries};
+use crate::model::{Line, Message, Request, Role, Stop};
+
+const MAX_STEPS: u32 = 30;
+const MAX_TOKENS: u64 = 500_000;
+/// Of one reply.
+const MAX_REPLY: u32 = 8192;
+const TOOL_TIMEOUT: f64 = 60.0;
+const SYSTEM: &str = "You are a helpful assistant.";
+
+pub(super) async fn talk(
+    caller: &Caller,
+    line: &Line,
+    told: &Judge,
+    case: &Case,
+    which: Which<'_>,
+    mcp: Option<&Mcp>,
+) -> Result<Produced, NotProduced> {
+    let agent = &case.agent;
+    let (system, messages) = task(case);
+    let mut request = Request {
+        model: line.name.clone(),
+        system: agent.system.clone().or(system).unwrap_or_else(|| SYSTEM.to_owned()),
+        messages,
+        schema: Json::Null,
+        tools: mcp.map(|it| it.tools.clone()).unwrap_or_default(),
+        temperature: told.temperature,
+        max_tokens: told.max_tokens.unwrap_or(MAX_REPLY),
+        // Trials are independent draws.
+        draw: (which.trial - 1) * 1000,
+    };
+    let asked = request.messages.iter().map(|it| {
+        let who = if it.role == Role::User { Who::User } else { Who::Assistant };
+        Step::new(who, it.parts.join("\n"))
+    });
+    let mut trace = Trace { steps: asked.collect(), ..Trace::default() };
+    let tool_timeout = Duration::from_secs_f64(agent.tool_timeout.unwrap_or(TOOL_TIMEOUT));
+    let (mut spend, mut status) = (Spend { from_cache: true, ..Spend::default() }, "too many steps");
+    for _ in 0..agent.max_steps.unwrap_or(MAX_STEPS) {
+        let called = caller.call(line, &request, &mut Tries::default()).await.map_err(not_called)?;
+        let Called { reply, spend: cost, key, .. } = called;
+        spend = Spend { from_cache: spend.from_cache && cost.from_cache, ..spend.plus(cost) };
+        trace.usage = trace.usage.plus(reply.usage);
+        if !cost.from_cache {
+            caller.keep(&key, &reply);
+        }
+        let mut step = Step::new(Who::Assistant, reply.text.clone());
+        (step.tool_calls, step.usage) = (reply.calls.clone(), reply.usage);
+        trace.steps.push(step);
+        match (reply.stop, mcp) {
+            (Stop::Refusal, _) => status = "refused",
+            (Stop::Length, _) if reply.calls.is_empty() => status = "cut off",
+            (_, Some(mcp)) if !reply.calls.is_empty() => {
+                let mut results = Vec::new();
+                for call in &reply.calls {
+                    results.push(mcp.call(call, tool_timeout).await?);
+                }
+                trace.steps.push(Step { role: Who::Tool, results: results.clone(), ..Step::default() });
+                let parts = Some(reply.text).filter(|it| !it.is_empty()).into_iter().collect();
+                request.messages.push(Message { calls: reply.calls, ..Message::new(Role::Assistant, parts) });
+                request.messages.push(Message { results, ..Message::new(Role::User, Vec::new()) });
+                if agent.max_tokens.unwrap_or(MAX_TOKENS) <= trace.usage.input + trace.usage.output {
+                    status = "too many tokens";
+                    break;
+                }
+                continue;
+            }
+            _ => status = "completed",
+        }
+        break;
+    }
+    trace.status = Some(status.to_owned());
+    trace.cost = spend.cost;
+    let response = trace.steps.last().filter(|it| it.role == Who::Assistant).map(|it| it.text.clone());
+    // Without tools there is nothing to see but what it said.
+    let trace = mcp.is_some().then_some(trace);
+    Ok(Produced { response, trace, diff: None, spend })
+}
+
+fn not_called(error: NotCalled) -> NotProduced {
+    match error.deferral() {
+        Some(why) => NotProduced::Deferred(why, error.error.detail),
+        None => NotProduced::Failed(error.error.failure(), error.error.detail),
+    }
+}
+
+/// The conversation so far, and what stands before it.
+fn task(case: &Case) -> (Option<String>, Vec<Message>) {
+    let candidate = &case.candidate;
+    let (mut system, mut messages) = (None, Vec::new());
+    for message in &candidate.messages {
+        let text = match &message["content"] {
+            Json::String(text) => text.clone(),
+            Json::Array(parts) => {
+                parts.iter().filter_map(|it| it["text"].as_str()).collect::<Vec<_>>().join("\n")
+            }
+            other => other.to_string(),
+        };
+        match message["role"].as_str() {
+            Some("system" | "developer") => system = Some(text),
+            Some("assistant") => messages.push(Message::new(Role::Assistant, vec![text])),
+            _ => messages.push(Message::new(Role::User, vec![text])),
+        }
+    }
+    if let Some(input) = candidate.input.as_ref().filter(|_| messages.is_empty()) {
+        let documents = candidate.context.iter().cloned();
+        messages.push(Message::new(Role::User, documents.chain([input.clone()]).collect()));
+    }
+    (system, messages)
+}

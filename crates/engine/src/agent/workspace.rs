@@ -1,0 +1,130 @@
+//! A folder of its own for each run, and what changed in it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use tokio::process::Command;
+
+use super::{NotProduced, cut};
+
+/// A longer diff is cut: nobody reads it, and no judge has room for it.
+const MAX_DIFF: usize = 1 << 20;
+
+/// A copy of a workspace. Its history lies elsewhere, where the agent does not find it.
+pub(super) struct Folder {
+    temporary: TempDir,
+    path: PathBuf,
+}
+
+impl Folder {
+    pub(super) async fn prepare(from: &Path, commit: Option<&str>) -> Result<Self, NotProduced> {
+        let failed = |error: std::io::Error| {
+            NotProduced::unreachable(format!("the workspace `{}` cannot be copied: {error}", from.display()))
+        };
+        let temporary = tempfile::Builder::new().prefix("jurist-").tempdir().map_err(failed)?;
+        let folder = Self { path: temporary.path().join("workspace"), temporary };
+        let to = folder.path.clone();
+        fs::create_dir(&to).map_err(failed)?;
+        match commit {
+            None => {
+                let (from, to) = (from.to_owned(), to);
+                let copied = tokio::task::spawn_blocking(move || copy(&from, &to)).await;
+                copied.unwrap_or_else(|error| Err(std::io::Error::other(error))).map_err(failed)?;
+            }
+            Some(commit) => {
+                // The files of a commit, without a worktree that the repository would have to remember.
+                let archive = folder.temporary.path().join("files.tar");
+                let name = archive.to_string_lossy();
+                git(from, ["archive", "--format=tar", "-o", &name, "--end-of-options", commit]).await?;
+                let mut tar = Command::new("tar");
+                let tar = tar.arg("-xf").arg(&archive).arg("-C").arg(&to).kill_on_drop(true);
+                let unpacked = tar.status().await.map_err(failed)?;
+                if !unpacked.success() {
+                    return Err(failed(std::io::Error::other("tar failed")));
+                }
+            }
+        }
+        folder.git(["init", "-q"]).await?;
+        folder.git(["add", "-A"]).await?;
+        folder.git(["commit", "-q", "--allow-empty", "--no-verify", "-m", "before"]).await?;
+        Ok(folder)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the agent changed, as a unified diff; what `.gitignore` names is left out.
+    pub(super) async fn diff(&self) -> Result<String, NotProduced> {
+        self.git(["add", "-A"]).await?;
+        let diff =
+            self.git(["diff", "--cached", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD"]).await?;
+        Ok(cut(&diff, MAX_DIFF))
+    }
+
+    async fn git<const N: usize>(&self, arguments: [&str; N]) -> Result<String, NotProduced> {
+        let history = self.temporary.path().join("history.git");
+        let place = [
+            OsStr::new("--git-dir"),
+            history.as_os_str(),
+            OsStr::new("--work-tree"),
+            self.path().as_os_str(),
+        ];
+        let all = place.into_iter().chain(arguments.iter().map(OsStr::new));
+        run(self.path(), all).await
+    }
+}
+
+async fn git<const N: usize>(here: &Path, arguments: [&str; N]) -> Result<String, NotProduced> {
+    run(here, arguments.iter().map(OsStr::new)).await
+}
+
+/// Git, with nobody's settings and no hooks.
+async fn run<'a>(here: &Path, arguments: impl Iterator<Item = &'a OsStr>) -> Result<String, NotProduced> {
+    let settings = [
+        "user.name=jurist",
+        "user.email=jurist@localhost",
+        "core.hooksPath=/dev/null",
+        "core.fsmonitor=false",
+    ];
+    let mut git = Command::new("git");
+    git.current_dir(here)
+        .kill_on_drop(true)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1");
+    git.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
+    git.args(settings.iter().flat_map(|it| ["-c", it])).args(arguments);
+    let done = git
+        .output()
+        .await
+        .map_err(|error| NotProduced::unreachable(format!("git is needed for workspaces: {error}")))?;
+    if !done.status.success() {
+        let said = String::from_utf8_lossy(&done.stderr);
+        return Err(NotProduced::unreachable(format!("git: {}", cut(said.trim(), 300))));
+    }
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+/// Files and folders; links stay links.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (name, kind) = (entry.file_name(), entry.file_type()?);
+        if name == ".git" || name == ".jurist" {
+            continue;
+        }
+        let target = to.join(&name);
+        if kind.is_dir() {
+            fs::create_dir(&target)?;
+            copy(&entry.path(), &target)?;
+        } else if kind.is_symlink() {
+            #[cfg(unix)]
+            std::os::unix::fs::symlink(fs::read_link(entry.path())?, &target)?;
+        } else if kind.is_file() {
+            fs::copy(entry.path(), &target)?;
+        }
+    }
+    Ok(())
+}

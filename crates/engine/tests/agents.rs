@@ -1,0 +1,416 @@
+//! Agents before real servers: tools over MCP, programs, addresses, folders; and what breaks on the way.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::print_stderr, reason = "what is skipped is told")]
+
+mod server;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jurist_core::candidate::{Candidate, Role};
+use jurist_core::dialect::Settings;
+use jurist_core::grade::{Deferral, Failure};
+use jurist_core::rubric::{Ask, Criterion, Draft, Rubric, Scale};
+use jurist_core::suite::{Agent, Case, Judge, Matrix, Server as McpServer, Target, Workspace};
+use jurist_engine::agent::{Agents, NotProduced, Produced, Which};
+use jurist_engine::call::Caller;
+use jurist_engine::load::{Outside, Project};
+use jurist_engine::model::resolve::Resolver;
+use serde_json::{Map, Value as Json, json};
+use server::{Act, Seen, Server};
+
+fn script() -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/server.py").display().to_string()
+}
+
+fn stdio(arguments: &[&str]) -> McpServer {
+    let args = std::iter::once(script()).chain(arguments.iter().map(|it| (*it).to_owned())).collect();
+    let env = BTreeMap::from([("GREETING".to_owned(), "hello".to_owned())]);
+    McpServer::Stdio { command: "python3".to_owned(), args, env, cwd: None }
+}
+
+fn project(folder: &Path) -> Project {
+    Project::of(&folder.join("suite.yaml"), Outside::Refused)
+}
+
+fn case(target: Option<Target>, server: Option<&str>) -> Case {
+    let criteria = vec![Criterion::new("a", "It is right.", Ask::Question(Scale::Binary))];
+    Case {
+        name: "sum".to_owned(),
+        description: None,
+        tags: Vec::new(),
+        metadata: Map::new(),
+        candidate: Candidate { input: Some("What is 2 + 40? It's easy.".to_owned()), ..Candidate::default() },
+        server: server.map(str::to_owned),
+        targets: target.into_iter().collect(),
+        agent: Agent::default(),
+        workspace: None,
+        rubric: Arc::new(Rubric::new(Draft { criteria, ..Draft::default() }).unwrap()),
+        judge: Judge::default(),
+        matrix: Matrix::default(),
+        data: None,
+        repeat: 1,
+    }
+}
+
+fn target(id: &str, config: Json) -> Option<Target> {
+    let Json::Object(config) = config else { panic!("{config}") };
+    Some(Target { id: id.to_owned(), label: None, config })
+}
+
+fn agents(servers: &[(&str, McpServer)], allowed: bool) -> Agents {
+    let servers = servers.iter().map(|(name, it)| ((*name).to_owned(), it.clone())).collect();
+    let resolver = Resolver::new(Settings::default(), |_| None).unwrap();
+    Agents::new(Arc::new(resolver), servers, project(Path::new(".")), None, allowed)
+}
+
+fn model(vendor: &str, server: &Server) -> Option<Target> {
+    target(vendor, json!({ "model": "agent-1", "base_url": server.url }))
+}
+
+async fn produce(agents: &Agents, case: &Case) -> Result<Produced, NotProduced> {
+    agents.produce(&Caller::default(), case, Which { name: &case.name, trial: 1 }).await
+}
+
+/// Adds once, and then says what came of it.
+fn adds(seen: &Seen) -> Act {
+    match seen.results().last() {
+        None => Act::Call(vec![("add", json!({ "a": 2, "b": 40 }))]),
+        Some(sum) => Act::Say(format!("It is {sum}.")),
+    }
+}
+
+fn python() -> bool {
+    let found = std::process::Command::new("python3").arg("--version").output().is_ok();
+    if !found {
+        eprintln!("skipped: there is no python3");
+    }
+    found
+}
+
+#[tokio::test]
+async fn a_model_uses_the_tools_of_its_server_in_every_protocol() {
+    if !python() {
+        return;
+    }
+    for vendor in ["vllm", "openai-responses", "anthropic", "gemini"] {
+        let server = Server::start(adds).await;
+        let resolver = Resolver::new(Settings::default(), |_| Some("sk-test".to_owned())).unwrap();
+        let resolver = Arc::new(resolver.trusting(Some(&server.url)));
+        let servers = BTreeMap::from([("sums".to_owned(), stdio(&[]))]);
+        let agents = Agents::new(resolver, servers, project(Path::new(".")), None, true);
+        let produced = produce(&agents, &case(model(vendor, &server), Some("sums"))).await.unwrap();
+        assert_eq!(produced.response.as_deref(), Some("It is 42."), "{vendor}");
+        let trace = produced.trace.unwrap();
+        assert_eq!(trace.status.as_deref(), Some("completed"), "{vendor}");
+        let roles: Vec<Role> = trace.steps.iter().map(|it| it.role).collect();
+        assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Assistant], "{vendor}");
+        assert_eq!(trace.steps[1].tool_calls[0].name, "add", "{vendor}");
+        assert_eq!(trace.steps[1].text, "I will look.", "{vendor}");
+        assert_eq!(trace.steps[2].results[0].text, "42", "{vendor}");
+        assert_eq!(trace.steps[2].results[0].call, trace.steps[1].tool_calls[0].id, "{vendor}");
+        assert!(0 < trace.usage.input, "{vendor}");
+        assert!(server.last().tools().contains(&"huge".to_owned()), "{vendor}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_tool_does_wrong_is_told_to_the_model_and_what_breaks_the_server_is_no_answer() {
+    if !python() {
+        return;
+    }
+    let server = Server::start(|seen| match seen.results().len() {
+        0 => Act::Call(vec![
+            ("fail", json!({})),
+            ("nowhere", json!({})),
+            ("huge", json!({ "megabytes": 3 })),
+            ("variable", json!({ "name": "GREETING" })),
+            ("variable", json!({ "name": "CARGO_MANIFEST_DIR" })),
+        ]),
+        _ => Act::Say("done".to_owned()),
+    })
+    .await;
+    let mut case = case(model("vllm", &server), Some("sums"));
+    let agents = agents(&[("sums", stdio(&[])), ("broken", stdio(&["--broken"]))], true);
+    let trace = produce(&agents, &case).await.unwrap().trace.unwrap();
+    let results = &trace.steps[2].results;
+    let told: Vec<(&str, bool)> =
+        results.iter().map(|it| (&it.text[..it.text.len().min(24)], it.error)).collect();
+    assert_eq!(told[0], ("the database is closed", true));
+    assert_eq!(told[1], ("unknown tool nowhere", true));
+    assert!(results[2].text.len() < 101_000 && results[2].text.ends_with("3000000 bytes in all]"));
+    assert_eq!(told[3], ("hello", false));
+    // A server does not see what was not meant for it.
+    assert_eq!(told[4], ("(not set)", false));
+
+    let server = Server::start(|seen| match seen.results().len() {
+        0 => Act::Call(vec![("slow", json!({}))]),
+        _ => Act::Say("done".to_owned()),
+    })
+    .await;
+    case.targets = model("vllm", &server).into_iter().collect();
+    case.agent.tool_timeout = Some(0.5);
+    let trace = produce(&agents, &case).await.unwrap().trace.unwrap();
+    let late = &trace.steps[2].results[0];
+    assert_eq!((late.text.as_str(), late.error), ("no result within 0.5 s", true));
+
+    let server = Server::start(|_| Act::Call(vec![("die", json!({}))])).await;
+    case.targets = model("vllm", &server).into_iter().collect();
+    match produce(&agents, &case).await {
+        Err(NotProduced::Failed(Failure::Unavailable, detail)) => {
+            assert!(detail.contains("went away") && detail.contains("goodbye"), "{detail}");
+        }
+        other => panic!("{other:?}"),
+    }
+    case.server = Some("broken".to_owned());
+    match produce(&agents, &case).await {
+        Err(NotProduced::Deferred(Deferral::Unreachable, reason)) => {
+            assert!(reason.contains("`broken`") && reason.contains("no such database"), "{reason}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn runs_end_at_their_limits() {
+    if !python() {
+        return;
+    }
+    let server = Server::start(|_| Act::Call(vec![("add", json!({ "a": 1, "b": 1 }))])).await;
+    let agents = agents(&[("sums", stdio(&[]))], true);
+    let mut case = case(model("vllm", &server), Some("sums"));
+    case.agent.max_steps = Some(3);
+    let produced = produce(&agents, &case).await.unwrap();
+    let trace = produced.trace.unwrap();
+    assert_eq!((trace.status.as_deref(), trace.steps.len()), (Some("too many steps"), 7));
+    assert_eq!(produced.response, None);
+    (case.agent.max_steps, case.agent.max_tokens) = (None, Some(10));
+    let trace = produce(&agents, &case).await.unwrap().trace.unwrap();
+    assert_eq!((trace.status.as_deref(), trace.steps.len()), (Some("too many tokens"), 3));
+    let slow =
+        Server::start(|_| Act::Wait(Duration::from_secs(5), Box::new(Act::Say("late".to_owned())))).await;
+    case.targets = model("vllm", &slow).into_iter().collect();
+    (case.agent.max_tokens, case.agent.timeout) = (None, Some(0.5));
+    assert!(matches!(produce(&agents, &case).await, Err(NotProduced::Failed(Failure::Timeout, _))));
+}
+
+#[tokio::test]
+async fn nothing_is_started_that_nobody_agreed_to() {
+    let agents = agents(&[("sums", stdio(&[]))], false);
+    let server = Server::script(vec![Act::Say("hi".to_owned())]).await;
+    let programs = [
+        case(model("vllm", &server), Some("sums")),
+        case(target("exec:touch /tmp/never", json!({})), None),
+        case(target("cli", json!({ "command": "touch /tmp/never" })), None),
+        case(target("file://never.py", json!({})), None),
+        case(target("https://example.org", json!({ "headers": { "x": "{{ env.SECRET }}" } })), None),
+    ];
+    for case in programs {
+        match produce(&agents, &case).await {
+            Err(NotProduced::Deferred(Deferral::Unreachable, reason)) => {
+                assert!(reason.contains("--allow-commands"), "{reason}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(server.n_seen(), 0);
+    // What starts nothing needs no leave.
+    let echo = produce(&agents, &case(target("echo", json!({})), None)).await.unwrap();
+    assert_eq!(echo.response.as_deref(), Some("What is 2 + 40? It's easy."));
+    let spoken = produce(&agents, &case(model("vllm", &server), None)).await.unwrap();
+    assert_eq!((spoken.response.as_deref(), spoken.trace), (Some("hi"), None));
+}
+
+#[tokio::test]
+async fn programs_answer_in_every_way_that_others_know() {
+    if !python() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write(
+        "provider.py",
+        "print('noise')\ndef call_api(prompt, options, context):\n    return {'output': options['config']['say'] + ' ' + prompt[:4], 'tokenUsage': {'prompt': 5, 'completion': 2}}\n",
+    );
+    write(
+        "provider.mjs",
+        "export default class { constructor(o) { this.o = o; } async callApi(p) { console.log('noise'); return { output: this.o.config.say + ' ' + p.slice(0, 4) }; } }",
+    );
+    write("args.sh", "echo \"$1 | $(echo $2 | tr -d '{}\\\"')\"");
+    let resolver = Arc::new(Resolver::new(Settings::default(), |_| None).unwrap());
+    let agents = Agents::new(resolver, BTreeMap::new(), project(folder.path()), None, true);
+    let say = json!({ "say": "Hm," });
+    let quoted = "What is 2 + 40? It's easy.";
+    for (id, config, expected) in [
+        ("exec:sh 'args.sh'", json!({ "a": 1 }), "What is 2 + 40? It's easy. | config:a:1"),
+        ("file://provider.py", say.clone(), "Hm, What"),
+        ("python:provider.py", say.clone(), "Hm, What"),
+        ("file://provider.mjs", say, "Hm, What"),
+        ("cli", json!({ "command": "printf %s {PROMPT}" }), quoted),
+        ("cli", json!({ "command": "cat {PROMPT_FILE} > {OUTPUT_FILE}; echo noise" }), quoted),
+        ("cli", json!({ "command": "cat" }), quoted),
+        ("cli", json!({ "command": "echo {EVAL_ID}/{ATTEMPT}" }), "sum/0"),
+    ] {
+        let produced = produce(&agents, &case(target(id, config), None)).await;
+        let produced = produced.unwrap_or_else(|error| panic!("{id}: {error:?}"));
+        assert_eq!(produced.response.as_deref(), Some(expected), "{id}");
+        assert_eq!(produced.spend.tokens_in, if id.ends_with(".py") { 5 } else { 0 }, "{id}");
+    }
+    for (config, expected) in [
+        (json!({ "command": "echo no >&2; exit 4" }), "exit status: 4: no"),
+        (json!({ "command": "sleep 5", "timeout_seconds": 0.2 }), "longer than 0.2 s"),
+        (json!({ "command": "true > /dev/null; echo {OUTPUT_FILE} > /dev/null" }), "did not write"),
+    ] {
+        match produce(&agents, &case(target("cli", config), None)).await {
+            Err(NotProduced::Failed(_, detail)) => assert!(detail.contains(expected), "{detail}"),
+            other => panic!("{other:?}"),
+        }
+    }
+    for (id, expected) in [
+        ("exec:/no/such/program", "cannot be started"),
+        ("file://agent.cobol", "understood: .py"),
+        ("cli", "needs `config.command`"),
+        ("nobody:knows:this", "nobody"),
+    ] {
+        match produce(&agents, &case(target(id, json!({})), None)).await {
+            Err(NotProduced::Deferred(_, reason)) => assert!(reason.contains(expected), "{reason}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_address_is_asked_as_the_file_says() {
+    let server = Server::start(|seen| match seen.path.as_str() {
+        "/down" => Act::Status(503, Vec::new(), "try later".to_owned()),
+        _ => Act::Raw(json!({ "data": [{ "said": format!("{} {}", seen.path, seen.body) }] }).to_string()),
+    })
+    .await;
+    let agents = agents(&[], false);
+    let config = json!({
+        "method": "PUT", "body": { "q": ["{{prompt}}"] }, "transformResponse": "json.data[0].said",
+        "headers": { "x-team": "evals" },
+    });
+    let asked = case(target(&format!("{}/ask", server.url), config.clone()), None);
+    let produced = produce(&agents, &asked).await.unwrap();
+    assert_eq!(produced.response.as_deref(), Some(r#"/ask {"q":["What is 2 + 40? It's easy."]}"#));
+    assert_eq!(server.last().header("x-team"), Some("evals"));
+    let down = case(target(&format!("{}/down", server.url), json!({})), None);
+    assert!(
+        matches!(produce(&agents, &down).await, Err(NotProduced::Failed(Failure::Unavailable, it)) if it.contains("try later"))
+    );
+    let nowhere = case(target("http://127.0.0.1:9/x", json!({})), None);
+    assert!(matches!(produce(&agents, &nowhere).await, Err(NotProduced::Deferred(..))));
+}
+
+#[tokio::test]
+async fn a_run_changes_its_own_copy_and_leaves_a_diff() {
+    if !python() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let files = folder.path().join("project");
+    std::fs::create_dir_all(files.join("src")).unwrap();
+    std::fs::write(files.join("src/a.txt"), "one\ntwo\n").unwrap();
+    std::fs::write(files.join(".gitignore"), "build\n").unwrap();
+    let resolver = Arc::new(Resolver::new(Settings::default(), |_| None).unwrap());
+    let servers = BTreeMap::from([("files".to_owned(), stdio(&[]))]);
+    let agents = Agents::new(resolver, servers, project(folder.path()), None, true);
+    let command = "sed -i s/two/three/ src/a.txt; echo new > b.txt; echo junk > build; ls -a | tr '\\n' ' '";
+    let mut case = case(target("cli", json!({ "command": command })), None);
+    case.workspace = Some(Workspace { path: "project".to_owned(), git: None });
+    let produced = produce(&agents, &case).await.unwrap();
+    let diff = produced.diff.unwrap();
+    for part in ["--- a/src/a.txt", "-two\n+three", "+++ b/b.txt", "+new"] {
+        assert!(diff.contains(part), "{diff}");
+    }
+    assert!(!diff.contains("junk"), "{diff}");
+    assert!(!produced.response.unwrap().contains(".git "), "the agent finds no repository");
+    assert_eq!(std::fs::read_to_string(files.join("src/a.txt")).unwrap(), "one\ntwo\n");
+
+    // The files of a commit, whatever was changed since; a server writes in the same folder.
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.current_dir(&files).args(["-c", "user.name=a", "-c", "user.email=b"]).args(arguments);
+        assert!(git.output().unwrap().status.success(), "{arguments:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-qm", "x"]);
+    std::fs::write(files.join("src/a.txt"), "changed since").unwrap();
+    case.workspace = Some(Workspace { path: "project".to_owned(), git: Some("HEAD".to_owned()) });
+    let server = Server::start(|seen| match seen.results().len() {
+        0 => Act::Call(vec![("write", json!({ "path": "src/a.txt", "text": "one\nfour\n" }))]),
+        _ => Act::Say("done".to_owned()),
+    })
+    .await;
+    case.targets = model("vllm", &server).into_iter().collect();
+    case.server = Some("files".to_owned());
+    let diff = produce(&agents, &case).await.unwrap().diff.unwrap();
+    assert!(diff.contains("-two\n+four"), "{diff}");
+    case.workspace = Some(Workspace { path: "project".to_owned(), git: Some("nowhere".to_owned()) });
+    assert!(matches!(produce(&agents, &case).await, Err(NotProduced::Deferred(..))));
+}
+
+/// The folder of a package from the npm registry, fetched once.
+fn npm(package: &str, version: &str) -> Option<std::path::PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("npm");
+    let installed = folder.join("node_modules").join(package);
+    if !installed.join("package.json").exists() {
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut npm = std::process::Command::new("npm");
+        npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
+            .arg(&folder)
+            .arg(format!("{package}@{version}"));
+        if !npm.output().is_ok_and(|it| it.status.success()) {
+            eprintln!("skipped: {package} cannot be had from the npm registry");
+            return None;
+        }
+    }
+    Some(installed)
+}
+
+#[tokio::test]
+async fn a_live_run_against_a_server_that_others_wrote() {
+    // Published by the protocol's own people.
+    let Some(package) = npm("@modelcontextprotocol/server-everything", "2026.8.31") else { return };
+    let script = package.join("dist/index.js").display().to_string();
+    let model_server = Server::start(|seen| match seen.results().last() {
+        None => Act::Call(vec![("echo", json!({ "message": "is anybody there?" })), ("nowhere", json!({}))]),
+        Some(_) => Act::Say(format!("The server said: {}", seen.results()[0])),
+    })
+    .await;
+    // Over HTTP it listens where it is told to.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut http = tokio::process::Command::new("node");
+    http.args([&script, "streamableHttp"]).env("PORT", port.to_string()).kill_on_drop(true);
+    let mut http =
+        http.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let args = vec![script, "stdio".to_owned()];
+    let servers = [
+        ("stdio", McpServer::Stdio { command: "node".to_owned(), args, env: BTreeMap::new(), cwd: None }),
+        ("http", McpServer::Http { url: format!("http://127.0.0.1:{port}/mcp"), headers: BTreeMap::new() }),
+    ];
+    let agents = agents(&servers, true);
+    for name in ["stdio", "http"] {
+        let case = case(model("vllm", &model_server), Some(name));
+        // It takes a moment to listen.
+        let mut produced = produce(&agents, &case).await;
+        for _ in 0..50 {
+            if !matches!(produced, Err(NotProduced::Deferred(..))) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            produced = produce(&agents, &case).await;
+        }
+        let produced = produced.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        assert_eq!(produced.response.as_deref(), Some("The server said: Echo: is anybody there?"), "{name}");
+        let trace = produced.trace.unwrap();
+        assert!(trace.steps[2].results[1].error, "{name}: {:?}", trace.steps[2]);
+        assert!(10 < model_server.last().tools().len(), "{name}");
+    }
+    http.kill().await.unwrap();
+}
