@@ -19,5 +19,6 @@ pub mod run;
 pub mod score;
 pub mod judge;
 pub mod plan;
+pub mod stats;
 pub mod report;
 pub mod schema;

@@ -20,6 +20,13 @@ pub struct Unit {
     pub calls: CallRange,
 }
 
+impl Unit {
+    /// Its trial, where there are several.
+    pub fn trial_told(&self) -> Option<u32> {
+        (1 < self.cell.case.repeat).then_some(self.trial)
+    }
+}
+
 /// How many judge calls a unit takes; a tree decides on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CallRange {

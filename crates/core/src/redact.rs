@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex, RegexBuilder};
+use serde_json::Value;
 
 /// What vendors' keys look like. Each has a mark that ordinary text does not have.
 const SHAPES: [&str; 11] = [
@@ -35,9 +36,144 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     KEYS.replace_all(text, "[redacted]")
 }
 
+/// What stands in place of a secret.
+const REDACTED: &str = "[redacted]";
+
+/// Shorter values of variables are ordinary words as often as not.
+const LEAST_LENGTH: usize = 8;
+
+/// `"password": "…"` within a text, also where the text itself is quoted in another.
+static FIELDS: LazyLock<Regex> = LazyLock::new(|| {
+    let name = r"[\w-]*(?:api[_-]?key|secret|passw(?:or)?d|private[_-]?key|credentials?|authorization|(?:access|auth|refresh|session|bearer)[_-]?token)";
+    let plain = format!(r#"("{name}"\s*:\s*")(?:[^"\\]|\\.)*"#);
+    let quoted = format!(r#"(\\"{name}\\"\s*:\s*\\")(?:[^"\\]|\\[^"])*"#);
+    Regex::new(&format!("(?i)(?:{plain}|{quoted})")).expect("the pattern is one, a test uses it")
+});
+
+/// Whether a variable of this name holds something that nobody should see.
+pub fn is_secret_variable(name: &str) -> bool {
+    let name = name.to_uppercase();
+    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS"].iter().any(|it| name.ends_with(it))
+}
+
+/// Whether a field of this name does.
+fn is_secret_field(name: &str) -> bool {
+    let name: String = name.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let parts = [
+        "apikey",
+        "secret",
+        "password",
+        "passwd",
+        "privatekey",
+        "credential",
+        "authorization",
+        "accesstoken",
+        "authtoken",
+        "refreshtoken",
+        "sessiontoken",
+        "bearertoken",
+    ];
+    name == "token" || parts.iter().any(|it| name.contains(it))
+}
+
+/// Everything that must not be kept: keys by their shape, fields by their name, and what else is known.
+#[derive(Debug, Clone, Default)]
+pub struct Redactor {
+    /// Exact values, the longest first.
+    values: Vec<String>,
+    patterns: Vec<Regex>,
+}
+
+impl Redactor {
+    /// Values such as those of secret variables, and patterns that a project adds.
+    pub fn new(values: impl IntoIterator<Item = String>, patterns: &[String]) -> Result<Self, regex::Error> {
+        let mut values: Vec<String> = values.into_iter().filter(|it| LEAST_LENGTH <= it.len()).collect();
+        values.sort_by_key(|it| std::cmp::Reverse(it.len()));
+        let patterns = patterns.iter().map(|it| RegexBuilder::new(it).size_limit(1 << 20).build());
+        Ok(Self { values, patterns: patterns.collect::<Result<_, _>>()? })
+    }
+
+    /// ```
+    /// use jurist_core::redact::Redactor;
+    ///
+    /// let redactor = Redactor::new(["hunter2hunter2".to_owned()], &["ACME-[0-9]+".to_owned()]).unwrap();
+    /// assert_eq!(redactor.text("hunter2hunter2, ACME-77"), "[redacted], [redacted]");
+    /// assert_eq!(redactor.text(r#"{"password": "x"}"#), r#"{"password": "[redacted]"}"#);
+    /// ```
+    pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut text = redact(text);
+        for value in self.values.iter() {
+            if text.contains(value.as_str()) {
+                text = Cow::Owned(text.replace(value.as_str(), REDACTED));
+            }
+        }
+        for pattern in &self.patterns {
+            if pattern.is_match(&text) {
+                text = Cow::Owned(pattern.replace_all(&text, REDACTED).into_owned());
+            }
+        }
+        if FIELDS.is_match(&text) {
+            let named = |it: &Captures<'_>| {
+                let name = it.get(1).or_else(|| it.get(2)).map_or("", |it| it.as_str());
+                format!("{name}{REDACTED}")
+            };
+            text = Cow::Owned(FIELDS.replace_all(&text, named).into_owned());
+        }
+        text
+    }
+
+    /// Every text in a value, and whatever stands under a name that says it is secret. Tells whether anything was.
+    pub fn json(&self, value: &mut Value) -> bool {
+        match value {
+            Value::String(text) => match self.text(text) {
+                Cow::Owned(clean) if clean != *text => {
+                    *text = clean;
+                    true
+                }
+                _ => false,
+            },
+            Value::Array(items) => items.iter_mut().fold(false, |any, it| self.json(it) || any),
+            Value::Object(map) => map.iter_mut().fold(false, |any, (name, it)| {
+                let is_told = it.as_str().is_some_and(|it| !it.is_empty() && it != REDACTED);
+                if is_told && is_secret_field(name) {
+                    *it = REDACTED.into();
+                    return true;
+                }
+                self.json(it) || any
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_known_to_be_secret_is_taken_out_wherever_it_stands() {
+        let redactor =
+            Redactor::new(["correct horse".to_owned(), "short".to_owned()], &[r"\bID-\d+".to_owned()]);
+        let redactor = redactor.unwrap();
+        let mut value = serde_json::json!({
+            "api_key": "abc", "tokens": 3, "token": "t", "max_tokens": "5", "key": "name",
+            "steps": [{ "arguments": { "Authorization": "Basic x", "q": "correct horse, short, ID-77" } }],
+            "text": "{\"db_password\": \"p\\\"w\", \"n\": 1} and {\\\"client_secret\\\": \\\"s\\\"}",
+        });
+        assert!(redactor.json(&mut value));
+        assert_eq!(
+            value,
+            serde_json::json!({
+                "api_key": "[redacted]", "tokens": 3, "token": "[redacted]", "max_tokens": "5", "key": "name",
+                "steps": [{ "arguments": { "Authorization": "[redacted]", "q": "[redacted], short, [redacted]" } }],
+                "text": value["text"],
+            })
+        );
+        let text = value["text"].as_str().unwrap();
+        assert_eq!(text, r#"{"db_password": "[redacted]", "n": 1} and {\"client_secret\": \"[redacted]\"}"#);
+        assert!(!redactor.json(&mut value), "once is enough");
+        assert!(Redactor::new([], &["(".to_owned()]).is_err());
+    }
 
     #[test]
     fn keys_of_every_shape_are_taken_out() {

@@ -45,6 +45,9 @@ impl Run {
 #[serde(deny_unknown_fields)]
 pub struct CaseResult {
     pub case: String,
+    /// Which of several trials this is, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<u32>,
     pub candidate: String,
     pub rubric: Version,
     pub verdict: Verdict,
@@ -54,6 +57,14 @@ pub struct CaseResult {
     /// What was graded; evidence gives its places in it.
     #[serde(default, skip_serializing_if = "Material::is_empty")]
     pub material: Material,
+}
+
+impl CaseResult {
+    /// The name that all trials of one case share.
+    pub fn base(&self) -> &str {
+        let cut = self.trial.and_then(|_| self.case.rsplit_once(" [trial "));
+        cut.map_or(self.case.as_str(), |it| it.0)
+    }
 }
 
 /// `run_` and a UUIDv7: unique, and sorted by the time they were made.

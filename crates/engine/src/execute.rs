@@ -7,14 +7,16 @@ use jurist_core::candidate::{Material, Trace, TraceSource, read_trace, read_valu
 use jurist_core::grade::{
     FORMAT, Failure, Grade, Grader, GraderKind, Outcome, Reason, Spend, Status, Verdict,
 };
+use jurist_core::judge::locate;
 use jurist_core::plan::{Plan, Unit};
+use jurist_core::redact::Redactor;
 use jurist_core::run::CaseResult;
 use jurist_core::score::{Answer, Quote, verdict};
 use tokio::task::JoinSet;
 
 use crate::agent::{Agents, Which};
 use crate::call::Caller;
-use crate::judge::{Bench, Case, Decision};
+use crate::judge::{Bench, Case, Decision, Exchange};
 use crate::load::read;
 
 /// A unit with the judges that sit over it.
@@ -26,6 +28,8 @@ pub struct Job {
     pub bench: Arc<Bench>,
     /// What runs the unit where it has no answer.
     pub agents: Arc<Agents>,
+    /// What an earlier run graded, to be graded again.
+    pub material: Option<Arc<Material>>,
 }
 
 /// When to start no more.
@@ -46,8 +50,22 @@ pub enum Stopped {
 /// Something happened.
 #[derive(Debug)]
 pub enum Event {
-    Started { at: usize },
-    Graded { at: usize, result: Box<CaseResult> },
+    Started {
+        at: usize,
+    },
+    /// Without anything secret; the exchanges are there if the bench keeps them.
+    Graded {
+        at: usize,
+        result: Box<CaseResult>,
+        exchanges: Vec<Exchange>,
+    },
+}
+
+/// What every unit of a run shares.
+#[derive(Debug)]
+pub struct Shared {
+    pub caller: Caller,
+    pub redactor: Redactor,
 }
 
 /// Jobs of a plan whose benches are made; units that `skip` names have been graded before.
@@ -61,7 +79,8 @@ pub fn jobs<E>(
     for (at, unit) in plan.units.into_iter().enumerate() {
         if !skip(&unit) {
             let bench = bench(&unit)?;
-            jobs.push(Job { at, unit: Arc::new(unit), bench, agents: Arc::clone(agents) });
+            let agents = Arc::clone(agents);
+            jobs.push(Job { at, unit: Arc::new(unit), bench, agents, material: None });
         }
     }
     Ok(jobs)
@@ -70,7 +89,7 @@ pub fn jobs<E>(
 /// Grades every job; what happens is told as it happens. An interrupt keeps what is graded so far.
 pub async fn execute(
     jobs: Vec<Job>,
-    caller: &Arc<Caller>,
+    shared: &Arc<Shared>,
     width: usize,
     until: Until,
     interrupt: impl Future<Output = ()>,
@@ -87,18 +106,22 @@ pub async fn execute(
             && let Some(job) = waiting.next()
         {
             listener(Event::Started { at: job.at });
-            let caller = Arc::clone(caller);
-            at_work.spawn(async move { (job.at, graded(&job, &caller).await) });
+            let shared = Arc::clone(shared);
+            at_work.spawn(async move {
+                let (mut result, mut exchanges) = graded(&job, &shared.caller).await;
+                clean(&mut result, &mut exchanges, &shared.redactor);
+                (job.at, result, exchanges)
+            });
         }
         tokio::select! {
             done = at_work.join_next() => match done {
                 None => return stopped.filter(|_| waiting.next().is_some()),
                 Some(done) => {
-                    let (at, result) = done.expect("grading a unit does not panic");
+                    let (at, result, exchanges) = done.expect("grading a unit does not panic");
                     if until.first_failure && result.verdict.status == Status::Fail {
                         stopped = stopped.or(Some(Stopped::FirstFailure));
                     }
-                    listener(Event::Graded { at, result: Box::new(result) });
+                    listener(Event::Graded { at, result: Box::new(result), exchanges });
                 }
             },
             () = &mut interrupt => return Some(Stopped::Interrupted),
@@ -106,19 +129,44 @@ pub async fn execute(
     }
 }
 
-async fn graded(job: &Job, caller: &Caller) -> CaseResult {
+/// Takes out everything that must not be kept, before anybody listens.
+fn clean(result: &mut CaseResult, exchanges: &mut [Exchange], redactor: &Redactor) {
+    let mut value = serde_json::to_value(&*result).expect("a result is plain data");
+    if redactor.json(&mut value) {
+        *result = serde_json::from_value(value).expect("only texts were changed");
+        // Quotes stand elsewhere now.
+        let parts = result.material.parts();
+        for evidence in result.grades.iter_mut().flat_map(|it| &mut it.evidence) {
+            if evidence.found.is_some() {
+                evidence.found = locate(&evidence.quote, &parts);
+            }
+        }
+    }
+    for exchange in exchanges {
+        let mut value = serde_json::to_value(&*exchange).expect("an exchange is plain data");
+        if redactor.json(&mut value) {
+            *exchange = serde_json::from_value(value).expect("only texts were changed");
+        }
+    }
+}
+
+async fn graded(job: &Job, caller: &Caller) -> (CaseResult, Vec<Exchange>) {
     let unit = &*job.unit;
     let (material, spend) = match material(job, caller).await {
         Ok(found) => found,
-        Err(why) => return without_candidate(unit, &why.0, &why.1, Material::default()),
+        Err(why) => return (without_candidate(unit, &why.0, &why.1, Material::default()), Vec::new()),
     };
     let rubric = &unit.cell.case.rubric;
     let case = Case { candidate: &unit.name, material: &material, row: unit.cell.row.as_ref(), rubric };
     match job.bench.decide(caller, case).await {
-        Ok(decision) => told(unit, decision, material, spend),
+        Ok(mut decision) => {
+            let exchanges =
+                decision.opinions.iter_mut().flat_map(|it| std::mem::take(&mut it.exchanges)).collect();
+            (told(unit, decision, material, spend), exchanges)
+        }
         Err(error) => {
             let outcome = Outcome::Failed { failure: Failure::Crashed, detail: error.to_string() };
-            without_candidate(unit, &outcome, "", material)
+            (without_candidate(unit, &outcome, "", material), Vec::new())
         }
     }
 }
@@ -126,6 +174,9 @@ async fn graded(job: &Job, caller: &Caller) -> CaseResult {
 /// What a unit's judges see, and what it took to get it; or why there is nothing to see.
 async fn material(job: &Job, caller: &Caller) -> Result<(Material, Spend), (Outcome, String)> {
     let case = &job.unit.cell.case;
+    if let Some(material) = &job.material {
+        return Ok((Material::clone(material), Spend::default()));
+    }
     if !case.candidate.is_given() {
         let which = Which { name: &job.unit.name, trial: job.unit.trial };
         let produced = job.agents.produce(caller, case, which).await;
@@ -170,6 +221,7 @@ fn without_candidate(unit: &Unit, outcome: &Outcome, reason: &str, material: Mat
     };
     CaseResult {
         case: unit.name.clone(),
+        trial: unit.trial_told(),
         candidate: unit.name.clone(),
         rubric: rubric.version().clone(),
         verdict: verdict(rubric, &answers, 0.0),
@@ -185,6 +237,7 @@ fn told(unit: &Unit, decision: Decision, material: Material, spend: Spend) -> Ca
     let verdict = last.map(|it| Verdict { status: decision.status, score: decision.score, ..it });
     CaseResult {
         case: unit.name.clone(),
+        trial: unit.trial_told(),
         candidate: unit.name.clone(),
         rubric: unit.cell.case.rubric.version().clone(),
         verdict: verdict.expect("a bench has a member"),

@@ -114,6 +114,11 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|it| !it.is_empty())
 }
 
+/// Values of variables whose names say that they are secret.
+pub fn secrets() -> impl Iterator<Item = String> {
+    std::env::vars().filter(|it| jurist_core::redact::is_secret_variable(&it.0)).map(|it| it.1)
+}
+
 /// Where replies are kept unless something else is said: the user's cache folder.
 pub fn cache_folder() -> Option<PathBuf> {
     let own = variable("JURIST_CACHE").map(PathBuf::from);

@@ -1,14 +1,21 @@
 //! Runs on disk: a log for each, a line for each case as it is graded, so that nothing graded is lost.
+//!
+//! Beside it stands what its judges were asked and said, compressed case by case.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use flate2::Compression;
+use flate2::bufread::GzDecoder;
+use flate2::write::GzEncoder;
 use jurist_core::grade::{FORMAT, Spend, Time, Version};
 use jurist_core::run::{CaseResult, Run, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+
+use crate::judge::Exchange;
 
 /// A folder of runs.
 #[derive(Debug, Clone)]
@@ -21,6 +28,13 @@ pub struct Runs {
 pub struct Log {
     file: fs::File,
     pub path: PathBuf,
+}
+
+/// What was asked about one case, as it is kept.
+#[derive(Debug, Serialize, Deserialize)]
+struct Asked {
+    case: String,
+    exchanges: Vec<Exchange>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -99,6 +113,13 @@ impl Runs {
         load(&self.path(name)?)
     }
 
+    /// A run to compare a new one with: `latest` is the one before it.
+    pub fn load_before(&self, name: &str, new: RunId) -> Result<Run, BadRun> {
+        let names = self.names();
+        let before = names.iter().find(|it| **it != new.to_string()).filter(|_| name == "latest");
+        self.load(before.map_or(name, String::as_str))
+    }
+
     /// Names of all runs, the newest first.
     pub fn names(&self) -> Vec<String> {
         let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
@@ -110,8 +131,31 @@ impl Runs {
         names
     }
 
+    /// What the judges of a case were asked and said, in the order in which it happened.
+    pub fn exchanges(&self, name: &str, case: &str) -> Result<Vec<Exchange>, BadRun> {
+        let path = calls_beside(&self.path(name)?);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(BadRun::File { path, error }),
+        };
+        let (mut rest, mut found) = (bytes.as_slice(), Vec::new());
+        while !rest.is_empty() {
+            let mut text = String::new();
+            // One that a crash cut off is the last.
+            if GzDecoder::new(&mut rest).read_to_string(&mut text).is_err() {
+                break;
+            }
+            let asked: Option<Asked> = serde_json::from_str(&text).ok();
+            found.extend(asked.filter(|it| it.case == case).into_iter().flat_map(|it| it.exchanges));
+        }
+        Ok(found)
+    }
+
     pub fn remove(&self, name: &str) -> Result<(), BadRun> {
         let path = self.path(name)?;
+        // A run without judges has none.
+        let _ = fs::remove_file(calls_beside(&path));
         fs::remove_file(&path).map_err(|error| BadRun::File { path, error })
     }
 
@@ -139,7 +183,26 @@ impl Runs {
     }
 }
 
+fn calls_beside(log: &Path) -> PathBuf {
+    log.with_extension("calls.gz")
+}
+
 impl Log {
+    /// Keeps what the judges of a case were asked and said.
+    pub fn asked(&self, case: &str, exchanges: Vec<Exchange>) -> Result<(), BadRun> {
+        if exchanges.is_empty() {
+            return Ok(());
+        }
+        let path = calls_beside(&self.path);
+        let asked = Asked { case: case.to_owned(), exchanges };
+        let text = serde_json::to_vec(&asked).expect("an exchange is plain data");
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        let written = packed.write_all(&text).and_then(|()| packed.finish()).and_then(|bytes| {
+            fs::OpenOptions::new().append(true).create(true).open(&path)?.write_all(&bytes)
+        });
+        written.map_err(|error| BadRun::File { path, error })
+    }
+
     pub fn graded(&mut self, at: usize, result: &CaseResult) -> Result<(), BadRun> {
         self.write(&Line::Graded { at, result: Box::new(result.clone()) })
     }

@@ -2,28 +2,25 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use jurist_core::candidate::Candidate;
-use jurist_core::grade::{FORMAT, Spend, Status, Time, Usd};
+use jurist_core::grade::{Status, Usd};
 use jurist_core::plan::{CallRange, Plan, Select, Unit, plan};
 use jurist_core::quantity::plural;
-use jurist_core::report::Tally;
-use jurist_core::run::{CaseResult, Run, RunId};
+use jurist_core::run::CaseResult;
 use jurist_core::suite::{Case, Judge, Suite};
 use jurist_engine::agent::Agents;
 use jurist_engine::embed::Embedders;
-use jurist_engine::execute::{Event, Stopped, Until, execute, jobs};
+use jurist_engine::execute::jobs;
 use jurist_engine::judge::Bench;
 use jurist_engine::load::Project;
 use jurist_engine::model::resolve::Resolver;
 use jurist_engine::runs::Runs;
 
-use super::judging::{Judging, wait_for};
-use super::reporting::{Reporter, reporter, show, summary};
+use super::judging::wait_for;
+use super::running::{Ready, Running};
 use super::{Ended, Loading, suite_and_settings};
-use crate::render;
 
 /// Grade a suite: every case before its checks and judges, a verdict for each
 #[derive(Debug, clap::Args)]
@@ -68,20 +65,8 @@ pub struct Args {
     /// The model that answers where a case has no answer, no target and no agent of its own
     #[arg(long, value_name = "MODEL")]
     agent: Option<String>,
-    /// Start no more cases after the first that fails
-    #[arg(long)]
-    fail_fast: bool,
-    /// Start no more cases after so many seconds
-    #[arg(long, value_name = "SECONDS")]
-    max_time: Option<f64>,
-    /// Write the run in this format: json, ndjson, junit, md, tap, csv, html; to a file with FORMAT=FILE
-    #[arg(long, value_name = "FORMAT[=FILE]", value_parser = reporter)]
-    reporter: Vec<Reporter>,
-    /// Print nothing but what reporters write
-    #[arg(long, short)]
-    quiet: bool,
     #[command(flatten)]
-    judging: Judging,
+    running: Running,
     #[command(flatten)]
     loading: Loading,
 }
@@ -103,8 +88,8 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     }
     let n_files = args.files.len() + usize::from(args.config.is_some());
     anyhow::ensure!(
-        n_files < 2 || (args.reporter.is_empty() && args.resume.is_none()),
-        "--reporter and --resume are for one suite at a time; `jurist runs report` writes stored runs"
+        n_files < 2 || (!args.running.has_reporters() && args.resume.is_none()),
+        "--reporter and --resume are for one suite at a time; `jurist report` writes stored runs"
     );
     let (mut ended, mut wrong) = (Ended::Passed, false);
     for file in args.files.iter().chain(&args.config) {
@@ -118,16 +103,16 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                 case.rubric = Arc::new(case.rubric.with_on_error(on_error));
             }
         }
-        let resolver = args.judging.resolver(&settings)?;
-        let unnamed = args.judging.judge(&Judge::default());
-        let default_model = wait_for(args.judging.found(unnamed, &resolver))?.model;
+        let resolver = args.running.judging.resolver(&settings)?;
+        let unnamed = args.running.judging.judge(&Judge::default());
+        let default_model = wait_for(args.running.judging.found(unnamed, &resolver))?.model;
         for case in plan.units.iter_mut().map(|it| &mut it.cell.case) {
             let named = args.agent.clone().or(case.agent.model.take());
             // A live run without a model of its own is the judge's.
-            let judge = || args.judging.judge(&case.judge).model.or(default_model.clone());
+            let judge = || args.running.judging.judge(&case.judge).model.or(default_model.clone());
             case.agent.model = named.or_else(|| case.server.as_ref().and_then(|_| judge()));
         }
-        let embedders = args.judging.embedders(&resolver);
+        let embedders = args.running.judging.embedders(&resolver);
         let suite = Loaded { suite, settings, resolver, embedders, default_model, file };
         ended = worse(
             ended,
@@ -163,17 +148,23 @@ impl Loaded<'_> {
         unit: &Unit,
         made: &mut BTreeMap<String, Arc<Bench>>,
     ) -> anyhow::Result<Arc<Bench>> {
-        let mut judge = args.judging.judge(&unit.cell.case.judge);
+        let mut judge = args.running.judging.judge(&unit.cell.case.judge);
         if judge.model.as_deref().is_none_or(|it| it == "auto") {
             judge.model.clone_from(&self.default_model);
         }
-        args.judging.consent(&judge, &self.suite.judges)?;
+        args.running.judging.consent(&judge, &self.suite.judges)?;
         let key = format!("{judge:?} {}", unit.trial);
         if let Some(bench) = made.get(&key) {
             return Ok(Arc::clone(bench));
         }
-        let mut bench =
-            Bench::new(&self.resolver, &judge, &self.suite.judges, args.judging.seed, &self.embedders)?;
+        let mut bench = Bench::new(
+            &self.resolver,
+            &judge,
+            &self.suite.judges,
+            args.running.judging.seed,
+            &self.embedders,
+        )?;
+        bench.transcript = true;
         // Trials are independent draws.
         for member in &mut bench.members {
             member.draw += (unit.trial - 1) * 1000;
@@ -292,32 +283,19 @@ fn size(candidate: &Candidate) -> usize {
 }
 
 async fn evaluated(args: &Args, runs: &Runs, loaded: &Loaded<'_>, plan: Plan) -> anyhow::Result<Ended> {
-    let caller = Arc::new(args.judging.caller(&loaded.settings)?);
-    anyhow::ensure!(!args.judging.batch, "batches are for `jurist grade`; `jurist eval` cannot use them yet");
-    let n_units = plan.units.len();
+    let judging = &args.running.judging;
+    let caller = judging.caller(&loaded.settings)?;
+    anyhow::ensure!(!judging.batch, "batches are for `jurist grade`; `jurist eval` cannot use them yet");
     // Everybody who will judge is found before a run begins.
     let made = std::cell::RefCell::new(BTreeMap::new());
     for unit in &plan.units {
         loaded.bench(args, unit, &mut made.borrow_mut())?;
     }
-    let rubrics = plan.units.iter().map(|it| &it.cell.case.rubric);
-    let rubrics = rubrics.map(|it| (it.version().clone(), it.to_json())).collect();
-    let (mut run, mut log) = match &args.resume {
+    let (mut run, log) = match &args.resume {
         Some(name) => runs.resume(name)?,
         None => {
-            let suite = loaded.suite.name.clone().or_else(|| Some(loaded.file.display().to_string()));
-            let started = now();
-            let run = Run {
-                format: FORMAT,
-                id: RunId::new(started, chance()),
-                suite,
-                started,
-                ended: None,
-                seed: args.judging.seed,
-                rubrics,
-                results: Vec::new(),
-                spend: Spend::default(),
-            };
+            let suite = loaded.suite.name.clone().unwrap_or_else(|| loaded.file.display().to_string());
+            let run = args.running.new_run(suite, plan.units.iter().map(|it| &it.cell.case.rubric));
             let log = runs.begin(&run)?;
             (run, log)
         }
@@ -331,108 +309,14 @@ async fn evaluated(args: &Args, runs: &Runs, loaded: &Loaded<'_>, plan: Plan) ->
                 && it.rubric == *unit.cell.case.rubric.version()
         })
     };
-    let mut results: BTreeMap<usize, CaseResult> = plan
-        .units
-        .iter()
-        .enumerate()
-        .filter(|it| settled(it.1))
-        .filter_map(|(at, unit)| Some((at, done.get(&unit.name)?.clone())))
-        .collect();
+    let results = plan.units.iter().enumerate().filter(|it| settled(it.1));
+    let results = results.filter_map(|(at, unit)| Some((at, done.get(&unit.name)?.clone()))).collect();
     let project = Project::of(loaded.file, args.loading.options().outside);
     let servers = loaded.suite.servers.clone();
-    let base_url = args.judging.judge(&Judge::default()).base_url;
-    let allowed = args.judging.allow_commands;
-    let agents = Agents::new(Arc::clone(&loaded.resolver), servers, project, base_url, allowed);
-    let agents = Arc::new(agents);
+    let base_url = judging.judge(&Judge::default()).base_url;
+    let resolver = Arc::clone(&loaded.resolver);
+    let agents = Arc::new(Agents::new(resolver, servers, project, base_url, judging.allow_commands));
     let jobs = jobs(plan, &agents, settled, |unit| loaded.bench(args, unit, &mut made.borrow_mut()))?;
-    let deadline = args.max_time.map(|it| Instant::now() + Duration::from_secs_f64(it.clamp(0.0, 1e7)));
-    let until = Until { first_failure: args.fail_fast, deadline };
-    let interrupt = async {
-        let _ = tokio::signal::ctrl_c().await;
-    };
-    let (started, n_before, mut trouble) = (Instant::now(), results.len(), None);
-    let mut progress = render::Progress::new();
-    let stopped = execute(jobs, &caller, args.judging.width(&loaded.settings), until, interrupt, |event| {
-        if let Event::Graded { at, result } = event {
-            if let Err(error) = log.graded(at, &result) {
-                trouble.get_or_insert(error);
-            }
-            results.insert(at, *result);
-        }
-        progress.show(|| {
-            let n_new = results.len() - n_before;
-            let rate = n_new as f64 / started.elapsed().as_secs_f64().max(1e-9);
-            let left = (n_units - results.len()) as f64 / rate.max(1e-9);
-            let spent = caller.budget.spent().map(|it| format!(" · {it}")).unwrap_or_default();
-            format!("{} of {n_units} · {rate:.1}/s · {left:.0} s left{spent}", results.len())
-        });
-    })
-    .await;
-    progress.clear();
-    run.results = results.into_values().collect();
-    run.spend = run.results.iter().fold(Spend::default(), |sum, it| sum.plus(it.spend));
-    if stopped.is_none() {
-        run.ended = Some(now());
-        log.end(now())?;
-    }
-    args.judging.finish(&caller)?;
-    if !args.quiet && !args.reporter.iter().any(Reporter::is_on_stdout) {
-        let mut out = anstream::stdout();
-        show(&mut out, &run)?;
-        writeln!(out, "{}", summary(&run, started.elapsed()))?;
-        if let Some(stopped) = stopped {
-            let why = match stopped {
-                Stopped::FirstFailure => "--fail-fast",
-                Stopped::Deadline => "--max-time",
-                Stopped::Interrupted => "an interrupt",
-            };
-            writeln!(
-                out,
-                "stopped by {why} after {} of {n_units}; --resume {} goes on",
-                run.results.len(),
-                run.id
-            )?;
-        }
-    }
-    for reporter in &args.reporter {
-        reporter.write(&run)?;
-    }
-    if let Some(error) = trouble {
-        render::warning(&format!("the run could not be kept on disk: {error}"));
-    }
-    Ok(ended(&run, stopped, args.judging.no_defer))
-}
-
-fn ended(run: &Run, stopped: Option<Stopped>, no_defer: bool) -> Ended {
-    let tally = Tally::of(run);
-    let over_budget = run.results.iter().flat_map(|it| &it.grades).any(|it| {
-        matches!(
-            it.outcome,
-            jurist_core::grade::Outcome::Deferred { why: jurist_core::grade::Deferral::OverBudget }
-        )
-    });
-    match stopped {
-        Some(Stopped::Interrupted) => Ended::Interrupted,
-        _ if 0 < tally.failed => Ended::Failed,
-        Some(Stopped::Deadline) => Ended::OverBudget,
-        _ if over_budget => Ended::OverBudget,
-        _ if 0 < tally.errors || (no_defer && 0 < tally.deferred) => Ended::Incomplete,
-        _ => Ended::Passed,
-    }
-}
-
-fn now() -> Time {
-    let micros = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_micros());
-    Time::from_micros(i64::try_from(micros).unwrap_or(0))
-}
-
-/// Bytes that no other run has.
-fn chance() -> [u8; 10] {
-    use std::hash::{BuildHasher, Hasher};
-    let mut bytes = [0; 10];
-    for part in bytes.chunks_mut(8) {
-        let random = std::hash::RandomState::new().build_hasher().finish().to_le_bytes();
-        part.copy_from_slice(&random[..part.len()]);
-    }
-    bytes
+    let ready = Ready { jobs, run, log, done: results };
+    args.running.go(runs, ready, caller, &loaded.settings).await
 }

@@ -3,6 +3,7 @@
 mod cache;
 mod check;
 mod checks;
+mod compare;
 mod completions;
 mod convert;
 mod diff;
@@ -12,7 +13,10 @@ mod init;
 mod judge;
 mod judging;
 mod presets;
+mod regrade;
+mod report;
 mod reporting;
+mod running;
 mod runs;
 mod schema;
 mod score;
@@ -57,6 +61,8 @@ Start here:
   jurist init                     write a small suite to look at
   jurist check suite.yaml         say everything that is wrong with a file
   jurist eval suite.yaml          grade its cases; --explain shows what would be asked
+  jurist compare before.json latest
+                                  say whether one run is better than another
   jurist judge ask suite.yaml answer.txt
                                   have a model grade one answer, and see everything it was asked
   jurist score rubric.yaml grades.jsonl
@@ -76,6 +82,10 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Eval(Box<eval::Args>),
+    Compare(compare::Args),
+    Regrade(Box<regrade::Args>),
+    Report(report::Args),
+    Runs(runs::Args),
     Check(check::Args),
     Convert(convert::Args),
     Grade(grade::Args),
@@ -87,7 +97,6 @@ enum Command {
     Presets(presets::Args),
     Schema(schema::Args),
     Init(init::Args),
-    Runs(runs::Args),
     Cache(cache::Args),
     Completions(completions::Args),
 }
@@ -97,6 +106,9 @@ impl Cli {
         match self.command {
             Command::Eval(args) => eval::run(&args),
             Command::Runs(args) => runs::run(&args),
+            Command::Compare(args) => compare::run(&args),
+            Command::Regrade(args) => regrade::run(&args),
+            Command::Report(args) => report::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Convert(args) => convert::run(&args),
             Command::Grade(args) => grade::run(&args),

@@ -1,11 +1,13 @@
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-use jurist_core::grade::{Evidence, Status};
-use jurist_core::report::{Format, Tally, mean_score, reasons, render};
+use jurist_core::grade::{Evidence, Outcome, Status};
+use jurist_core::quantity::plural;
+use jurist_core::report::{Format, Tally, gates, mean_score, reasons, render, word};
 use jurist_core::run::{CaseResult, Run};
+use jurist_core::stats::{Estimate, Trials, estimates, trials};
 
 use crate::render::printable;
 
@@ -44,29 +46,122 @@ impl Reporter {
     }
 }
 
-/// Case by case; those that did not pass with their reasons.
-pub fn show(out: &mut impl Write, run: &Run) -> anyhow::Result<()> {
+/// Case by case, those that did not pass with their reasons; then the means.
+pub fn show(out: &mut impl Write, run: &Run, verbose: bool) -> anyhow::Result<()> {
     let width = run.results.iter().map(|it| it.case.chars().count()).max().unwrap_or(0).clamp(12, 60);
     for result in &run.results {
-        let (mark, colour) = match result.verdict.status {
-            Status::Pass => ("✓", "32"),
-            Status::Fail => ("✗", "31"),
-            Status::Error => ("!", "33"),
-            Status::Deferred => ("…", "2"),
-        };
-        let score = result.verdict.score.map_or("  – ".to_owned(), |it| format!("{it:.2}"));
+        let (mark, colour) = mark(result.verdict.status);
         let name = line(&result.case);
-        writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {name:<width$}  {score}")?;
-        if result.verdict.status != Status::Pass {
+        writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {name:<width$}  {}", score(result))?;
+        if verbose {
+            answers(out, result)?;
+        } else if result.verdict.status != Status::Pass {
             for reason in reasons(run, result) {
                 writeln!(out, "    {}", line(&reason))?;
             }
             for evidence in quotes(result) {
-                let place = evidence.found.as_ref().map(|it| format!("{} {}–{}", it.part, it.start, it.end));
-                writeln!(out, "    \x1b[2m“{}” {}\x1b[0m", line(&evidence.quote), place.unwrap_or_default())?;
+                writeln!(out, "    {}", quoted(evidence))?;
             }
         }
     }
+    means(out, run)?;
+    let Some(trials) = trials(run) else { return Ok(()) };
+    let Trials { k, any, all, flaky, n_cases } = trials;
+    writeln!(
+        out,
+        "{} tried {k} times: {:.0} % pass at least once, {:.0} % every time",
+        plural(n_cases, "case"),
+        any * 100.0,
+        all * 100.0
+    )?;
+    for it in &flaky {
+        writeln!(out, "    flaky: {} passed {} of {}", line(&it.case), it.passed, it.decided)?;
+    }
+    Ok(())
+}
+
+/// One case with everything that was said about it.
+pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> anyhow::Result<()> {
+    let (mark, colour) = mark(result.verdict.status);
+    let pass_mark =
+        run.pass_mark(&result.rubric).map(|it| format!(", pass mark {it:.2}")).unwrap_or_default();
+    writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {}  {}{pass_mark}", line(&result.case), score(result))?;
+    for gate in gates(result) {
+        writeln!(out, "    {gate}")?;
+    }
+    answers(out, result)
+}
+
+fn mark(status: Status) -> (&'static str, &'static str) {
+    match status {
+        Status::Pass => ("✓", "32"),
+        Status::Fail => ("✗", "31"),
+        Status::Error => ("!", "33"),
+        Status::Deferred => ("…", "2"),
+    }
+}
+
+/// On the rubric's own scale as well, where it has another one.
+fn score(result: &CaseResult) -> String {
+    let own =
+        result.verdict.native.filter(|it| result.verdict.score.is_none_or(|score| 1e-9 < (it - score).abs()));
+    let native = own.map(|it| format!(" ({it:.2})")).unwrap_or_default();
+    result.verdict.score.map_or("  – ".to_owned(), |it| format!("{it:.2}{native}"))
+}
+
+/// Every answer with its reason and its quotes.
+fn answers(out: &mut impl Write, result: &CaseResult) -> anyhow::Result<()> {
+    for grade in &result.grades {
+        let said = match &grade.outcome {
+            Outcome::Scored { value, unit } => {
+                unit.map_or_else(|| value.to_string(), |unit| format!("{value} ({unit:.2})"))
+            }
+            Outcome::NotApplicable => "does not apply".to_owned(),
+            Outcome::Abstained { why } => format!("could not tell: {why}"),
+            Outcome::Failed { failure, detail } => format!("{}: {detail}", word(failure)),
+            Outcome::Deferred { why } => format!("not asked: {}", word(why)),
+        };
+        let reason = match grade.reason.as_str() {
+            "" => String::new(),
+            reason => format!(" — {reason}"),
+        };
+        let by = &grade.grader.name;
+        writeln!(
+            out,
+            "    {}: {}{} \x1b[2m[{by}]\x1b[0m",
+            line(&grade.criterion),
+            line(&said),
+            line(&reason)
+        )?;
+        for evidence in &grade.evidence {
+            writeln!(out, "        {}", quoted(evidence))?;
+        }
+    }
+    Ok(())
+}
+
+fn quoted(evidence: &Evidence) -> String {
+    let place = evidence.found.as_ref().map(|it| format!("{} {}–{}", it.part, it.start, it.end));
+    let place = place.unwrap_or_else(|| "not found".to_owned());
+    format!("\x1b[2m“{}” {place}\x1b[0m", line(&evidence.quote))
+}
+
+/// The mean of each criterion with its interval, where there are several cases.
+fn means(out: &mut impl Write, run: &Run) -> anyhow::Result<()> {
+    let (score, criteria) = estimates(run);
+    let Some(score) = score.filter(|it| 1 < it.n) else { return Ok(()) };
+    let rows: Vec<(&str, &Estimate)> =
+        std::iter::once(("score", &score)).chain(criteria.iter().map(|(id, it)| (id.as_str(), it))).collect();
+    // A rubric of one question has nothing to add.
+    let rows = if criteria.len() == 1 { &rows[..1] } else { &rows[..] };
+    let width = rows.iter().map(|it| it.0.chars().count()).max().unwrap_or(0).clamp(5, 40);
+    writeln!(out, "\n\x1b[1m{:<width$}  mean  95 % interval    cases\x1b[0m", "")?;
+    for (name, it) in rows {
+        let interval = it.interval.map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
+        let name: String = line(name).chars().take(width).collect();
+        writeln!(out, "{name:<width$}  {:.2}  {interval:<15} {:>6}", it.mean, it.n)?;
+    }
+    writeln!(out)?;
     Ok(())
 }
 
@@ -76,8 +171,8 @@ fn quotes(result: &CaseResult) -> impl Iterator<Item = &Evidence> {
     lacking.flat_map(|it| &it.evidence).filter(|it| it.found.is_some()).take(3)
 }
 
-/// The run in a line.
-pub fn summary(run: &Run, took: Duration) -> String {
+/// The run in a line; its id leads to its log.
+pub fn summary(run: &Run, took: Duration, log: Option<&Path>) -> String {
     let tally = Tally::of(run);
     let mut parts = vec![format!(
         "{} passed, {} failed, {} errors, {} deferred",
@@ -95,10 +190,14 @@ pub fn summary(run: &Run, took: Duration) -> String {
     if !took.is_zero() {
         parts.push(format!("{:.1} s", took.as_secs_f64()));
     }
-    format!("\x1b[1m{}\x1b[0m  {}", run.id, parts.join(" · "))
+    let id = match log.and_then(|it| std::path::absolute(it).ok()) {
+        Some(path) => format!("\x1b]8;;file://{}\x1b\\{}\x1b]8;;\x1b\\", path.display(), run.id),
+        None => run.id.to_string(),
+    };
+    format!("\x1b[1m{id}\x1b[0m  {}", parts.join(" · "))
 }
 
 /// On one line, and without anything that steers a terminal.
-fn line(text: &str) -> String {
+pub fn line(text: &str) -> String {
     printable(text).replace(['\n', '\t'], " ")
 }

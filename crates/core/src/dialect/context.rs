@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+use crate::redact::is_secret_variable;
 use crate::source::{Entry, FileId, Node, Scalar, Shape, Sources, Span};
 use crate::{suite, syntax};
 
@@ -200,7 +201,7 @@ impl<'a> Context<'a> {
         }
         suite::replace(text, |name| {
             let name = name.strip_prefix("env.")?;
-            if is_secret(name) && !self.path_of(span.file).ends_with(SETTINGS_FILE) {
+            if is_secret_variable(name) && !self.path_of(span.file).ends_with(SETTINGS_FILE) {
                 let message =
                     format!("`{name}` looks like a secret, and what stands here goes to models and reports");
                 let help = "name the variable in `.jurist/config.yaml` or in a server's `env` instead";
@@ -462,9 +463,3 @@ pub(super) fn pretty(value: &serde_json::Value) -> String {
 
 /// Where a project keeps its settings.
 pub(super) const SETTINGS_FILE: &str = ".jurist/config.yaml";
-
-/// Whether a variable's name says that it holds a key or a password.
-fn is_secret(name: &str) -> bool {
-    let name = name.to_uppercase();
-    ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS"].iter().any(|it| name.ends_with(it))
-}

@@ -22,6 +22,8 @@ pub struct Settings {
     pub vendors: BTreeMap<String, CustomVendor>,
     pub network: Network,
     pub limits: Limits,
+    /// Patterns of what must not be kept, besides what looks like a key.
+    pub redact: Vec<String>,
 }
 
 /// Dollars per million tokens.
@@ -81,6 +83,7 @@ pub(super) fn read(cx: &Context<'_>, node: &Node) -> Settings {
         vendors: each(&fields, "vendors", "vendor", vendor),
         network: fields.fields("network", "network").map(network).unwrap_or_default(),
         limits: fields.fields("limits", "set of limits").map(limits).unwrap_or_default(),
+        redact: patterns(&fields),
     };
     fields.finish();
     settings
@@ -98,6 +101,22 @@ fn each<T>(
         Some((it.key.clone(), Fields::new(fields.cx, &it.value, what).and_then(&read)?))
     };
     entries.iter().filter_map(one).collect()
+}
+
+/// Patterns that compile; the others are errors at their place.
+fn patterns(fields: &Fields<'_>) -> Vec<String> {
+    let cx = fields.cx;
+    let one = |node: &Node| {
+        let pattern = cx.raw_text(node, "redact")?;
+        match crate::redact::Redactor::new([], std::slice::from_ref(&pattern)) {
+            Ok(_) => Some(pattern),
+            Err(error) => {
+                cx.error(Code::BadValue, node.span, format!("this is no pattern: {error}"));
+                None
+            }
+        }
+    };
+    fields.list("redact").unwrap_or_default().iter().filter_map(one).collect()
 }
 
 fn price(fields: Fields<'_>) -> Option<ModelPrice> {

@@ -146,7 +146,7 @@ fn is_bad(rubric: &serde_json::Value, id: &str) -> bool {
     })
 }
 
-fn word(value: &impl serde::Serialize) -> String {
+pub fn word(value: &impl serde::Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     value.as_str().unwrap_or_default().replace('_', " ")
 }

@@ -15,6 +15,7 @@ fn run() -> Run {
         .unwrap();
         CaseResult {
             case: case.to_owned(),
+            trial: None,
             candidate: case.to_owned(),
             rubric: rubric.version().clone(),
             verdict: Verdict {

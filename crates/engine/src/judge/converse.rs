@@ -3,13 +3,17 @@
 use jurist_core::grade::{Attempt, Failure, Outcome, Spend};
 use jurist_core::judge::{Asked, Malformed};
 
+use serde::{Deserialize, Serialize};
+
 use super::Member;
 use crate::call::{Called, Caller, NotCalled, Tries};
 use crate::model::{Message, Reply, Request, Role, Stop};
 
 /// A prompt and the raw reply.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
+    /// What it is about; the first of several that were asked together.
+    pub criterion: String,
     pub request: Request,
     pub reply: Result<String, String>,
 }
@@ -73,6 +77,7 @@ pub(super) async fn converse<T>(
     loop {
         let called = caller.call(&member.line, &request, &mut tries).await;
         let exchange = transcript.then(|| Exchange {
+            criterion: String::new(),
             request: request.clone(),
             reply: called.as_ref().map(|it| it.reply.text.clone()).map_err(|it| it.error.detail.clone()),
         });

@@ -13,7 +13,7 @@ use jurist_core::score::{self, Answer, Quote};
 use jurist_core::suite::Calls;
 use serde_json::Value as Json;
 
-use super::converse::{Took, Trouble, converse};
+use super::converse::{Exchange, Took, Trouble, converse};
 use super::{Case, Member, Opinion};
 use crate::call::Caller;
 use crate::embed::Embedders;
@@ -77,7 +77,9 @@ impl Sitting<'_> {
         let (mut grades, mut exchanges) = (Vec::new(), Vec::new());
         for (question, answered) in questions.iter().zip(known) {
             let Some(mut answered) = answered else { continue };
-            exchanges.append(&mut answered.took.exchanges);
+            let criterion = question.id();
+            let own = std::mem::take(&mut answered.took.exchanges);
+            exchanges.extend(own.into_iter().map(|it| Exchange { criterion: criterion.clone(), ..it }));
             grades.push(self.recorded(question, answered));
         }
         Ok(Opinion { judge: self.member.line.name.clone(), verdict, grades, exchanges })

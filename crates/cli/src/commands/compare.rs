@@ -1,0 +1,137 @@
+use std::io::Write;
+
+use jurist_core::grade::Status;
+use jurist_core::quantity::plural;
+use jurist_core::report::{reasons, word};
+use jurist_core::run::Run;
+use jurist_core::stats::{Comparison, Difference, compare};
+use jurist_engine::runs::Runs;
+
+use super::Ended;
+use super::reporting::line;
+
+/// Say whether one run is better than another, and how sure that is
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist compare baseline.json latest
+  jurist compare 4f0c21 9b11d0 --max-drop 0.02
+  jurist compare before.json after.json --format json
+
+Runs are paired case by case. A run is named by its id, the end of its id, `latest`, or the path of a file.
+Exit codes: 0, or 1 if the score is shown to have dropped by more than --max-drop.")]
+pub struct Args {
+    #[arg(value_name = "BEFORE")]
+    before: String,
+    #[arg(value_name = "AFTER")]
+    after: String,
+    /// Fail if the score is shown to have dropped by more than this
+    #[arg(long, value_name = "DROP")]
+    max_drop: Option<f64>,
+    /// How the result is printed
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    let runs = Runs::of_project(&std::path::absolute(".")?);
+    let (before, after) = (runs.load(&args.before)?, runs.load(&args.after)?);
+    let compared = compare(&before, &after, after.seed);
+    let mut out = anstream::stdout();
+    match args.format {
+        Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&compared)?)?,
+        Format::Text => show(&mut out, &compared, &after)?,
+    }
+    let dropped = args.max_drop.is_some_and(|it| drop_is_shown(&compared, it));
+    Ok(if dropped { Ended::Failed } else { Ended::Passed })
+}
+
+/// A drop that is larger than allowed, wherever in its interval the truth lies.
+pub fn drop_is_shown(compared: &Comparison, most: f64) -> bool {
+    let is_larger = |it: &Difference| it.is_shown() && it.interval.is_some_and(|(_, high)| high < -most);
+    compared.score.as_ref().is_some_and(is_larger)
+}
+
+/// A difference that is looked for where none is shown.
+const WORTH_SEEING: f64 = 0.05;
+
+pub fn show(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow::Result<()> {
+    for caveat in &compared.caveats {
+        writeln!(out, "\x1b[33m{caveat}\x1b[0m")?;
+    }
+    let rows: Vec<(&str, &Difference)> = [("score", &compared.score), ("pass rate", &compared.pass_rate)]
+        .into_iter()
+        .filter_map(|(name, it)| Some((name, it.as_ref()?)))
+        .chain(compared.criteria.iter().map(|(name, it)| (name.as_str(), it)))
+        .collect();
+    let width = rows.iter().map(|it| it.0.chars().count()).max().unwrap_or(0).clamp(9, 40);
+    if !rows.is_empty() {
+        let title = format!("{:<width$}  before  after  difference", plural(compared.n_cases, "case"));
+        writeln!(out, "\x1b[1m{title}\x1b[0m")?;
+    }
+    for (name, it) in rows {
+        let interval =
+            it.interval.map(|(low, high)| format!("  ({low:+.3} to {high:+.3})")).unwrap_or_default();
+        let (colour, shown) = match it.is_shown() {
+            true if it.difference < 0.0 => ("31", "worse"),
+            true => ("32", "better"),
+            false => ("2", ""),
+        };
+        let name: String = line(name).chars().take(width).collect();
+        writeln!(
+            out,
+            "{name:<width$}  {:>6.3} {:>6.3}  \x1b[{colour}m{:>+10.3}{interval} {shown}\x1b[0m",
+            it.before, it.after, it.difference
+        )?;
+    }
+    for change in &compared.changed {
+        let colour = match change.after {
+            Status::Pass => "32",
+            Status::Fail => "31",
+            Status::Error | Status::Deferred => "33",
+        };
+        let score = |it: Option<f64>| it.map_or("–".to_owned(), |it| format!("{it:.2}"));
+        writeln!(
+            out,
+            "\x1b[{colour}m{}\x1b[0m  {} → {}  {} → {}",
+            line(&change.case),
+            word(&change.before),
+            word(&change.after),
+            score(change.score_before),
+            score(change.score_after)
+        )?;
+        let result = after.results.iter().find(|it| it.case == change.case);
+        for reason in
+            result.filter(|_| change.after != Status::Pass).map(|it| reasons(after, it)).into_iter().flatten()
+        {
+            writeln!(out, "    {}", line(&reason))?;
+        }
+    }
+    let left_out = [
+        (compared.only_before.len(), "only before"),
+        (compared.only_after.len(), "only after"),
+        (compared.undecided.len(), "without a verdict in one of them"),
+    ];
+    let left_out: Vec<String> = left_out
+        .iter()
+        .filter(|it| 0 < it.0)
+        .map(|(n, why)| format!("{} {why}", plural(*n, "case")))
+        .collect();
+    if !left_out.is_empty() {
+        writeln!(out, "left out: {}", left_out.join(", "))?;
+    }
+    match &compared.score {
+        Some(score) => writeln!(out, "{}", score.sentence("score", WORTH_SEEING))?,
+        None => writeln!(
+            out,
+            "No case was decided by both with the same rubric, so the scores are not compared."
+        )?,
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use jurist_core::candidate::Candidate;
+use jurist_core::plan::{Unit, calls};
+use jurist_core::run::CaseResult;
+use jurist_core::suite::{Agent, Case, Cell, Judge, Matrix, Suite};
+use jurist_engine::agent::Agents;
+use jurist_engine::execute::Job;
+use jurist_engine::judge::Bench;
+use jurist_engine::load::Project;
+use jurist_engine::runs::Runs;
+
+use super::judging::wait_for;
+use super::running::{Ready, Running};
+use super::{Ended, Loading, rubric, suite_and_settings};
+
+/// Grade what a run has graded once more, by another rubric or judge; no agent is run
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist regrade latest --rubric suite.yaml               the rubrics of its evals, by their names
+  jurist regrade latest --rubric strict.yaml --judge claude-sonnet-4-5
+  jurist compare latest-but-one latest                    what the change made of it
+
+The new grades are a run of their own; the old ones stay as they are.")]
+pub struct Args {
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// A file with an eval for each case, or with one rubric for all of them
+    #[arg(long, value_name = "FILE")]
+    rubric: PathBuf,
+    /// Which rubric, where the file has several
+    #[arg(long, value_name = "NAME")]
+    rubric_name: Option<String>,
+    #[command(flatten)]
+    running: Running,
+    #[command(flatten)]
+    loading: Loading,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    let runs = Runs::of_project(&std::path::absolute(".")?);
+    let before = runs.load(&args.run)?;
+    let Some((suite, settings)) = suite_and_settings(&args.rubric, args.loading.options())? else {
+        return Ok(Ended::BadInput);
+    };
+    let judging = &args.running.judging;
+    let (kept, lost): (Vec<&CaseResult>, Vec<&CaseResult>) =
+        before.results.iter().partition(|it| !it.material.is_empty());
+    anyhow::ensure!(!kept.is_empty(), "`{}` holds nothing that could be graded again", args.run);
+    if !lost.is_empty() {
+        crate::render::warning(&format!(
+            "{} of {} cases had nothing to grade",
+            lost.len(),
+            before.results.len()
+        ));
+    }
+    wait_for(async {
+        let resolver = judging.resolver(&settings)?;
+        let unnamed = judging.found(judging.judge(&Judge::default()), &resolver).await?.model;
+        let embedders = judging.embedders(&resolver);
+        let project = Project::of(&args.rubric, args.loading.options().outside);
+        let agents = Agents::new(Arc::clone(&resolver), BTreeMap::new(), project, None, false);
+        let agents = Arc::new(agents);
+        let mut jobs = Vec::new();
+        for (at, result) in kept.into_iter().enumerate() {
+            let case = case(args, &suite, result)?;
+            let mut judge = judging.judge(&case.judge);
+            judge.model = judge.model.or_else(|| unnamed.clone());
+            judging.consent(&judge, &suite.judges)?;
+            let mut bench = Bench::new(&resolver, &judge, &suite.judges, judging.seed, &embedders)?;
+            bench.transcript = true;
+            let trial = result.trial.unwrap_or(1);
+            for member in &mut bench.members {
+                member.draw += (trial - 1) * 1000;
+            }
+            let calls = calls(&case.rubric, &judge);
+            let unit = Unit { name: result.case.clone(), cell: Cell { case, row: None }, trial, calls };
+            let material = Some(Arc::new(result.material.clone()));
+            let (unit, bench) = (Arc::new(unit), Arc::new(bench));
+            jobs.push(Job { at, unit, bench, agents: Arc::clone(&agents), material });
+        }
+        let name = before.suite.clone().unwrap_or_else(|| args.rubric.display().to_string());
+        let run = args.running.new_run(name, jobs.iter().map(|it| &it.unit.cell.case.rubric));
+        let log = runs.begin(&run)?;
+        let ready = Ready { jobs, run, log, done: BTreeMap::new() };
+        args.running.go(&runs, ready, judging.caller(&settings)?, &settings).await
+    })
+}
+
+/// The eval of the same name if the file has one, or the file's only rubric.
+fn case(args: &Args, suite: &Suite, result: &CaseResult) -> anyhow::Result<Case> {
+    let is_same =
+        |it: &&Case| result.base() == it.name || result.base().starts_with(&format!("{} [", it.name));
+    let named = suite.cases.iter().filter(|_| args.rubric_name.is_none()).find(is_same);
+    let (rubric, judge) = match named {
+        Some(case) => (Arc::clone(&case.rubric), case.judge.clone()),
+        None => {
+            let chosen = rubric(&args.rubric, args.rubric_name.as_deref(), "--rubric-name", &args.loading)?;
+            let chosen = chosen.with_context(|| format!("`{}` has no rubric", args.rubric.display()))?;
+            (chosen.rubric, chosen.judge)
+        }
+    };
+    let rubric = match judge.on_error {
+        Some(on_error) => Arc::new(rubric.with_on_error(on_error)),
+        None => rubric,
+    };
+    Ok(Case {
+        name: result.base().to_owned(),
+        description: None,
+        tags: Vec::new(),
+        metadata: serde_json::Map::new(),
+        candidate: Candidate::default(),
+        server: None,
+        targets: Vec::new(),
+        agent: Agent::default(),
+        workspace: None,
+        rubric,
+        judge,
+        matrix: Matrix::default(),
+        data: None,
+        repeat: if result.trial.is_some() { 2 } else { 1 },
+    })
+}

@@ -1,0 +1,27 @@
+use jurist_engine::runs::Runs;
+
+use super::Ended;
+use super::reporting::{Reporter, reporter};
+
+/// Write a run that is kept in another format
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist report latest --reporter html=report.html
+  jurist report run.json --reporter junit=results.xml --reporter md
+A run is named by its id, the end of its id, `latest`, or the path of a file.")]
+pub struct Args {
+    #[arg(value_name = "RUN")]
+    run: String,
+    /// The format; to a file with FORMAT=FILE; may be given several times
+    #[arg(long, value_name = "FORMAT[=FILE]", value_parser = reporter, required = true)]
+    reporter: Vec<Reporter>,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    let run = Runs::of_project(&std::path::absolute(".")?).load(&args.run)?;
+    for reporter in &args.reporter {
+        reporter.write(&run)?;
+    }
+    Ok(Ended::Passed)
+}

@@ -1,0 +1,364 @@
+//! Two runs of one suite, pair by pair: what is different, and whether that can be more than chance.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::resample::{Cluster, holm, interval, sign_test};
+use super::special::{even_odds, normal_cdf, quantile};
+use crate::grade::{GraderKind, Status};
+use crate::quantity::plural;
+use crate::run::{CaseResult, Run};
+
+/// A p-value under which a difference is taken to be shown.
+const ALPHA: f64 = 0.05;
+
+/// What two runs say about each other. `before` and `after` are in the order they were given.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// What else differs between the two, so that a difference may come from there.
+    pub caveats: Vec<String>,
+    /// Cases that both decided with the same rubric.
+    pub n_cases: usize,
+    /// Cases of one of them alone.
+    pub only_before: Vec<String>,
+    pub only_after: Vec<String>,
+    /// Cases that at least one of them did not decide, because a grader broke or was not asked.
+    pub undecided: Vec<String>,
+    pub score: Option<Difference>,
+    pub pass_rate: Option<Difference>,
+    /// By criterion; their p-values hold for all of them together.
+    pub criteria: BTreeMap<String, Difference>,
+    /// Cases whose verdict changed, the worst first.
+    pub changed: Vec<StatusChange>,
+}
+
+/// The difference of two means.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Difference {
+    pub before: f64,
+    pub after: f64,
+    pub difference: f64,
+    /// Where it may really lie, in 95 of 100 cases; not to be had from a single case.
+    pub interval: Option<(f64, f64)>,
+    /// How often chance alone makes as much of a difference.
+    pub p: f64,
+    /// Independent cases.
+    pub n: usize,
+    /// From case to case, the standard deviation of the differences.
+    pub spread: f64,
+}
+
+/// A verdict that is another one now.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StatusChange {
+    pub case: String,
+    pub before: Status,
+    pub after: Status,
+    pub score_before: Option<f64>,
+    pub score_after: Option<f64>,
+}
+
+impl Difference {
+    pub fn is_shown(&self) -> bool {
+        self.p < ALPHA && self.interval.is_some_and(|(low, high)| 0.0 < low || high < 0.0)
+    }
+
+    /// Cases that would be needed besides these to see a difference of this size four times out of five.
+    pub fn more_cases_for(&self, size: f64) -> Option<usize> {
+        let z = quantile(1.0 - ALPHA / 2.0, normal_cdf) + quantile(0.8, normal_cdf);
+        let needed = (z * self.spread / size).powi(2).ceil();
+        (self.spread > 0.0 && (self.n as f64) < needed).then(|| needed as usize - self.n)
+    }
+
+    /// What can be said of it, in a sentence that promises no more than there is.
+    pub fn sentence(&self, what: &str, size: f64) -> String {
+        let Some((low, high)) = self.interval else {
+            return format!("Of one case nobody can tell whether the {what} changed by more than chance.");
+        };
+        if self.spread == 0.0 && self.difference == 0.0 {
+            return format!("The {what} is the same in every case.");
+        }
+        if self.is_shown() {
+            let direction = if self.difference < 0.0 { "fell" } else { "rose" };
+            let (least, most) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
+            let by = self.difference.abs();
+            return format!("The {what} {direction} by {by:.3}, in truth by {least:.3} to {most:.3}.");
+        }
+        let more = match self.more_cases_for(size) {
+            Some(more) => format!("{} would detect {size}", plural(more, "more case")),
+            None => format!("these cases are enough to detect {size}"),
+        };
+        format!(
+            "No difference of the {what} can be shown: the interval {low:+.3} to {high:+.3} includes zero; {more}."
+        )
+    }
+
+    /// Pairs of values, by the case they belong to.
+    fn of<'a>(pairs: impl Iterator<Item = (&'a str, f64, f64)>, seed: u64) -> Option<Self> {
+        let mut by_case: BTreeMap<&str, Cluster> = BTreeMap::new();
+        let (mut before, mut after, mut n) = (0.0, 0.0, 0.0);
+        for (case, a, b) in pairs {
+            let cluster = by_case.entry(case).or_insert(Cluster { sum: 0.0, n: 0.0 });
+            (cluster.sum, cluster.n) = (cluster.sum + b - a, cluster.n + 1.0);
+            (before, after, n) = (before + a, after + b, n + 1.0);
+        }
+        if by_case.is_empty() {
+            return None;
+        }
+        let clusters: Vec<Cluster> = by_case.into_values().collect();
+        let means: Vec<f64> = clusters.iter().map(|it| it.sum / it.n).collect();
+        let middle = means.iter().sum::<f64>() / means.len() as f64;
+        let spread = match means.len() {
+            1 => 0.0,
+            n => (means.iter().map(|it| (it - middle).powi(2)).sum::<f64>() / (n as f64 - 1.0)).sqrt(),
+        };
+        Some(Self {
+            before: before / n,
+            after: after / n,
+            difference: (after - before) / n,
+            interval: interval(&clusters, seed),
+            p: sign_test(&clusters, seed),
+            n: clusters.len(),
+            spread,
+        })
+    }
+}
+
+/// Compares case by case. Where a rubric changed, only the criteria that stayed the same are compared.
+pub fn compare(before: &Run, after: &Run, seed: u64) -> Comparison {
+    let find = |run: &'_ Run| -> BTreeMap<String, usize> {
+        run.results.iter().enumerate().map(|(at, it)| (it.case.clone(), at)).collect()
+    };
+    let (left, right) = (find(before), find(after));
+    let only = |a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>| {
+        a.keys().filter(|it| !b.contains_key(*it)).cloned().collect::<Vec<_>>()
+    };
+    let pairs: Vec<(&CaseResult, &CaseResult)> =
+        before.results.iter().filter_map(|it| Some((it, &after.results[*right.get(&it.case)?]))).collect();
+    let decided = |it: &CaseResult| matches!(it.verdict.status, Status::Pass | Status::Fail);
+    let same: Vec<&(&CaseResult, &CaseResult)> =
+        pairs.iter().filter(|it| it.0.rubric == it.1.rubric).collect();
+    let both: Vec<&&(&CaseResult, &CaseResult)> =
+        same.iter().filter(|it| decided(it.0) && decided(it.1)).collect();
+    let passes = |it: &CaseResult| if it.verdict.status == Status::Pass { 1.0 } else { 0.0 };
+
+    let scores = both.iter().filter_map(|(a, b)| Some((a.base(), a.verdict.score?, b.verdict.score?)));
+    let mut pass_rate = Difference::of(both.iter().map(|(a, b)| (a.base(), passes(a), passes(b))), seed);
+    if let Some(rate) = pass_rate.as_mut().filter(|it| it.n == both.len()) {
+        // Each case once: the exact test (McNemar) counts those that changed.
+        let count =
+            |from: f64| both.iter().filter(|(a, b)| passes(a) == from && passes(b) != from).count() as u64;
+        rate.p = even_odds(count(1.0), count(0.0));
+    }
+    let mut changed: Vec<StatusChange> = same
+        .iter()
+        .filter(|(a, b)| a.verdict.status != b.verdict.status)
+        .map(|(a, b)| StatusChange {
+            case: a.case.clone(),
+            before: a.verdict.status,
+            after: b.verdict.status,
+            score_before: a.verdict.score,
+            score_after: b.verdict.score,
+        })
+        .collect();
+    let rank = |it: &StatusChange| match (it.before, it.after) {
+        (Status::Pass, Status::Fail) => 0,
+        (_, Status::Error) => 1,
+        (_, Status::Fail) => 2,
+        (_, Status::Deferred) => 3,
+        (_, Status::Pass) => 4,
+    };
+    changed.sort_by_key(rank);
+    Comparison {
+        caveats: caveats(before, after, &pairs),
+        n_cases: both.iter().map(|it| it.0.base()).collect::<BTreeSet<_>>().len(),
+        only_before: only(&left, &right),
+        only_after: only(&right, &left),
+        undecided: same
+            .iter()
+            .filter(|it| !decided(it.0) || !decided(it.1))
+            .map(|it| it.0.case.clone())
+            .collect(),
+        score: Difference::of(scores, seed),
+        pass_rate,
+        criteria: criteria(before, after, &pairs, seed),
+        changed,
+    }
+}
+
+fn criteria(
+    before: &Run,
+    after: &Run,
+    pairs: &[(&CaseResult, &CaseResult)],
+    seed: u64,
+) -> BTreeMap<String, Difference> {
+    let mut values: BTreeMap<&str, Vec<(&str, f64, f64)>> = BTreeMap::new();
+    for (a, b) in pairs {
+        let (old, new) = (before.rubrics.get(&a.rubric), after.rubrics.get(&b.rubric));
+        for (id, score) in means(a) {
+            let is_same = a.rubric == b.rubric
+                || old.zip(new).is_some_and(|(old, new)| {
+                    let (old, new) = (definition(old, id), definition(new, id));
+                    old.is_some() && old == new
+                });
+            if let Some(other) = means(b).get(id).filter(|_| is_same) {
+                values.entry(id).or_default().push((a.base(), score, *other));
+            }
+        }
+    }
+    let mut all: BTreeMap<String, Difference> = values
+        .into_iter()
+        .filter_map(|(id, pairs)| Some((id.to_owned(), Difference::of(pairs.into_iter(), seed)?)))
+        .collect();
+    let adjusted = holm(&all.values().map(|it| it.p).collect::<Vec<_>>());
+    for (difference, p) in all.values_mut().zip(adjusted) {
+        difference.p = p;
+    }
+    all
+}
+
+/// Of each criterion, the mean over those who answered it.
+fn means(result: &CaseResult) -> BTreeMap<&str, f64> {
+    let mut sums: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    for grade in &result.grades {
+        if let Some(unit) = grade.outcome.unit() {
+            let sum = sums.entry(&grade.criterion).or_default();
+            (sum.0, sum.1) = (sum.0 + unit, sum.1 + 1.0);
+        }
+    }
+    sums.into_iter().map(|(id, (sum, n))| (id, sum / n)).collect()
+}
+
+/// How a canonical rubric words a criterion, wherever it stands.
+fn definition<'a>(rubric: &'a Json, id: &str) -> Option<&'a Json> {
+    match rubric {
+        Json::Object(map) if map.get("id").or(map.get("name")).and_then(Json::as_str) == Some(id) => {
+            Some(rubric)
+        }
+        Json::Object(map) => map.values().find_map(|it| definition(it, id)),
+        Json::Array(items) => items.iter().find_map(|it| definition(it, id)),
+        _ => None,
+    }
+}
+
+/// Rubrics and judges that are not what they were.
+fn caveats(before: &Run, after: &Run, pairs: &[(&CaseResult, &CaseResult)]) -> Vec<String> {
+    let mut out = Vec::new();
+    let n_other = pairs.iter().filter(|it| it.0.rubric != it.1.rubric).count();
+    if 0 < n_other {
+        out.push(format!(
+            "The rubric changed for {n_other} of {} cases; of these only the criteria that stayed the same are compared.",
+            pairs.len()
+        ));
+    }
+    let judges = |run: &Run| -> BTreeMap<String, BTreeSet<String>> {
+        let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let grades = run.results.iter().flat_map(|it| &it.grades);
+        for grade in grades.filter(|it| it.grader.kind == GraderKind::Judge && it.outcome.unit().is_some()) {
+            all.entry(grade.grader.name.clone()).or_default().extend(grade.grader.configuration.clone());
+        }
+        all
+    };
+    let (old, new) = (judges(before), judges(after));
+    let names = |it: &BTreeMap<String, BTreeSet<String>>| it.keys().cloned().collect::<Vec<_>>().join(", ");
+    if !old.is_empty() && !new.is_empty() {
+        if old.keys().ne(new.keys()) {
+            out.push(format!(
+                "The judge changed from {} to {}; a difference may be theirs.",
+                names(&old),
+                names(&new)
+            ));
+        } else if n_other == 0 && old != new {
+            out.push("The judge's prompts or settings changed; a difference may be theirs.".to_owned());
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A run of cases with one score each; without one, its judge broke.
+    pub(in crate::stats) fn run_of(cases: &[(&str, Option<f64>)]) -> Run {
+        let result = |(case, score): &(&str, Option<f64>)| {
+            let (status, outcome) = match score {
+                Some(score) => {
+                    let status = if *score < 0.7 { "fail" } else { "pass" };
+                    (status, json!({ "kind": "scored", "value": score, "unit": score }))
+                }
+                None => ("error", json!({ "kind": "failed", "failure": "timeout", "detail": "60 s" })),
+            };
+            json!({
+                "case": case, "candidate": case, "rubric": "r".repeat(64), "spend": {},
+                "verdict": { "status": status, "score": score, "counts": crate::grade::Counts::default() },
+                "grades": [{
+                    "candidate": case, "criterion": "a", "grader": { "kind": "judge", "name": "m1" }, "outcome": outcome,
+                }],
+            })
+        };
+        let run = json!({
+            "format": crate::grade::FORMAT, "id": "run_0190c4d27e1b7a3c9f50b8e6d1a24c7e", "seed": 0,
+            "started": "2026-01-01T00:00:00Z", "rubrics": {}, "spend": {},
+            "results": cases.iter().map(result).collect::<Vec<_>>(),
+        });
+        serde_json::from_value(run).unwrap()
+    }
+
+    #[test]
+    fn pairs_are_compared_and_nothing_else() {
+        let before =
+            run_of(&[("a", Some(0.9)), ("b", Some(0.8)), ("c", Some(0.2)), ("gone", Some(1.0)), ("e", None)]);
+        let after = run_of(&[
+            ("a", Some(0.4)),
+            ("b", Some(0.9)),
+            ("c", Some(0.8)),
+            ("new", Some(0.0)),
+            ("e", Some(1.0)),
+        ]);
+        let found = compare(&before, &after, 7);
+        assert_eq!((found.n_cases, found.only_before.len(), found.only_after.len()), (3, 1, 1));
+        assert_eq!(found.undecided, ["e"]);
+        let score = found.score.unwrap();
+        assert!((score.difference - 0.2 / 3.0).abs() < 1e-12 && !score.is_shown());
+        assert!(score.more_cases_for(0.05).is_some_and(|it| 100 < it));
+        let sentence = score.sentence("score", 0.05);
+        assert!(
+            sentence.starts_with("No difference of the score can be shown")
+                && sentence.contains("more cases"),
+            "{sentence}"
+        );
+        let changed: Vec<&str> = found.changed.iter().map(|it| it.case.as_str()).collect();
+        assert_eq!(changed, ["a", "c", "e"]);
+        assert!(found.caveats.is_empty(), "{:?}", found.caveats);
+        assert_eq!(found, compare(&before, &after, 7));
+    }
+
+    #[test]
+    fn a_difference_is_shown_when_chance_cannot_make_it() {
+        let names: Vec<String> = (0..30).map(|it| format!("case {it}")).collect();
+        let run = |score: &dyn Fn(usize) -> f64| {
+            let cases: Vec<(&str, Option<f64>)> =
+                names.iter().enumerate().map(|(at, it)| (it.as_str(), Some(score(at)))).collect();
+            run_of(&cases)
+        };
+        let before = run(&|at| 0.8 + 0.01 * (at % 5) as f64);
+        let after = run(&|at| 0.6 + 0.01 * (at % 7) as f64);
+        let found = compare(&before, &after, 7);
+        let score = found.score.unwrap();
+        let (low, high) = score.interval.unwrap();
+        assert!(score.is_shown() && low < -0.18 && high < -0.15, "{score:?}");
+        assert!(
+            score.sentence("score", 0.05).starts_with("The score fell by 0.19"),
+            "{}",
+            score.sentence("score", 0.05)
+        );
+        assert!(found.criteria.values().all(Difference::is_shown));
+        let same = compare(&before, &before, 7);
+        assert!(!same.score.unwrap().is_shown() && same.changed.is_empty());
+    }
+}

@@ -1,0 +1,141 @@
+//! Intervals and tests by drawing again from what there is.
+
+use super::special::{normal_cdf, quantile, t_cdf};
+
+const N_DRAWS: usize = 9_999;
+
+/// Numbers that look like chance and are the same for the same seed (SplitMix64).
+pub(super) struct Chance(u64);
+
+impl Chance {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut it = self.0;
+        it = (it ^ (it >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        it ^ (it >> 31)
+    }
+
+    /// One of the numbers under `n`, each as likely as the others to within 2⁻⁶⁴.
+    pub(super) fn below(&mut self, n: usize) -> usize {
+        ((u128::from(self.next()) * n as u128) >> 64) as usize
+    }
+}
+
+/// Values that belong together, such as the trials of one case: their sum and their number.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cluster {
+    pub(super) sum: f64,
+    pub(super) n: f64,
+}
+
+fn mean(clusters: impl Iterator<Item = Cluster>) -> f64 {
+    let (sum, n) = clusters.fold((0.0, 0.0), |(sum, n), it| (sum + it.sum, n + it.n));
+    sum / n
+}
+
+/// Where the mean may really lie, in 95 of 100 cases: whole clusters are drawn again, and the percentiles
+/// are set wider for few clusters, as Student's distribution is. `None` for fewer than two.
+pub(super) fn interval(clusters: &[Cluster], seed: u64) -> Option<(f64, f64)> {
+    let n = clusters.len();
+    if n < 2 {
+        return None;
+    }
+    let mut chance = Chance::new(seed);
+    let mut means: Vec<f64> = (0..N_DRAWS).map(|_| mean((0..n).map(|_| clusters[chance.below(n)]))).collect();
+    means.sort_by(f64::total_cmp);
+    let degrees = n as f64 - 1.0;
+    let wide = (n as f64 / degrees).sqrt() * quantile(0.975, |it| t_cdf(it, degrees));
+    let share = normal_cdf(-wide);
+    let at = |share: f64| means[((share * (N_DRAWS as f64 + 1.0)).round() as usize).clamp(1, N_DRAWS) - 1];
+    Some((at(share), at(1.0 - share)))
+}
+
+/// How often chance alone makes a mean at least as far from zero: signs of whole clusters are turned.
+pub(super) fn sign_test(clusters: &[Cluster], seed: u64) -> f64 {
+    let n = clusters.len();
+    let sums: Vec<f64> = clusters.iter().map(|it| it.sum).filter(|it| *it != 0.0).collect();
+    let found = sums.iter().sum::<f64>().abs() - 1e-12;
+    if sums.is_empty() || n == 0 {
+        return 1.0;
+    }
+    // Few enough to look at every way.
+    if sums.len() <= 13 {
+        let ways = 1_u32 << sums.len();
+        let turned = |way: u32| {
+            let signed = sums.iter().enumerate().map(|(at, it)| if way >> at & 1 == 1 { -it } else { *it });
+            signed.sum::<f64>().abs()
+        };
+        let extreme = (0..ways).filter(|it| found <= turned(*it)).count();
+        return extreme as f64 / f64::from(ways);
+    }
+    let mut chance = Chance::new(seed ^ 0x5157);
+    let extreme = (0..N_DRAWS)
+        .filter(|_| {
+            let mut bits = 0;
+            let signed = sums.iter().enumerate().map(|(at, it)| {
+                if at % 64 == 0 {
+                    bits = chance.next();
+                }
+                if bits >> (at % 64) & 1 == 1 { -it } else { *it }
+            });
+            found <= signed.sum::<f64>().abs()
+        })
+        .count();
+    (extreme + 1) as f64 / (N_DRAWS + 1) as f64
+}
+
+/// P-values that hold for all together (Holm).
+pub(super) fn holm(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    let (mut adjusted, mut most) = (vec![1.0; values.len()], 0.0_f64);
+    for (rank, at) in order.into_iter().enumerate() {
+        most = most.max(values[at] * (values.len() - rank) as f64).min(1.0);
+        adjusted[at] = most;
+    }
+    adjusted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn single(values: &[f64]) -> Vec<Cluster> {
+        values.iter().map(|it| Cluster { sum: *it, n: 1.0 }).collect()
+    }
+
+    #[test]
+    fn intervals_hold_what_they_promise() {
+        // Of 400 samples of 12 from a normal distribution around zero, about 95 % of the intervals hold zero.
+        let mut chance = Chance::new(3);
+        let mut normal = || (0..12).map(|_| chance.below(1_000_000) as f64 / 1e6).sum::<f64>() - 6.0;
+        let held = (0..400)
+            .filter(|seed| {
+                let sample: Vec<f64> = (0..12).map(|_| normal()).collect();
+                interval(&single(&sample), *seed).is_some_and(|(low, high)| low <= 0.0 && 0.0 <= high)
+            })
+            .count();
+        assert!((368..=392).contains(&held), "{held}");
+        assert_eq!(interval(&single(&[1.0]), 1), None);
+        assert_eq!(interval(&single(&[0.5; 9]), 1), Some((0.5, 0.5)));
+        let some = single(&[0.1, -0.3, 0.2, 0.4]);
+        assert_eq!(interval(&some, 1), interval(&some, 1));
+    }
+
+    #[test]
+    fn tests_count_what_chance_could_do() {
+        // Of 2⁴ ways to turn four signs, two are as extreme as all alike.
+        assert!((sign_test(&single(&[1.0, 1.0, 1.0, 1.0, 0.0]), 1) - 0.125).abs() < 1e-12);
+        assert!((sign_test(&single(&[0.0, 0.0]), 1) - 1.0).abs() < 1e-12);
+        let many: Vec<f64> = (0..60).map(|it| if it % 2 == 0 { 1.0 } else { -1.0 }).collect();
+        assert!(0.9 < sign_test(&single(&many), 1));
+        assert!(sign_test(&single(&[0.3; 40]), 1) < 0.001);
+        let adjusted = holm(&[0.01, 0.04, 0.03]);
+        assert!(adjusted.iter().zip([0.03, 0.06, 0.06]).all(|(a, b)| (a - b).abs() < 1e-12), "{adjusted:?}");
+    }
+}

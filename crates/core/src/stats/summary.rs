@@ -1,0 +1,144 @@
+//! What a run says as a whole: means with their uncertainty, and cases that change from trial to trial.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::resample::{Cluster, interval};
+use crate::grade::Status;
+use crate::run::{CaseResult, Run};
+
+/// A mean over cases.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    pub mean: f64,
+    /// Where it may really lie, in 95 of 100 cases; not to be had from a single case.
+    pub interval: Option<(f64, f64)>,
+    /// Independent cases.
+    pub n: usize,
+}
+
+impl Estimate {
+    /// Values by the case they belong to; trials of one case are not independent.
+    pub(super) fn of<'a>(values: impl Iterator<Item = (&'a str, f64)>, seed: u64) -> Option<Self> {
+        let mut by_case: BTreeMap<&str, Cluster> = BTreeMap::new();
+        for (case, value) in values {
+            let cluster = by_case.entry(case).or_insert(Cluster { sum: 0.0, n: 0.0 });
+            (cluster.sum, cluster.n) = (cluster.sum + value, cluster.n + 1.0);
+        }
+        let clusters: Vec<Cluster> = by_case.into_values().collect();
+        let (sum, n) = clusters.iter().fold((0.0, 0.0), |(sum, n), it| (sum + it.sum, n + it.n));
+        (0.0 < n).then(|| Self { mean: sum / n, interval: interval(&clusters, seed), n: clusters.len() })
+    }
+}
+
+/// The mean score of a run, and that of each criterion in the order in which they appear.
+pub fn estimates(run: &Run) -> (Option<Estimate>, Vec<(String, Estimate)>) {
+    let score =
+        Estimate::of(run.results.iter().filter_map(|it| Some((it.base(), it.verdict.score?))), run.seed);
+    let mut values: Vec<(&str, Vec<(&str, f64)>)> = Vec::new();
+    for result in &run.results {
+        for grade in &result.grades {
+            let Some(unit) = grade.outcome.unit() else { continue };
+            match values.iter_mut().find(|it| it.0 == grade.criterion) {
+                Some((_, all)) => all.push((result.base(), unit)),
+                None => values.push((&grade.criterion, vec![(result.base(), unit)])),
+            }
+        }
+    }
+    let criteria = values
+        .into_iter()
+        .filter_map(|(id, all)| Some((id.to_owned(), Estimate::of(all.into_iter(), run.seed)?)));
+    (score, criteria.collect())
+}
+
+/// Cases that were tried several times.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Trials {
+    pub n_cases: usize,
+    /// The most trials of one case.
+    pub k: usize,
+    /// Share of cases of which at least one trial passed.
+    pub any: f64,
+    /// Share of cases of which all did.
+    pub all: f64,
+    /// Cases that passed now and then, the most undecided first.
+    pub flaky: Vec<Flaky>,
+}
+
+/// A case that passes now and then.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Flaky {
+    pub case: String,
+    pub passed: usize,
+    /// Trials that came to a verdict.
+    pub decided: usize,
+}
+
+impl Flaky {
+    /// Share of trials that go against the majority.
+    pub fn flip_rate(&self) -> f64 {
+        self.passed.min(self.decided - self.passed) as f64 / self.decided as f64
+    }
+}
+
+/// `None` if nothing was tried twice. Errors and deferrals are no trials.
+pub fn trials(run: &Run) -> Option<Trials> {
+    let mut by_case: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let decided = |it: &&CaseResult| matches!(it.verdict.status, Status::Pass | Status::Fail);
+    for result in run.results.iter().filter(|it| it.trial.is_some()).filter(decided) {
+        let count = by_case.entry(result.base()).or_default();
+        (count.0, count.1) = (count.0 + usize::from(result.verdict.status == Status::Pass), count.1 + 1);
+    }
+    let n_cases = by_case.len();
+    let share = |wanted: &dyn Fn(&(usize, usize)) -> bool| {
+        by_case.values().filter(|it| wanted(it)).count() as f64 / n_cases as f64
+    };
+    let mut flaky: Vec<Flaky> = by_case
+        .iter()
+        .filter(|(_, (passed, decided))| 0 < *passed && passed < decided)
+        .map(|(case, (passed, decided))| Flaky {
+            case: (*case).to_owned(),
+            passed: *passed,
+            decided: *decided,
+        })
+        .collect();
+    flaky.sort_by(|a, b| b.flip_rate().total_cmp(&a.flip_rate()));
+    (0 < n_cases).then(|| Trials {
+        n_cases,
+        k: by_case.values().map(|it| it.1).max().unwrap_or(0),
+        any: share(&|it| 0 < it.0),
+        all: share(&|it| it.0 == it.1),
+        flaky,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::compare::tests::run_of;
+    use super::*;
+
+    #[test]
+    fn trials_of_one_case_are_one_case() {
+        let scores = [("a", 1.0), ("a", 0.2), ("a", 0.9), ("b", 1.0), ("b", 1.0), ("b", 0.9)];
+        let names: Vec<String> = scores
+            .iter()
+            .enumerate()
+            .map(|(at, it)| format!("{} [trial {} of 3]", it.0, at % 3 + 1))
+            .collect();
+        let cases: Vec<(&str, Option<f64>)> =
+            names.iter().zip(scores).map(|(name, it)| (name.as_str(), Some(it.1))).collect();
+        let mut run = run_of(&cases);
+        assert_eq!(trials(&run), None);
+        for result in &mut run.results {
+            result.trial = Some(1);
+        }
+        let found = trials(&run).unwrap();
+        assert_eq!((found.n_cases, found.k, found.any, found.all), (2, 3, 1.0, 0.5));
+        assert_eq!(found.flaky, [Flaky { case: "a".into(), passed: 2, decided: 3 }]);
+        assert!((found.flaky[0].flip_rate() - 1.0 / 3.0).abs() < 1e-12);
+        let (score, criteria) = estimates(&run);
+        assert_eq!(score.unwrap().n, 2);
+        assert_eq!((criteria[0].0.as_str(), criteria[0].1), ("a", score.unwrap()));
+    }
+}
