@@ -102,7 +102,7 @@ impl Redactor {
     /// ```
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = redact(text);
-        for value in self.values.iter() {
+        for value in &self.values {
             if text.contains(value.as_str()) {
                 text = Cow::Owned(text.replace(value.as_str(), REDACTED));
             }
@@ -132,7 +132,7 @@ impl Redactor {
                 }
                 _ => false,
             },
-            Value::Array(items) => items.iter_mut().fold(false, |any, it| self.json(it) || any),
+            Value::Array(items) => items.iter_mut().filter_map(|it| self.json(it).then_some(())).count() != 0,
             Value::Object(map) => map.iter_mut().fold(false, |any, (name, it)| {
                 let is_told = it.as_str().is_some_and(|it| !it.is_empty() && it != REDACTED);
                 if is_told && is_secret_field(name) {

@@ -68,7 +68,14 @@ pub fn show(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow:
     let rows: Vec<(&str, &Difference)> = [("score", &compared.score), ("pass rate", &compared.pass_rate)]
         .into_iter()
         .filter_map(|(name, it)| Some((name, it.as_ref()?)))
-        .chain(compared.criteria.iter().map(|(name, it)| (name.as_str(), it)))
+        // A rubric of one question has nothing to add.
+        .chain(
+            compared
+                .criteria
+                .iter()
+                .filter(|_| 1 < compared.criteria.len())
+                .map(|(name, it)| (name.as_str(), it)),
+        )
         .collect();
     let width = rows.iter().map(|it| it.0.chars().count()).max().unwrap_or(0).clamp(9, 40);
     if !rows.is_empty() {
@@ -79,14 +86,14 @@ pub fn show(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow:
         let interval =
             it.interval.map(|(low, high)| format!("  ({low:+.3} to {high:+.3})")).unwrap_or_default();
         let (colour, shown) = match it.is_shown() {
-            true if it.difference < 0.0 => ("31", "worse"),
-            true => ("32", "better"),
+            true if it.difference < 0.0 => ("31", " worse"),
+            true => ("32", " better"),
             false => ("2", ""),
         };
         let name: String = line(name).chars().take(width).collect();
         writeln!(
             out,
-            "{name:<width$}  {:>6.3} {:>6.3}  \x1b[{colour}m{:>+10.3}{interval} {shown}\x1b[0m",
+            "{name:<width$}  {:>6.3} {:>6.3}  \x1b[{colour}m{:>+10.3}{interval}{shown}\x1b[0m",
             it.before, it.after, it.difference
         )?;
     }

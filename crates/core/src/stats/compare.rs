@@ -77,7 +77,7 @@ impl Difference {
         let Some((low, high)) = self.interval else {
             return format!("Of one case nobody can tell whether the {what} changed by more than chance.");
         };
-        if self.spread == 0.0 && self.difference == 0.0 {
+        if self.spread <= 0.0 && self.difference.abs() <= 0.0 {
             return format!("The {what} is the same in every case.");
         }
         if self.is_shown() {
@@ -148,9 +148,11 @@ pub fn compare(before: &Run, after: &Run, seed: u64) -> Comparison {
     let mut pass_rate = Difference::of(both.iter().map(|(a, b)| (a.base(), passes(a), passes(b))), seed);
     if let Some(rate) = pass_rate.as_mut().filter(|it| it.n == both.len()) {
         // Each case once: the exact test (McNemar) counts those that changed.
-        let count =
-            |from: f64| both.iter().filter(|(a, b)| passes(a) == from && passes(b) != from).count() as u64;
-        rate.p = even_odds(count(1.0), count(0.0));
+        let changed = |it: &&&(&CaseResult, &CaseResult), from: Status| {
+            it.0.verdict.status == from && it.1.verdict.status != from
+        };
+        let count = |from| both.iter().filter(|it| changed(it, from)).count() as u64;
+        rate.p = even_odds(count(Status::Pass), count(Status::Fail));
     }
     let mut changed: Vec<StatusChange> = same
         .iter()
