@@ -156,8 +156,9 @@ async fn graded(job: &Job, caller: &Caller) -> (CaseResult, Vec<Exchange>) {
         Ok(found) => found,
         Err(why) => return (without_candidate(unit, &why.0, &why.1, Material::default()), Vec::new()),
     };
-    let rubric = &unit.cell.case.rubric;
-    let case = Case { candidate: &unit.name, material: &material, row: unit.cell.row.as_ref(), rubric };
+    let (rubric, labels) = (&unit.cell.case.rubric, Some(&unit.cell.case.labels));
+    let row = unit.cell.row.as_ref();
+    let case = Case { candidate: &unit.name, material: &material, row, rubric, labels };
     match job.bench.decide(caller, case).await {
         Ok(mut decision) => {
             let exchanges =

@@ -52,6 +52,7 @@ fn case(target: Option<Target>, server: Option<&str>) -> Case {
         judge: Judge::default(),
         matrix: Matrix::default(),
         data: None,
+        labels: BTreeMap::new(),
         repeat: 1,
     }
 }

@@ -271,7 +271,7 @@ async fn one(
     given: &Given,
 ) -> anyhow::Result<Ended> {
     let candidate = ask.candidate.display().to_string();
-    let case = Case { candidate: &candidate, material: &given.material, row: given.row.as_ref(), rubric };
+    let case = Case { candidate: &candidate, material: &given.material, row: given.row.as_ref(), rubric, labels: None };
     let decision = bench.decide(caller, case).await?;
     let mut out = anstream::stdout();
     if ask.json {
@@ -640,6 +640,6 @@ async fn scripted(record: &Json) -> Result<Decision, String> {
         embedders: None,
         transcript: false,
     };
-    let case = Case { candidate: "line", material: &material, row: None, rubric };
+    let case = Case { candidate: "line", material: &material, row: None, rubric, labels: None };
     bench.decide(&Caller::default(), case).await.map_err(|error| error.to_string())
 }

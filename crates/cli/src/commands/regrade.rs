@@ -122,6 +122,7 @@ fn case(args: &Args, suite: &Suite, result: &CaseResult) -> anyhow::Result<Case>
         judge,
         matrix: Matrix::default(),
         data: None,
+        labels: BTreeMap::new(),
         repeat: if result.trial.is_some() { 2 } else { 1 },
     })
 }

@@ -10,11 +10,12 @@ use super::rubric::{Extra, Named, body, check, rubric};
 use super::{lower, monitor, potato, rows};
 use crate::candidate::{Candidate, TraceSource};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::rubric::{OnError, Rubric};
+use crate::rubric::GraderKind;
+use crate::rubric::{OnError, Rubric, Value};
 use crate::source::{Entry, FileId, Node, Shape, Span};
 use crate::suite::{
-    Agent, Aggregate, Calls, Case, Data, Escalate, Judge, Jury, Matrix, Row, Server, Suite, Target, TieBreak,
-    Workspace,
+    Agent, Aggregate, Calls, Case, Data, Escalate, Judge, Jury, Label, Matrix, Row, Server, Suite, Target,
+    TieBreak, Workspace,
 };
 
 /// Keys that only a native suite has at its top.
@@ -402,6 +403,7 @@ fn eval(
         judge: judge.or(&suite.judge),
         candidate,
         data,
+        labels: rubric.as_ref().map(|it| labels(&fields, it)).unwrap_or_default(),
         rubric: match rubric {
             Some(rubric) => rubric,
             None => {
@@ -505,6 +507,53 @@ fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {
     let (label, config) = (fields.text("label"), fields.raw_json_map("config"));
     fields.finish();
     Some(Target { id: id?, label, config })
+}
+
+/// What people have answered: a value, or `{value, by, reason}`, for criteria that wait for a person.
+fn labels(fields: &Fields<'_>, rubric: &Rubric) -> BTreeMap<String, Label> {
+    let cx = fields.cx;
+    let mut labels = BTreeMap::new();
+    for entry in fields.map("labels").unwrap_or_default() {
+        let (node, by, reason) = match entry.value.map() {
+            None => (Some(&entry.value), None, None),
+            Some(_) => {
+                let Some(own) = Fields::new(cx, &entry.value, "label") else { continue };
+                let found = (own.need("value"), own.text("by"), own.text("reason"));
+                own.finish();
+                found
+            }
+        };
+        let Some(node) = node else { continue };
+        let Some(question) = rubric.questions().find(|it| it.id() == entry.key) else {
+            let ids: Vec<String> = rubric.questions().map(|it| it.id()).collect();
+            let message = format!("the rubric has no criterion `{}`", entry.key);
+            cx.report(
+                Diagnostic::error(Code::UnknownName, entry.key_span, message)
+                    .suggest(&entry.key, ids.iter().map(String::as_str), "criteria"),
+            );
+            continue;
+        };
+        if !question.criterion.by.contains(&GraderKind::Human) {
+            cx.report(
+                Diagnostic::warning(Code::NoEffect, entry.key_span, "no person is asked about this")
+                    .help("give the criterion `by: human`"),
+            );
+        }
+        let value = match cx.json(node) {
+            serde_json::Value::Bool(it) => Value::Bool(it),
+            serde_json::Value::Number(it) => Value::Number(it.as_f64().unwrap_or(f64::NAN)),
+            serde_json::Value::String(it) => Value::Text(it),
+            _ => {
+                cx.wrong_type(node, "labels", "a point of the scale");
+                continue;
+            }
+        };
+        match question.unit(&value) {
+            Ok(_) => drop(labels.insert(entry.key.clone(), Label { value, by, reason })),
+            Err(error) => cx.error(Code::BadValue, node.span, error.to_string()),
+        }
+    }
+    labels
 }
 
 fn agent(fields: Fields<'_>) -> Agent {

@@ -74,7 +74,20 @@ fn case(case: &Case, suite: &Suite) -> Tree {
                     .maybe("prompts", some(case.matrix.prompts.clone()))
             }),
         )
+        .maybe("labels", some(case.labels.iter().collect()).map(|it| Tree::Map(it.into_iter().map(label).collect())))
         .unless(1, "repeat", case.repeat)
+}
+
+fn label((id, label): (&String, &crate::suite::Label)) -> (String, Tree) {
+    let value = serde_json::to_value(&label.value).unwrap_or_default();
+    let tree = match (&label.by, &label.reason) {
+        (None, None) => Tree::from(&value),
+        (by, reason) => Tree::map()
+            .with("value", Tree::from(&value))
+            .maybe("by", by.as_deref())
+            .maybe("reason", reason.as_deref()),
+    };
+    (id.clone(), tree)
 }
 
 fn some<T>(items: Vec<T>) -> Option<Vec<T>> {

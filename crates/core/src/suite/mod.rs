@@ -48,8 +48,18 @@ pub struct Case {
     pub judge: Judge,
     pub matrix: Matrix,
     pub data: Option<Data>,
+    /// What people have answered, by the id of the question.
+    pub labels: BTreeMap<String, Label>,
     /// Trials per case.
     pub repeat: u32,
+}
+
+/// A person's answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Label {
+    pub value: crate::rubric::Value,
+    pub by: Option<String>,
+    pub reason: Option<String>,
 }
 
 /// A program, model or service that answers a prompt.
@@ -323,6 +333,7 @@ impl Case {
             judge: self.judge.clone(),
             matrix: self.matrix.clone(),
             data: None,
+            labels: self.labels.clone(),
             repeat: self.repeat,
         }
     }

@@ -13,7 +13,7 @@ use jurist_core::grade::{Grade, Spend, Status, Verdict};
 use jurist_core::judge::{BadTemplate, Prompter};
 use jurist_core::rubric::Rubric;
 use jurist_core::score::{self, Combine, PanelVerdict};
-use jurist_core::suite::{Calls, Judge, Jury};
+use jurist_core::suite::{Calls, Judge, Jury, Label};
 
 use crate::call::Caller;
 use crate::embed::Embedders;
@@ -113,6 +113,8 @@ pub struct Case<'a> {
     pub material: &'a Material,
     pub row: Option<&'a jurist_core::suite::Row>,
     pub rubric: &'a Rubric,
+    /// What people have answered.
+    pub labels: Option<&'a BTreeMap<String, Label>>,
 }
 
 /// What one member said.

@@ -184,6 +184,11 @@ impl Sitting<'_> {
             return Ok(self.checked(method).await);
         }
         if !criterion.by.contains(&GraderKind::Judge) {
+            if let Some(label) = self.case.labels.and_then(|it| it.get(&question.id())) {
+                let outcome = self.valued(question, &label.value);
+                let reason = label.reason.as_deref().unwrap_or_default();
+                return Ok(Answered { kind: GraderKind::Human, ..settled(outcome, reason) });
+            }
             return Ok(settled(Outcome::Deferred { why: Deferral::WaitsForPerson }, "a person answers this"));
         }
         match (&criterion.ask, question.node) {
@@ -247,10 +252,7 @@ impl Sitting<'_> {
 
     fn scored(&self, question: &Question<'_>, said: &Said, took: Took, template: &str) -> Answered {
         let outcome = match &said.value {
-            Some(value) => match question.unit(value) {
-                Ok(unit) => Outcome::Scored { value: value.clone(), unit },
-                Err(error) => Outcome::Failed { failure: Failure::OffScale, detail: error.to_string() },
-            },
+            Some(value) => self.valued(question, value),
             None => Outcome::Abstained { why: said.reason.clone() },
         };
         let evidence = self.found(&said.quotes);
@@ -262,6 +264,13 @@ impl Sitting<'_> {
             Quote::Missing
         };
         Answered { quote, evidence, took, template: template.to_owned(), ..settled(outcome, &said.reason) }
+    }
+
+    fn valued(&self, question: &Question<'_>, value: &Value) -> Outcome {
+        match question.unit(value) {
+            Ok(unit) => Outcome::Scored { value: value.clone(), unit },
+            Err(error) => Outcome::Failed { failure: Failure::OffScale, detail: error.to_string() },
+        }
     }
 
     fn found(&self, quotes: &[String]) -> Vec<Evidence> {
@@ -322,6 +331,11 @@ impl Sitting<'_> {
         let grader = match (answered.kind, &question.criterion.ask) {
             (GraderKind::Check, Ask::Check(method)) => {
                 Grader { kind: GraderKind::Check, name: method.entry.name.to_owned(), configuration: None }
+            }
+            (GraderKind::Human, _) => {
+                let label = self.case.labels.and_then(|it| it.get(&question.id()));
+                let name = label.and_then(|it| it.by.clone()).unwrap_or_else(|| "a person".to_owned());
+                Grader { kind: GraderKind::Human, name, configuration: None }
             }
             _ if answered.outcome == (Outcome::Deferred { why: Deferral::WaitsForPerson }) => {
                 Grader { kind: GraderKind::Human, name: "nobody yet".to_owned(), configuration: None }

@@ -565,6 +565,7 @@ fn case(
         judge,
         matrix,
         data: None,
+        labels: BTreeMap::new(),
         repeat: own_repeat.or(options.and_then(|it| it.repeat)).unwrap_or(defaults.repeat),
     })
 }
