@@ -1,8 +1,9 @@
 //! A row per grade, for spreadsheets.
 
+use super::said::quote;
 use super::{status_word, word};
-use crate::grade::Outcome;
-use crate::run::Run;
+use crate::grade::{Grade, Outcome, Usd};
+use crate::run::{CaseResult, Run};
 
 pub(super) fn render(run: &Run) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -27,40 +28,51 @@ pub(super) fn render(run: &Run) -> String {
     write(&head.map(str::to_owned));
     for result in &run.results {
         for grade in &result.grades {
-            let (outcome, value) = match &grade.outcome {
-                Outcome::Scored { value, .. } => ("scored".to_owned(), value.to_string()),
-                Outcome::NotApplicable => ("not applicable".to_owned(), String::new()),
-                Outcome::Abstained { why } => ("abstained".to_owned(), why.clone()),
-                Outcome::Failed { failure, detail } => (word(failure), detail.clone()),
-                Outcome::Deferred { why } => (word(why), String::new()),
-            };
-            let number = |it: Option<f64>| it.map(|it| it.to_string()).unwrap_or_default();
-            let quotes: Vec<&str> = grade.evidence.iter().map(|it| it.quote.as_str()).collect();
-            write(&[
-                result.case.clone(),
-                result.candidate.clone(),
-                status_word(result.verdict.status).to_owned(),
-                number(result.verdict.score),
-                number(run.pass_mark(&result.rubric)),
-                grade.criterion.clone(),
-                grade.grader.name.clone(),
-                outcome,
-                value,
-                number(grade.outcome.unit()),
-                grade.reason.as_str().to_owned(),
-                quotes.join(" | "),
-                grade.spend.cost.map(|it| (it.nanos() as f64 / 1e9).to_string()).unwrap_or_default(),
-                result.rubric.as_str().to_owned(),
-            ]);
+            write(&row(run, result, Some(grade)));
+        }
+        // A case that nobody graded is still one.
+        if result.grades.is_empty() {
+            write(&row(run, result, None));
         }
     }
     String::from_utf8(writer.into_inner().expect("memory is writable")).expect("only text was written")
 }
 
+fn row(run: &Run, result: &CaseResult, grade: Option<&Grade>) -> [String; 14] {
+    let (outcome, value) = match grade.map(|it| &it.outcome) {
+        None => (String::new(), String::new()),
+        Some(Outcome::Scored { value, .. }) => ("scored".to_owned(), value.to_string()),
+        Some(Outcome::NotApplicable) => ("not applicable".to_owned(), String::new()),
+        Some(Outcome::Abstained { why }) => ("abstained".to_owned(), why.clone()),
+        Some(Outcome::Failed { failure, detail }) => (word(failure), detail.clone()),
+        Some(Outcome::Deferred { why }) => (word(why), String::new()),
+    };
+    let number = |it: Option<f64>| it.map(|it| it.to_string()).unwrap_or_default();
+    let dollars = |it: Usd| (it.nanos() as f64 / 1e9).to_string();
+    let quotes: Vec<String> = grade.iter().flat_map(|it| &it.evidence).map(quote).collect();
+    let cost = grade.map_or(result.spend.cost, |it| it.spend.cost);
+    [
+        result.case.clone(),
+        result.candidate.clone(),
+        status_word(result.verdict.status).to_owned(),
+        number(result.verdict.score),
+        number(run.pass_mark(&result.rubric)),
+        grade.map(|it| it.criterion.clone()).unwrap_or_default(),
+        grade.map(|it| it.grader.name.clone()).unwrap_or_default(),
+        outcome,
+        value,
+        number(grade.and_then(|it| it.outcome.unit())),
+        grade.map(|it| it.reason.as_str().to_owned()).unwrap_or_default(),
+        quotes.join(" | "),
+        cost.map(dollars).unwrap_or_default(),
+        result.rubric.as_str().to_owned(),
+    ]
+}
+
 /// A cell that no spreadsheet takes for a formula.
 fn plain(text: &str) -> String {
     let is_number = text.parse::<f64>().is_ok();
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']) && !is_number {
         format!("'{text}")
     } else {
         text.to_owned()

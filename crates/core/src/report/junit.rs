@@ -1,52 +1,72 @@
 //! JUnit's XML, as CI systems read it: failures, errors and skipped cases are three things.
+//!
+//! It keeps to Jenkins' schema (`junit-10.xsd`), which has no properties for a case.
+//! They stand in its output instead, one `[[PROPERTY|name=value]]` a line.
 
 use std::fmt::Write as _;
 
-use super::{Tally, judges, reasons};
+use super::said::{all, figures, seconds};
+use super::{Tally, reasons};
 use crate::grade::Status;
-use crate::run::Run;
+use crate::run::{CaseResult, Run};
 
 pub(super) fn render(run: &Run) -> String {
     let tally = Tally::of(run);
     let name = escaped(run.suite.as_deref().unwrap_or("jurist"));
-    let counts = format!(
-        "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
-        run.results.len(),
-        tally.failed,
-        tally.errors,
-        tally.deferred
-    );
+    let mut counts =
+        format!("tests=\"{}\" failures=\"{}\" errors=\"{}\"", run.results.len(), tally.failed, tally.errors);
+    if let Some(seconds) = seconds(run) {
+        let _ = write!(counts, " time=\"{seconds:.3}\"");
+    }
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(out, "<testsuites name=\"{name}\" {counts}>");
-    let _ = writeln!(out, "  <testsuite name=\"{name}\" {counts} timestamp=\"{}\">", run.started);
+    let _ = writeln!(
+        out,
+        "  <testsuite name=\"{name}\" {counts} skipped=\"{}\" timestamp=\"{}\">",
+        tally.deferred, run.started
+    );
+    properties(&mut out, run);
     for result in &run.results {
         let _ = writeln!(out, "    <testcase name=\"{}\" classname=\"{name}\">", escaped(&result.case));
-        let score = result.verdict.score.map(|it| it.to_string()).unwrap_or_default();
-        let cost = result.spend.cost.map(|it| it.to_string()).unwrap_or_default();
-        let (rubric, judges) = (result.rubric.as_str().to_owned(), judges(result));
-        let mark = run.pass_mark(&result.rubric).map(|it| it.to_string()).unwrap_or_default();
-        let _ = writeln!(out, "      <properties>");
-        for (key, value) in
-            [("score", score), ("pass_mark", mark), ("rubric", rubric), ("judges", judges), ("cost", cost)]
-        {
-            let _ = writeln!(out, "        <property name=\"{key}\" value=\"{}\"/>", escaped(&value));
-        }
-        let _ = writeln!(out, "      </properties>");
         let why = reasons(run, result);
         let first = escaped(why.first().map_or("", String::as_str));
         let all = escaped(&why.join("\n"));
         let _ = match result.verdict.status {
             Status::Pass => Ok(()),
-            Status::Fail => writeln!(out, "      <failure message=\"{first}\">{all}</failure>"),
-            Status::Error => writeln!(out, "      <error message=\"{first}\">{all}</error>"),
-            Status::Deferred => writeln!(out, "      <skipped message=\"{first}\"/>"),
+            Status::Fail => writeln!(out, "      <failure type=\"fail\" message=\"{first}\">{all}</failure>"),
+            Status::Error => writeln!(out, "      <error type=\"error\" message=\"{first}\">{all}</error>"),
+            Status::Deferred => writeln!(out, "      <skipped type=\"deferred\" message=\"{first}\"/>"),
         };
+        let _ = writeln!(out, "      <system-out>{}</system-out>", output(run, result));
         let _ = writeln!(out, "    </testcase>");
     }
     out + "  </testsuite>\n</testsuites>\n"
 }
 
+/// What holds for the whole run.
+fn properties(out: &mut String, run: &Run) {
+    let rubrics: Vec<&str> = run.rubrics.keys().map(crate::grade::Version::as_str).collect();
+    let cost = run.spend.cost.map(|it| it.to_string());
+    let found = [("run", Some(run.id.to_string())), ("rubrics", Some(rubrics.join(" "))), ("cost", cost)];
+    let _ = writeln!(out, "    <properties>");
+    for (key, value) in found.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))) {
+        let _ = writeln!(out, "      <property name=\"{key}\" value=\"{}\"/>", escaped(value));
+    }
+    let _ = writeln!(out, "    </properties>");
+}
+
+fn output(run: &Run, result: &CaseResult) -> String {
+    let figures = figures(run, result).into_iter().filter_map(|(name, value)| {
+        // Nothing may end the mark but what is written here.
+        Some(format!("[[PROPERTY|{name}={}]]", escaped(&value?.replace(['\n', ']'], " "))))
+    });
+    let said = all(result).into_iter().flat_map(|it| it.lines()).map(|it| escaped(&it));
+    figures.chain(said).collect::<Vec<_>>().join("\n")
+}
+
 /// Text inside XML; characters that XML cannot hold are replaced.
+///
+/// `[[` is taken apart: after it, CI systems look for files to attach, and a candidate has none to offer.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -56,7 +76,9 @@ fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\n' => out.push_str("&#10;"),
+            '\r' => out.push_str("&#13;"),
             '\t' => out.push_str("&#9;"),
+            '[' if out.ends_with('[') => out.push_str(" ["),
             it if it.is_control() || matches!(it, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
             it => out.push(it),
         }

@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::{Tally, judges, mean_score, reasons, status_word};
+use super::said::{all, quote, seconds};
+use super::{Tally, gates, judges, mean_score, status_word};
 use crate::grade::Status;
-use crate::run::Run;
+use crate::run::{CaseResult, Run};
 
 pub(super) fn render(run: &Run) -> String {
     let tally = Tally::of(run);
-    let mut out = format!("# {}\n\n", run.suite.as_deref().unwrap_or("Jurist"));
+    let mut out = format!("# {}\n\n", cell(run.suite.as_deref().unwrap_or("Jurist")));
     let _ = writeln!(
         out,
         "{} passed, {} failed, {} errors, {} deferred. Run `{}`.",
@@ -27,38 +28,77 @@ pub(super) fn render(run: &Run) -> String {
     if let Some(mean) = mean_score(run) {
         let _ = writeln!(out, "Mean score {mean:.3}.");
     }
+    if let Some(cost) = run.spend.cost {
+        let _ = writeln!(out, "Cost {cost}.");
+    }
+    if let Some(seconds) = seconds(run) {
+        let _ = writeln!(out, "Took {seconds:.1} s.");
+    }
+    table(&mut out, run);
+    let (passed, rest): (Vec<_>, Vec<_>) =
+        run.results.iter().partition(|it| it.verdict.status == Status::Pass);
+    for result in rest {
+        case(&mut out, result);
+    }
+    if !passed.is_empty() {
+        let _ = writeln!(out, "\n<details>\n<summary>{} passed</summary>", passed.len());
+        for result in passed {
+            case(&mut out, result);
+        }
+        let _ = writeln!(out, "\n</details>");
+    }
+    out
+}
+
+fn table(out: &mut String, run: &Run) {
     let _ = writeln!(
         out,
-        "\n| case | status | score | pass mark | judges | cost |\n| --- | --- | ---: | ---: | --- | ---: |"
+        "\n| case | status | score | pass mark | judges | cost | rubric |\n\
+         | --- | --- | ---: | ---: | --- | ---: | --- |"
     );
     for result in &run.results {
         let number = |it: Option<f64>| it.map_or_else(|| "–".to_owned(), |it| format!("{it:.2}"));
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} |",
             cell(&result.case),
             status_word(result.verdict.status),
             number(result.verdict.score),
             number(run.pass_mark(&result.rubric)),
             cell(&judges(result)),
-            result.spend.cost.map_or_else(|| "–".to_owned(), |it| it.to_string())
+            result.spend.cost.map_or_else(|| "–".to_owned(), |it| it.to_string()),
+            result.rubric.short()
         );
     }
-    for result in run.results.iter().filter(|it| it.verdict.status != Status::Pass) {
-        let _ = writeln!(out, "\n## {}\n", cell(&result.case));
-        for reason in reasons(run, result) {
-            let _ = writeln!(out, "- {}", cell(&reason));
-        }
-    }
-    out
 }
 
-/// Text that cannot break out of a table, nor become markup.
+/// What was said about a case, and the quotes it rests on.
+fn case(out: &mut String, result: &CaseResult) {
+    let _ = writeln!(out, "\n## {}: {}\n", cell(&result.case), status_word(result.verdict.status));
+    for gate in gates(result) {
+        let _ = writeln!(out, "- {}", cell(&gate));
+    }
+    for said in all(result) {
+        let _ = writeln!(out, "- {}", cell(&said.line()));
+        for evidence in said.evidence {
+            let _ = writeln!(out, "  - {}", cell(&quote(evidence)));
+        }
+    }
+}
+
+/// Text that cannot break out of a table, nor become markup, nor call anybody.
 fn cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
-            '|' | '<' | '>' | '*' | '_' | '`' | '[' | ']' | '#' | '\\' => {
+            // GitHub tells everyone whose name follows an `@`, escaped or not; a space without width stops it.
+            '@' => out.push_str("@\u{200b}"),
+            '|' | '<' | '>' | '*' | '_' | '`' | '[' | ']' | '#' | '\\' | '~' | '&' | '$' => {
+                out.push('\\');
+                out.push(letter);
+            }
+            // Only at its start a text would become a list or a line.
+            '-' | '+' | '=' if out.trim_start().is_empty() => {
                 out.push('\\');
                 out.push(letter);
             }

@@ -3,10 +3,18 @@
 //! Errors and deferrals are failures in none of them.
 
 mod csv;
+mod finding;
+mod github;
+mod gitlab;
 mod html;
 mod junit;
 mod markdown;
+mod otel;
+mod said;
+mod sarif;
 mod tap;
+
+pub use github::summary as github_summary;
 
 use crate::grade::{Outcome, Status};
 use crate::run::{CaseResult, Run};
@@ -23,10 +31,18 @@ pub enum Format {
     Csv,
     /// One page for people, that needs nothing else.
     Html,
+    /// What failed, for code scanning.
+    Sarif,
+    /// What failed, as GitLab's code quality report.
+    Gitlab,
+    /// Annotations of a GitHub workflow; its page is [`github_summary`].
+    Github,
+    /// OpenTelemetry's evaluation events.
+    Otel,
 }
 
 impl Format {
-    pub const ALL: [(&'static str, Self); 7] = [
+    pub const ALL: [(&'static str, Self); 11] = [
         ("json", Self::Json),
         ("ndjson", Self::Ndjson),
         ("junit", Self::Junit),
@@ -34,6 +50,10 @@ impl Format {
         ("tap", Self::Tap),
         ("csv", Self::Csv),
         ("html", Self::Html),
+        ("sarif", Self::Sarif),
+        ("gitlab", Self::Gitlab),
+        ("github", Self::Github),
+        ("otel", Self::Otel),
     ];
 }
 
@@ -41,16 +61,29 @@ impl Format {
 pub fn render(format: Format, run: &Run) -> String {
     match format {
         Format::Json => serde_json::to_string_pretty(run).expect("a run is plain data") + "\n",
-        Format::Ndjson => {
-            let line = |it: &CaseResult| serde_json::to_string(it).expect("a result is plain data") + "\n";
-            run.results.iter().map(line).collect()
-        }
+        Format::Ndjson => run.results.iter().map(|it| line(run, it)).collect(),
         Format::Junit => junit::render(run),
         Format::Markdown => markdown::render(run),
         Format::Tap => tap::render(run),
         Format::Csv => csv::render(run),
         Format::Html => html::render(run),
+        Format::Sarif => sarif::render(run),
+        Format::Gitlab => gitlab::render(run),
+        Format::Github => github::render(run),
+        Format::Otel => otel::render(run),
     }
+}
+
+/// A case as the contract has it, with the one thing that only its rubric knows.
+fn line(run: &Run, result: &CaseResult) -> String {
+    #[derive(serde::Serialize)]
+    struct Line<'a> {
+        #[serde(flatten)]
+        result: &'a CaseResult,
+        pass_mark: Option<f64>,
+    }
+    let line = Line { result, pass_mark: run.pass_mark(&result.rubric) };
+    serde_json::to_string(&line).expect("a result is plain data") + "\n"
 }
 
 /// How many cases came to what.

@@ -2,14 +2,17 @@
 
 use std::fmt::Write as _;
 
-use super::{judges, reasons};
+use super::reasons;
+use super::said::{all, figures, quote, seconds};
 use crate::grade::Status;
-use crate::run::Run;
+use crate::run::{CaseResult, Run};
 
 pub(super) fn render(run: &Run) -> String {
-    let mut out = format!("TAP version 14\n1..{}\n", run.results.len());
+    let mut out = format!("TAP version 14\n1..{}\n# run {}\n", run.results.len(), run.id);
+    if let Some(seconds) = seconds(run) {
+        let _ = writeln!(out, "# took {seconds:.1} s");
+    }
     for (at, result) in run.results.iter().enumerate() {
-        let name = result.case.replace(['#', '\n', '\r', '\\'], " ");
         let (word, directive) = match result.verdict.status {
             Status::Pass => ("ok", ""),
             Status::Fail => ("not ok", ""),
@@ -17,31 +20,57 @@ pub(super) fn render(run: &Run) -> String {
             Status::Error => ("not ok", " # TODO error: a grader broke"),
             Status::Deferred => ("ok", " # SKIP deferred: nobody was asked"),
         };
+        let name = name(&result.case);
         let _ = writeln!(out, "{word} {} - {name}{directive}", at + 1);
-        let text = |it: &str| serde_json::Value::from(it).to_string();
-        let _ = writeln!(out, "  ---");
-        let _ =
-            writeln!(out, "  score: {}", result.verdict.score.map_or("~".to_owned(), |it| it.to_string()));
-        let _ = writeln!(
-            out,
-            "  pass_mark: {}",
-            run.pass_mark(&result.rubric).map_or("~".to_owned(), |it| it.to_string())
-        );
-        let _ = writeln!(out, "  rubric: {}", result.rubric.as_str());
-        let _ = writeln!(out, "  judges: {}", text(&judges(result)));
-        let _ = writeln!(
-            out,
-            "  cost: {}",
-            text(&result.spend.cost.map(|it| it.to_string()).unwrap_or_default())
-        );
-        let reasons = reasons(run, result);
-        if !reasons.is_empty() {
-            let _ = writeln!(out, "  reasons:");
-            for reason in reasons {
-                let _ = writeln!(out, "    - {}", text(&reason));
-            }
+        diagnosis(&mut out, run, result);
+    }
+    out
+}
+
+/// A name that is all of a line, to parsers in JavaScript too; after a last `{` they would look for tests inside it.
+fn name(case: &str) -> String {
+    let cannot_stand = |it: char| it.is_control() || matches!(it, '#' | '\\' | '\u{2028}' | '\u{2029}');
+    case.replace(cannot_stand, " ").trim_end_matches([' ', '{']).to_owned()
+}
+
+/// A block of YAML, in which every text is in quotes.
+fn diagnosis(out: &mut String, run: &Run, result: &CaseResult) {
+    let _ = writeln!(out, "  ---");
+    for (name, value) in figures(run, result) {
+        let is_number = matches!(name, "score" | "pass_mark");
+        let value = value.map(|it| if is_number { it } else { text(&it) });
+        let _ = writeln!(out, "  {name}: {}", value.as_deref().unwrap_or("~"));
+    }
+    let reasons: Vec<String> = reasons(run, result).iter().map(|it| text(it)).collect();
+    let _ = writeln!(out, "  reasons: [{}]", reasons.join(", "));
+    let said = all(result);
+    if !said.is_empty() {
+        let _ = writeln!(out, "  criteria:");
+    }
+    for said in said {
+        let _ = writeln!(out, "    - criterion: {}", text(&said.criteria.join(", ")));
+        for (key, value) in
+            [("answer", said.answer.as_str()), ("judge", said.grader), ("reason", said.reason)]
+        {
+            let _ = writeln!(out, "      {key}: {}", text(value));
         }
-        let _ = writeln!(out, "  ...");
+        let quotes: Vec<String> = said.evidence.iter().map(|it| text(&quote(it))).collect();
+        let _ = writeln!(out, "      evidence: [{}]", quotes.join(", "));
+    }
+    let _ = writeln!(out, "  ...");
+}
+
+/// JSON's quotes, which are YAML's too; of control characters YAML wants more written out.
+fn text(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    let mut out = String::with_capacity(quoted.len());
+    for letter in quoted.chars() {
+        match letter {
+            '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(letter));
+            }
+            it => out.push(it),
+        }
     }
     out
 }

@@ -1,8 +1,9 @@
 use super::*;
 use crate::candidate::Material;
-use crate::grade::{Counts, Failure, Grade, Reason, Spend, Time, Verdict};
+use crate::grade::{Counts, Evidence, FailedGate, Failure, Gate, Grade, Reason, Spend, Time, Usd, Verdict};
 use crate::rubric::{Ask, Criterion, Draft, Rubric, Scale};
 use crate::run::RunId;
+use serde_json::{Value as Json, json};
 
 /// A run with a case of each kind, and a name that would break out of every format.
 fn run() -> Run {
@@ -55,11 +56,34 @@ fn run() -> Run {
     }
 }
 
+/// The failed case alone, about which a judge, the candidate and the suite's author say the worst there is.
+fn hostile(text: &str) -> Run {
+    let mut run = run();
+    run.results.remove(0);
+    run.results.truncate(1);
+    let result = &mut run.results[0];
+    result.case = text.to_owned();
+    let found = crate::grade::Found { part: "response".to_owned(), start: 3, end: 9 };
+    result.grades[0].reason = Reason::new(text);
+    result.grades[0].evidence = vec![Evidence { quote: text.to_owned(), found: Some(found) }];
+    result.grades[0].spend.cost = Some(Usd::from_nanos(1_500_000));
+    result.spend = result.grades[0].spend;
+    run.suite = Some(format!("{text}.yaml"));
+    run.ended = Some(Time::from_micros(13_250_000));
+    run
+}
+
+fn json(format: Format, run: &Run) -> Json {
+    serde_json::from_str(&render(format, run)).unwrap()
+}
+
 #[test]
 fn every_format_keeps_failures_errors_and_deferrals_apart() {
     let run = run();
     let junit = render(Format::Junit, &run);
     assert!(junit.contains("tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\""), "{junit}");
+    // Its schema has no such count for all suites together.
+    assert!(junit.contains("tests=\"4\" failures=\"1\" errors=\"1\">"), "{junit}");
     assert_eq!(
         [
             junit.matches("<failure ").count(),
@@ -68,9 +92,7 @@ fn every_format_keeps_failures_errors_and_deferrals_apart() {
         ],
         [1, 1, 1]
     );
-    assert!(
-        junit.contains("name=\"pass_mark\" value=\"0.7\"") && junit.contains("name=\"score\" value=\"0.25\"")
-    );
+    assert!(junit.contains("[[PROPERTY|pass_mark=0.7]]") && junit.contains("[[PROPERTY|score=0.25]]"));
     assert!(!junit.contains("<b>") && !junit.contains('\u{1b}'));
     let tap = render(Format::Tap, &run);
     assert!(
@@ -91,6 +113,15 @@ fn every_format_keeps_failures_errors_and_deferrals_apart() {
         "{html}"
     );
     assert_eq!(html.matches("<details").count(), 4);
+    let sarif = json(Format::Sarif, &run);
+    assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), 1);
+    let told = &sarif["runs"][0]["invocations"][0]["toolExecutionNotifications"];
+    assert_eq!((&told[0]["level"], &told[1]["level"]), (&"error".into(), &"note".into()));
+    assert_eq!(told.as_array().unwrap().len(), 2);
+    assert_eq!(json(Format::Gitlab, &run).as_array().unwrap().len(), 1);
+    let github = render(Format::Github, &run);
+    let kinds: Vec<&str> = github.lines().map(|it| it.split_once(' ').unwrap().0).collect();
+    assert_eq!(kinds, ["::error", "::warning", "::notice", "::notice"]);
     assert_eq!(render(Format::Ndjson, &run).lines().count(), 4);
     let back: Run = serde_json::from_str(&render(Format::Json, &run)).unwrap();
     assert_eq!(back, run);
@@ -105,4 +136,194 @@ fn a_pass_rate_comes_with_its_interval() {
         "{low} {high}"
     );
     assert_eq!(rate(0, 0), None);
+}
+
+#[test]
+fn every_format_tells_the_figures_the_reason_and_the_quote() {
+    let mut run = hostile("said so");
+    run.suite = Some("./suites/a b.yaml".to_owned());
+    let version = run.results[0].rubric.short().to_owned();
+    for (name, format) in Format::ALL {
+        let text = render(format, &run);
+        for part in ["said so", "0.25", "m1", "0.0015", &version] {
+            assert!(text.contains(part), "{name} lacks {part}: {text}");
+        }
+        // The run itself has the whole rubric, which leaves out a pass mark that is the usual one.
+        assert!(format == Format::Json || text.contains("0.7"), "{name}: {text}");
+    }
+    for format in [Format::Junit, Format::Tap, Format::Markdown, Format::Csv, Format::Gitlab, Format::Github]
+    {
+        assert!(render(format, &run).contains("“said so” (response, 3–9)"), "{format:?}");
+    }
+    let sarif = json(Format::Sarif, &run);
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(
+        (&result["ruleId"], &result["kind"], &result["level"]),
+        (&json!("a"), &json!("fail"), &json!("error"))
+    );
+    assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "suites/a%20b.yaml");
+    assert_eq!(sarif["runs"][0]["tool"]["driver"]["rules"][0]["fullDescription"]["text"], "A.");
+    assert_eq!(json(Format::Gitlab, &run)[0]["location"]["path"], "suites/a b.yaml");
+}
+
+#[test]
+fn the_same_finding_has_the_same_fingerprint_in_every_run() {
+    let prints = |run: &Run| {
+        let gitlab = json(Format::Gitlab, run)[0]["fingerprint"].clone();
+        (gitlab, json(Format::Sarif, run)["runs"][0]["results"][0]["partialFingerprints"].clone())
+    };
+    let first = run();
+    let mut again = run();
+    again.id = RunId::new(Time::from_micros(9_000_000), [1; 10]);
+    again.results[1].grades[0].reason = Reason::new("something else");
+    again.results[1].grades[0].outcome =
+        Outcome::Scored { value: crate::grade::Value::Number(0.1), unit: Some(0.1) };
+    assert_eq!(prints(&first), prints(&again));
+    again.results[1].case = "another".to_owned();
+    assert_ne!(prints(&first), prints(&again));
+}
+
+#[test]
+fn gates_weigh_more_than_a_low_score_and_that_more_than_a_flaw() {
+    let severity = |unit: f64, gate: bool| {
+        let mut run = hostile("x");
+        run.results[0].grades[0].outcome =
+            Outcome::Scored { value: crate::grade::Value::Number(unit), unit: Some(unit) };
+        if gate {
+            let criterion = Some("a".to_owned());
+            run.results[0].verdict.failed_gates = vec![FailedGate { gate: Gate::Required, criterion }];
+        }
+        let sarif = json(Format::Sarif, &run)["runs"][0]["results"][0].clone();
+        (json(Format::Gitlab, &run)[0]["severity"].clone(), sarif["level"].clone(), sarif["ruleId"].clone())
+    };
+    assert_eq!(severity(0.9, true), (json!("critical"), json!("error"), json!("a")));
+    assert_eq!(severity(0.2, false), (json!("major"), json!("error"), json!("a")));
+    assert_eq!(severity(0.9, false), (json!("minor"), json!("warning"), json!("a")));
+    // A case that failed is never left out, even if all its criteria are met.
+    assert_eq!(severity(1.0, false), (json!("major"), json!("error"), json!("verdict")));
+}
+
+#[test]
+fn nobody_commands_githubs_runner_but_us() {
+    let github = render(Format::Github, &hostile("100%\n::error::x, y\r\n::set-env name=A::b\u{1b}"));
+    assert_eq!(github.lines().count(), 2);
+    let title = "title=100%25%0A%3A%3Aerror%3A%3Ax%2C y%0D%0A%3A%3Aset-env name=A%3A%3Ab ";
+    assert!(github.starts_with(&format!("::error {title}::")), "{github}");
+    assert!(github.lines().all(|it| it.starts_with("::error title=") || it.starts_with("::notice title=")));
+    assert!(!github.contains(['\r', '\u{1b}']));
+}
+
+#[test]
+fn a_long_page_is_cut_where_github_would_drop_it() {
+    let mut run = hostile("x");
+    assert_eq!(github_summary(&run), render(Format::Markdown, &run));
+    let one = run.results[0].clone();
+    run.results = vec![one; 20_000];
+    let page = github_summary(&run);
+    assert!(page.len() < 1024 * 1024 && page.starts_with("This page is cut"), "{}", page.len());
+}
+
+#[test]
+fn no_text_breaks_out_of_xml() {
+    let junit = render(
+        Format::Junit,
+        &hostile("]]></system-out>&\u{0}\u{fffe}\u{ffff}\r\n[[[ATTACHMENT|/etc/passwd]]"),
+    );
+    assert!(!junit.contains("]]>") && !junit.contains(['\u{0}', '\u{fffe}', '\u{ffff}', '\r']), "{junit}");
+    assert!(!junit.contains("[[ATTACHMENT") && junit.contains("]]&gt;&lt;/system-out&gt;&amp;"), "{junit}");
+    assert_eq!(junit.matches("</system-out>").count(), 1);
+}
+
+#[test]
+fn no_text_breaks_out_of_tap() {
+    let tap = render(Format::Tap, &hostile("a # SKIP\nok 2 - b\n  ...\nBail out! \\ \u{7f}\u{9b}\u{2028} {"));
+    let at_start: Vec<&str> = tap.lines().filter(|it| !it.starts_with([' ', '#'])).collect();
+    assert_eq!(at_start.len(), 3, "{tap}");
+    assert!(
+        at_start[2].starts_with("not ok 1 - a   SKIP ok 2 - b")
+            && !at_start[2].contains(['#', '\\', '\u{2028}', '{']),
+        "{tap}"
+    );
+    assert!(tap.contains(r"Bail out! \\ \u007f\u009b\u2028"), "{tap}");
+}
+
+#[test]
+fn no_text_breaks_out_of_a_markdown_table_or_calls_anybody() {
+    let markdown =
+        render(Format::Markdown, &hostile("- a | b\n\n# c\n<img src=x> [d](e) `f` @everyone &lt; ~~g~~"));
+    let text = "\\- a \\| b  \\# c \\<img src=x\\> \\[d\\](e) \\`f\\` @\u{200b}everyone \\&lt; \\~\\~g\\~\\~";
+    assert!(markdown.starts_with(&format!("# {text}.yaml\n")), "{markdown}");
+    assert!(markdown.contains(&format!("\n| {text} | fail | 0.25 | 0.70 | m1 | $0.0015 |")), "{markdown}");
+    assert!(
+        markdown.contains(&format!("\n## {text}: fail\n")) && !markdown.contains("@everyone"),
+        "{markdown}"
+    );
+}
+
+#[test]
+fn no_cell_is_a_formula_and_no_case_is_lost() {
+    for text in ["=cmd()", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1"] {
+        let csv = render(Format::Csv, &hostile(text));
+        let mut reader = ::csv::Reader::from_reader(csv.as_bytes());
+        let row = reader.records().next().unwrap().unwrap();
+        assert_eq!((&row[0], &row[10]), (format!("'{text}").as_str(), format!("'{text}").as_str()));
+    }
+    let mut run = hostile("a, \"b\"\nc");
+    run.results[0].grades.clear();
+    let csv = render(Format::Csv, &run);
+    assert!(csv.contains("\n\"a, \"\"b\"\"\nc\",bad"), "{csv}");
+}
+
+#[test]
+fn links_in_a_sarif_message_are_only_text() {
+    let sarif = json(Format::Sarif, &hostile("[x](javascript:y)\n{0}"));
+    let message = sarif["runs"][0]["results"][0]["message"]["text"].as_str().unwrap();
+    assert!(message.contains("[x] (javascript:y)\n{0}"), "{message}");
+    assert!(sarif["runs"][0]["results"][0]["locations"][0].get("physicalLocation").is_none());
+}
+
+#[test]
+fn evaluation_events_have_a_score_or_an_error() {
+    let mut run = run();
+    run.results[1].material.trace = Some(crate::candidate::Trace {
+        id: Some("4BF92F3577B34DA6A3CE929D0E0E4736".to_owned()),
+        ..crate::candidate::Trace::default()
+    });
+    let otel = render(Format::Otel, &run);
+    assert_eq!(otel.lines().count(), 1);
+    assert_eq!(otel, render(Format::Otel, &run));
+    let otel: Json = serde_json::from_str(&otel).unwrap();
+    let records = otel["resourceLogs"][0]["scopeLogs"][0]["logRecords"].as_array().unwrap();
+    let told = |at: usize, key: &str| {
+        let attributes = records[at]["attributes"].as_array().unwrap();
+        attributes.iter().find(|it| it["key"] == key).map(|it| it["value"].clone())
+    };
+    let text = |it: &str| Some(json!({ "stringValue": it }));
+    assert_eq!(records.len(), 8);
+    assert!(records.iter().all(|it| it["eventName"] == "gen_ai.evaluation.result"));
+    let (score, label) = ("gen_ai.evaluation.score.value", "gen_ai.evaluation.score.label");
+    // The grade and the verdict of the failed case.
+    assert_eq!(
+        (told(2, "gen_ai.evaluation.name"), told(3, "gen_ai.evaluation.name")),
+        (text("a"), text("verdict"))
+    );
+    assert_eq!((told(2, score), told(3, score)), (Some(json!({ "doubleValue": 0.25 })), told(2, score)));
+    assert_eq!((told(2, label), told(3, label)), (None, text("fail")));
+    assert_eq!(
+        (told(2, "jurist.judge"), told(2, "jurist.weight")),
+        (text("m1"), Some(json!({ "doubleValue": 1.0 })))
+    );
+    assert_eq!(records[2]["traceId"], "4bf92f3577b34da6a3ce929d0e0e4736");
+    assert_eq!(records[2]["timeUnixNano"], "1000000000");
+    // What broke, then what was not asked.
+    for at in [4, 5] {
+        assert_eq!((told(at, "error.type"), told(at, score), told(at, label)), (text("timeout"), None, None));
+    }
+    for at in [6, 7] {
+        assert_eq!(
+            (told(at, "error.type"), told(at, score), told(at, label)),
+            (None, None, text("deferred"))
+        );
+    }
+    assert!(records[4].get("traceId").is_none());
 }

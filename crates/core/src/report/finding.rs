@@ -1,0 +1,129 @@
+//! What failed cases failed on, for formats that list problems and not cases.
+
+use super::said::{Said, quote};
+use super::{is_bad, word};
+use crate::grade::{Grade, Status};
+use crate::run::{CaseResult, Run};
+
+/// The rule of a case that failed although no single criterion is to blame.
+const VERDICT: &str = "verdict";
+
+/// One criterion that a failed case does not fully meet.
+pub(super) struct Finding<'a> {
+    pub result: &'a CaseResult,
+    /// The criterion, or [`VERDICT`].
+    pub rule: &'a str,
+    pub severity: Severity,
+    pub message: String,
+    /// Every answer to it.
+    pub grades: Vec<&'a Grade>,
+}
+
+/// How much of the failure is due to a criterion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Severity {
+    /// It is a gate: the case fails by it alone.
+    Gate,
+    /// It lies below the pass mark.
+    Below,
+    /// It lies at the pass mark or above, and still lacks something.
+    Short,
+}
+
+impl Finding<'_> {
+    /// The same in every run of a suite, whatever the judge says and however the rubric changes.
+    pub fn fingerprint(&self, run: &Run) -> String {
+        let suite = file(run).or_else(|| run.suite.clone()).unwrap_or_default();
+        hex(&[&suite, &self.result.case, self.rule])
+    }
+
+    /// The quotes behind it, each once.
+    pub fn quotes(&self) -> Vec<String> {
+        let mut quotes: Vec<String> = Vec::new();
+        for evidence in self.grades.iter().flat_map(|it| &it.evidence) {
+            let quote = quote(evidence);
+            if !quotes.contains(&quote) {
+                quotes.push(quote);
+            }
+        }
+        quotes
+    }
+}
+
+/// All of a run, case by case; a failed case has at least one.
+pub(super) fn all(run: &Run) -> Vec<Finding<'_>> {
+    let failed = run.results.iter().filter(|it| it.verdict.status == Status::Fail);
+    failed.flat_map(|it| of(run, it)).collect()
+}
+
+fn of<'a>(run: &'a Run, result: &'a CaseResult) -> Vec<Finding<'a>> {
+    let mut rules: Vec<&str> = Vec::new();
+    let gated = result.verdict.failed_gates.iter().map(|it| it.criterion.as_deref().unwrap_or(VERDICT));
+    for rule in gated.chain(result.grades.iter().map(|it| it.criterion.as_str())) {
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    let mut found: Vec<Finding<'_>> = rules.into_iter().filter_map(|it| about(run, result, it)).collect();
+    if found.is_empty() {
+        let (rule, severity, message) = (VERDICT, Severity::Below, missed(run, result));
+        found.push(Finding { result, rule, severity, message, grades: Vec::new() });
+    }
+    found
+}
+
+/// What a criterion has to do with the failure, if it has.
+fn about<'a>(run: &'a Run, result: &'a CaseResult, rule: &'a str) -> Option<Finding<'a>> {
+    let grades: Vec<&Grade> = result.grades.iter().filter(|it| it.criterion == rule).collect();
+    let gates = result.verdict.failed_gates.iter();
+    let gates = gates.filter(|it| it.criterion.as_deref().unwrap_or(VERDICT) == rule);
+    let gates: Vec<String> = gates.map(|it| format!("gate {} failed", word(&it.gate))).collect();
+    let severity = if gates.is_empty() { severity(run, result, rule)? } else { Severity::Gate };
+    let said = grades.iter().map(|it| Said::of(it).words());
+    let said: Vec<String> = gates.into_iter().chain(said).collect();
+    let message = format!("{}: {rule}: {}", result.case, said.join("; "));
+    Some(Finding { result, rule, severity, message, grades })
+}
+
+/// How far a criterion falls short, by the mean of all who said; `None` when nothing is missing.
+fn severity(run: &Run, result: &CaseResult, rule: &str) -> Option<Severity> {
+    let grades = result.grades.iter().filter(|it| it.criterion == rule);
+    let units: Vec<f64> = grades.filter_map(|it| it.outcome.unit()).collect();
+    let mean = (!units.is_empty()).then(|| units.iter().sum::<f64>() / units.len() as f64)?;
+    // Of what must not hold, none at all is best.
+    let is_bad = run.rubrics.get(&result.rubric).is_some_and(|it| is_bad(it, rule));
+    let met = if is_bad { 1.0 - mean } else { mean };
+    let mark = run.pass_mark(&result.rubric).unwrap_or(1.0);
+    (met < 1.0).then_some(if met < mark { Severity::Below } else { Severity::Short })
+}
+
+/// Why a case failed by which no criterion stands out, such as one that is a tree.
+fn missed(run: &Run, result: &CaseResult) -> String {
+    let number = |it: Option<f64>| it.map_or_else(|| "none".to_owned(), |it| format!("{it:.2}"));
+    let (score, mark) = (number(result.verdict.score), number(run.pass_mark(&result.rubric)));
+    let why = result.verdict.path.last().and_then(|it| it.reason.as_deref());
+    let why = why.map(|it| format!(" — {it}")).unwrap_or_default();
+    format!("{}: score {score}, pass mark {mark}{why}", result.case)
+}
+
+/// The suite's file with slashes, where the suite is named by it.
+pub(super) fn file(run: &Run) -> Option<String> {
+    let path = run.suite.as_deref()?.replace('\\', "/");
+    let path = path.strip_prefix("./").unwrap_or(&path);
+    let (stem, ending) = path.rsplit('/').next()?.rsplit_once('.')?;
+    let is_ending = ending.starts_with(|it: char| it.is_ascii_alphabetic())
+        && ending.len() <= 5
+        && ending.chars().all(|it| it.is_ascii_alphanumeric());
+    (is_ending && !stem.is_empty() && !path.chars().any(char::is_control)).then(|| path.to_owned())
+}
+
+/// Sixteen bytes that stand for these texts.
+pub(super) fn hex(parts: &[&str]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        // With its length, so that no two lists run together.
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().to_hex()[..32].to_owned()
+}

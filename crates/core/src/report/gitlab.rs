@@ -1,0 +1,36 @@
+//! GitLab's code quality report: of its formats the one that a merge request shows as a list of what got worse.
+//!
+//! It knows problems only, so cases that pass, broke or wait are not in it; GitLab reads JUnit as well.
+
+use serde_json::{Value as Json, json};
+
+use super::finding::{self, Finding, Severity};
+use super::said::figure_lines;
+use crate::run::Run;
+
+pub(super) fn render(run: &Run) -> String {
+    let issues: Vec<Json> = finding::all(run).iter().map(|it| issue(run, it)).collect();
+    serde_json::to_string_pretty(&issues).expect("an issue is plain data") + "\n"
+}
+
+fn issue(run: &Run, finding: &Finding<'_>) -> Json {
+    let path = finding::file(run).or_else(|| run.suite.clone()).unwrap_or_else(|| "jurist".to_owned());
+    let facts: Vec<String> = figure_lines(run, finding.result).chain(finding.quotes()).collect();
+    json!({
+        "type": "issue",
+        "description": format!("{} [{}]", finding.message, facts.join("; ")),
+        "check_name": finding.rule,
+        "fingerprint": finding.fingerprint(run),
+        "severity": severity(finding.severity),
+        "location": { "path": path, "lines": { "begin": 1 } },
+    })
+}
+
+/// `blocker` and `info` are left to others: no criterion stops a release, and none is mere news.
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Gate => "critical",
+        Severity::Below => "major",
+        Severity::Short => "minor",
+    }
+}

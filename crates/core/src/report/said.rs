@@ -1,0 +1,116 @@
+//! What every format tells about a case, in words: its figures, and who said what and why.
+
+use super::{judges, status_word, word};
+use crate::grade::{Evidence, Grade, Outcome};
+use crate::run::{CaseResult, Run};
+
+/// The figures of a case in a fixed order; what it does not have is `None`.
+pub(super) fn figures(run: &Run, result: &CaseResult) -> [(&'static str, Option<String>); 6] {
+    let number = |it: Option<f64>| it.map(|it| it.to_string());
+    [
+        ("status", Some(status_word(result.verdict.status).to_owned())),
+        ("score", number(result.verdict.score)),
+        ("pass_mark", number(run.pass_mark(&result.rubric))),
+        ("judges", Some(judges(result)).filter(|it| !it.is_empty())),
+        ("cost", result.spend.cost.map(|it| it.to_string())),
+        ("rubric", Some(result.rubric.to_string())),
+    ]
+}
+
+/// The figures that a case has, as `name: value`.
+pub(super) fn figure_lines(run: &Run, result: &CaseResult) -> impl Iterator<Item = String> {
+    figures(run, result).into_iter().filter_map(|(name, value)| Some(format!("{name}: {}", value?)))
+}
+
+/// How long a run took, in seconds; of its cases nobody wrote it down.
+pub(super) fn seconds(run: &Run) -> Option<f64> {
+    run.ended.map(|it| (it.micros() - run.started.micros()).max(0) as f64 / 1e6)
+}
+
+/// What one grader said, about all the criteria of which it said the same.
+pub(super) struct Said<'a> {
+    pub criteria: Vec<&'a str>,
+    pub grader: &'a str,
+    pub outcome: &'a Outcome,
+    /// The outcome in words.
+    pub answer: String,
+    pub reason: &'a str,
+    pub evidence: &'a [Evidence],
+}
+
+impl<'a> Said<'a> {
+    pub fn of(grade: &'a Grade) -> Self {
+        let answer = answer(&grade.outcome);
+        let reason = grade.reason.as_str();
+        Self {
+            criteria: vec![&grade.criterion],
+            grader: &grade.grader.name,
+            outcome: &grade.outcome,
+            // A broken grader's detail is often its reason as well.
+            reason: if answer.ends_with(reason) { "" } else { reason },
+            answer,
+            evidence: &grade.evidence,
+        }
+    }
+
+    /// In a line, without its quotes.
+    pub fn line(&self) -> String {
+        format!("{}: {}", self.criteria.join(", "), self.words())
+    }
+
+    /// The line without its criteria.
+    pub fn words(&self) -> String {
+        let words = format!("{} by {}", self.answer, self.grader);
+        if self.reason.is_empty() { words } else { format!("{words} — {}", self.reason) }
+    }
+
+    /// The line, and the quotes under it.
+    pub fn lines(&self) -> Vec<String> {
+        let quotes = self.evidence.iter().map(|it| format!("  {}", quote(it)));
+        std::iter::once(self.line()).chain(quotes).collect()
+    }
+}
+
+/// Everything said about a case, in the order of its grades.
+pub(super) fn all(result: &CaseResult) -> Vec<Said<'_>> {
+    let mut all: Vec<Said<'_>> = Vec::new();
+    for it in result.grades.iter().map(Said::of) {
+        let same = |other: &&mut Said<'_>| {
+            (&other.answer, other.reason, other.grader, other.evidence)
+                == (&it.answer, it.reason, it.grader, it.evidence)
+        };
+        match all.iter_mut().find(same) {
+            // Whoever was not asked says the same to everything.
+            Some(other) => other.criteria.extend(it.criteria),
+            None => all.push(it),
+        }
+    }
+    all
+}
+
+/// A quote, and where it stands.
+pub(super) fn quote(evidence: &Evidence) -> String {
+    match &evidence.found {
+        Some(it) => format!("“{}” ({}, {}–{})", evidence.quote, it.part, it.start, it.end),
+        None => format!("“{}” (not found)", evidence.quote),
+    }
+}
+
+/// What came of a question; a score on 0..=1 follows where the answer is on another scale.
+pub(super) fn answer(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Scored { value, unit } => {
+            let value = value.to_string();
+            match unit.map(|it| format!("{it:.2}")) {
+                Some(unit) if value.parse::<f64>().is_ok_and(|it| format!("{it:.2}") == unit) => unit,
+                Some(unit) => format!("{value} ({unit})"),
+                None => value,
+            }
+        }
+        Outcome::NotApplicable => "does not apply".to_owned(),
+        Outcome::Abstained { why } => format!("could not tell: {why}"),
+        Outcome::Failed { failure, detail } if detail.is_empty() => word(failure),
+        Outcome::Failed { failure, detail } => format!("{}: {detail}", word(failure)),
+        Outcome::Deferred { why } => format!("not asked: {}", word(why)),
+    }
+}

@@ -1,0 +1,198 @@
+//! SARIF 2.1.0, for code scanning: a rule for each criterion, a result for each that a failed case does not meet.
+//!
+//! What could not be graded is told by the tool about itself and is no result.
+
+use serde_json::{Value as Json, json};
+
+use super::finding::{self, Finding, Severity};
+use super::said::{Said, all, quote, seconds};
+use super::{Tally, status_word};
+use crate::grade::{Grade, Outcome, Status};
+use crate::run::{CaseResult, Run};
+
+pub(super) fn render(run: &Run) -> String {
+    let findings = finding::all(run);
+    let mut rules = Rules::of(run);
+    let results: Vec<Json> = findings.iter().map(|it| result(run, it, &mut rules)).collect();
+    let suite = run.suite.as_deref().unwrap_or("suite");
+    let tally = Tally::of(run);
+    let log = json!({
+        "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "Jurist", "semanticVersion": env!("CARGO_PKG_VERSION"), "rules": rules.written,
+            } },
+            // Up to its last slash this names a kind of run, whose results replace those of the last one.
+            "automationDetails": { "id": format!("jurist/{suite}/{}", run.id) },
+            "invocations": [invocation(run)],
+            "results": results,
+            "properties": {
+                "suite": run.suite, "seed": run.seed, "costUsd": run.spend.cost, "seconds": seconds(run),
+                "passed": tally.passed, "failed": tally.failed, "errors": tally.errors, "deferred": tally.deferred,
+            },
+        }],
+    });
+    serde_json::to_string_pretty(&log).expect("a log is plain data") + "\n"
+}
+
+/// Every criterion of a run's rubrics, and the rest of what cases failed on.
+///
+/// Two rubrics may give one name to two criteria: results say which by its place.
+struct Rules {
+    written: Vec<Json>,
+    /// The rubric that each is from, and its id.
+    keys: Vec<(String, String)>,
+}
+
+impl Rules {
+    fn of(run: &Run) -> Self {
+        let mut rules = Self { written: Vec::new(), keys: Vec::new() };
+        for (version, rubric) in &run.rubrics {
+            rules.add_all(version.as_str(), rubric);
+        }
+        rules
+    }
+
+    fn add_all(&mut self, version: &str, rubric: &Json) {
+        for criterion in rubric["criteria"].as_array().into_iter().flatten() {
+            let id = criterion["name"].as_str().unwrap_or_default();
+            let text = ["description", "label", "name"].iter().find_map(|it| criterion[*it].as_str());
+            self.add(version, id, text.unwrap_or(id), criterion["weight"].as_f64().unwrap_or(1.0));
+            self.add_all(version, criterion);
+        }
+    }
+
+    fn add(&mut self, version: &str, id: &str, text: &str, weight: f64) {
+        self.keys.push((version.to_owned(), id.to_owned()));
+        self.written.push(json!({
+            "id": id,
+            "shortDescription": { "text": plain(text) },
+            "fullDescription": { "text": plain(text) },
+            "help": { "text": plain(text) },
+            "properties": { "rubric": version, "weight": weight },
+        }));
+    }
+
+    /// Where the rule stands; nodes of trees and the verdict itself become one when they are needed.
+    fn index(&mut self, version: &str, id: &str) -> usize {
+        let known = self.keys.iter().position(|it| it.0 == version && it.1 == id);
+        known.unwrap_or_else(|| {
+            let text = format!("`{id}` of rubric {version}");
+            self.add(version, id, &text, 1.0);
+            self.keys.len() - 1
+        })
+    }
+}
+
+fn result(run: &Run, finding: &Finding<'_>, rules: &mut Rules) -> Json {
+    let case = finding.result;
+    let level = match finding.severity {
+        Severity::Gate | Severity::Below => "error",
+        Severity::Short => "warning",
+    };
+    json!({
+        "ruleId": finding.rule,
+        "ruleIndex": rules.index(case.rubric.as_str(), finding.rule),
+        "kind": "fail",
+        "level": level,
+        "message": { "text": plain(&finding.message) },
+        "locations": [location(run, case)],
+        "partialFingerprints": { "jurist/v1": finding.fingerprint(run) },
+        "properties": {
+            "status": status_word(case.verdict.status),
+            "score": case.verdict.score, "passMark": run.pass_mark(&case.rubric),
+            "costUsd": case.spend.cost, "rubric": case.rubric,
+            "grades": finding.grades.iter().map(|it| grade(it)).collect::<Vec<_>>(),
+        },
+    })
+}
+
+fn grade(grade: &Grade) -> Json {
+    json!({
+        "judge": grade.grader.name, "kind": grade.grader.kind,
+        "answer": Said::of(grade).answer, "score": grade.outcome.unit(), "reason": grade.reason.as_str(),
+        "evidence": grade.evidence.iter().map(quote).collect::<Vec<_>>(), "costUsd": grade.spend.cost,
+    })
+}
+
+/// The case, in its suite's file where that is known. Its line is not, and code scanning wants one.
+fn location(run: &Run, case: &CaseResult) -> Json {
+    let suite = run.suite.as_deref().unwrap_or("suite");
+    let logical = json!([{
+        "name": case.case, "fullyQualifiedName": format!("{suite}/{}", case.case), "kind": "case",
+    }]);
+    match finding::file(run) {
+        None => json!({ "logicalLocations": logical }),
+        Some(file) => json!({
+            "physicalLocation": { "artifactLocation": { "uri": uri(&file) }, "region": { "startLine": 1 } },
+            "logicalLocations": logical,
+        }),
+    }
+}
+
+/// How the run itself went.
+fn invocation(run: &Run) -> Json {
+    let mut invocation = json!({
+        "executionSuccessful": Tally::of(run).errors == 0,
+        "startTimeUtc": run.started,
+        "toolExecutionNotifications":
+            run.results.iter().flat_map(|it| notifications(run, it)).collect::<Vec<_>>(),
+    });
+    if let Some(ended) = run.ended {
+        invocation["endTimeUtc"] = json!(ended);
+    }
+    invocation
+}
+
+/// What of a case could not be graded: by graders that broke, or that nobody asked.
+fn notifications(run: &Run, case: &CaseResult) -> Vec<Json> {
+    let notification = |id: &str, level: &str, text: &str| {
+        json!({
+            "descriptor": { "id": id }, "level": level,
+            "message": { "text": plain(&format!("{}: {text}", case.case)) },
+            "locations": [location(run, case)],
+            "properties": { "status": status_word(case.verdict.status), "rubric": case.rubric },
+        })
+    };
+    let mut found: Vec<Json> = all(case)
+        .iter()
+        .filter_map(|said| match said.outcome {
+            Outcome::Failed { failure, .. } => Some(notification(&tag(failure), "error", &said.line())),
+            Outcome::Deferred { why } => Some(notification(&tag(why), "note", &said.line())),
+            _ => None,
+        })
+        .collect();
+    if found.is_empty() {
+        match case.verdict.status {
+            Status::Error => found.push(notification("error", "error", "no verdict")),
+            Status::Deferred => found.push(notification("deferred", "note", "no verdict yet")),
+            Status::Pass | Status::Fail => {}
+        }
+    }
+    found
+}
+
+/// A word of the contract as it is spelled there.
+fn tag(value: &impl serde::Serialize) -> String {
+    json!(value).as_str().unwrap_or_default().to_owned()
+}
+
+/// Text in which a viewer finds no link: `[text](target)` would be one even here.
+fn plain(text: &str) -> String {
+    text.replace("](", "] (")
+}
+
+/// A path as a URI reference.
+fn uri(path: &str) -> String {
+    let mut out = String::from(if path.starts_with('/') { "file://" } else { "" });
+    for byte in path.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                out.push(byte.into());
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
