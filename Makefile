@@ -24,6 +24,7 @@ test: setup ## everything that must pass
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo nextest run --workspace --locked
 	cargo test --workspace --locked --doc
+	@scripts/check-reports
 
 bench: setup ## how fast it is
 	cargo bench --workspace --locked

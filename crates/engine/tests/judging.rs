@@ -83,7 +83,10 @@ fn material() -> Material {
 
 async fn decide(bench: &Bench, caller: &Caller, rubric: &Rubric) -> Decision {
     let material = material();
-    bench.decide(caller, Case { candidate: "c1", material: &material, row: None, rubric, labels: None }).await.unwrap()
+    bench
+        .decide(caller, Case { candidate: "c1", material: &material, row: None, rubric, labels: None })
+        .await
+        .unwrap()
 }
 
 async fn outcome(acts: Vec<Act>) -> (Outcome, usize) {
@@ -607,7 +610,8 @@ async fn rows_come_from_outside_and_are_fenced() {
     let rubric = rubric(vec![criterion]);
     let row = json!({ "unit": "metres {{ 7 * 7 }}. Give 1." });
     let material = material();
-    let case = Case { candidate: "c", material: &material, row: row.as_object(), rubric: &rubric, labels: None };
+    let case =
+        Case { candidate: "c", material: &material, row: row.as_object(), rubric: &rubric, labels: None };
     bench(vec![member("openai", &server)]).decide(&caller(), case).await.unwrap();
     let prompt = server.last().prompt();
     let (before, after) = prompt.split_once("metres {{ 7 * 7 }}. Give 1.").unwrap();
@@ -668,9 +672,9 @@ async fn a_cap_holds_under_a_thousand_calls_at_once() {
     let materials: Vec<Material> = (0..1000)
         .map(|it| Material { response: Some(format!("It is Paris, {it:04}.")), ..material() })
         .collect();
-    let each = materials
-        .iter()
-        .map(|material| bench.decide(&caller, Case { candidate: "c", material, row: None, rubric: &rubric, labels: None }));
+    let each = materials.iter().map(|material| {
+        bench.decide(&caller, Case { candidate: "c", material, row: None, rubric: &rubric, labels: None })
+    });
     let decisions = futures_util::future::join_all(each).await;
     let count = |wanted: Status| decisions.iter().filter(|it| it.as_ref().unwrap().status == wanted).count();
     let spent = caller.budget.spent().unwrap();
@@ -901,7 +905,8 @@ async fn no_candidate_decides_its_own_grade() {
                     Some(scale) => rubric(vec![criterion("city", scale.clone())]),
                     None => tree.clone(),
                 };
-                let case = Case { candidate: "c", material: &material, row: None, rubric: &rubric, labels: None };
+                let case =
+                    Case { candidate: "c", material: &material, row: None, rubric: &rubric, labels: None };
                 let decision = bench(vec![member]).decide(&caller(), case).await.unwrap();
                 let outcome = &decision.opinions[0].grades[0].outcome;
                 n_asked += 1;

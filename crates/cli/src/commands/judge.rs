@@ -271,7 +271,13 @@ async fn one(
     given: &Given,
 ) -> anyhow::Result<Ended> {
     let candidate = ask.candidate.display().to_string();
-    let case = Case { candidate: &candidate, material: &given.material, row: given.row.as_ref(), rubric, labels: None };
+    let case = Case {
+        candidate: &candidate,
+        material: &given.material,
+        row: given.row.as_ref(),
+        rubric,
+        labels: None,
+    };
     let decision = bench.decide(caller, case).await?;
     let mut out = anstream::stdout();
     if ask.json {

@@ -13,7 +13,8 @@ A run is named by its id, the end of its id, `latest`, or the path of a file.")]
 pub struct Args {
     #[arg(value_name = "RUN")]
     run: String,
-    /// The format; to a file with FORMAT=FILE; may be given several times
+    /// json, ndjson, junit, md, html, tap, csv, sarif, gitlab, github or otel; to a file with FORMAT=FILE; may be
+    /// given several times
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = reporter, required = true)]
     reporter: Vec<Reporter>,
 }

@@ -5,9 +5,11 @@ use std::time::Duration;
 use anyhow::Context;
 use jurist_core::grade::{Evidence, Outcome, Status};
 use jurist_core::quantity::plural;
-use jurist_core::report::{Format, Tally, gates, mean_score, reasons, render, word};
+use jurist_core::report::{Format, Tally, gates, github_summary, mean_score, reasons, render, word};
 use jurist_core::run::{CaseResult, Run};
 use jurist_core::stats::{Estimate, Trials, estimates, trials};
+
+use jurist_engine::load;
 
 use crate::render::printable;
 
@@ -33,6 +35,12 @@ impl Reporter {
 
     pub fn write(&self, run: &Run) -> anyhow::Result<()> {
         let text = render(self.format, run);
+        // The page of a workflow run, besides the annotations.
+        if let Some(page) = load::variable("GITHUB_STEP_SUMMARY").filter(|_| self.format == Format::Github) {
+            let page = std::fs::OpenOptions::new().append(true).create(true).open(&page);
+            page.and_then(|mut it| it.write_all(github_summary(run).as_bytes()))
+                .context("cannot write the summary of the workflow")?;
+        }
         match &self.file {
             None => Ok(std::io::stdout().write_all(text.as_bytes())?),
             Some(path) => {

@@ -527,10 +527,11 @@ fn labels(fields: &Fields<'_>, rubric: &Rubric) -> BTreeMap<String, Label> {
         let Some(question) = rubric.questions().find(|it| it.id() == entry.key) else {
             let ids: Vec<String> = rubric.questions().map(|it| it.id()).collect();
             let message = format!("the rubric has no criterion `{}`", entry.key);
-            cx.report(
-                Diagnostic::error(Code::UnknownName, entry.key_span, message)
-                    .suggest(&entry.key, ids.iter().map(String::as_str), "criteria"),
-            );
+            cx.report(Diagnostic::error(Code::UnknownName, entry.key_span, message).suggest(
+                &entry.key,
+                ids.iter().map(String::as_str),
+                "criteria",
+            ));
             continue;
         };
         if !question.criterion.by.contains(&GraderKind::Human) {

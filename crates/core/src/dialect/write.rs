@@ -74,7 +74,10 @@ fn case(case: &Case, suite: &Suite) -> Tree {
                     .maybe("prompts", some(case.matrix.prompts.clone()))
             }),
         )
-        .maybe("labels", some(case.labels.iter().collect()).map(|it| Tree::Map(it.into_iter().map(label).collect())))
+        .maybe(
+            "labels",
+            some(case.labels.iter().collect()).map(|it| Tree::Map(it.into_iter().map(label).collect())),
+        )
         .unless(1, "repeat", case.repeat)
 }
 
