@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value as Json;
 
 use super::text::{Quotes, clipped, escaped};
+use crate::candidate::diff::FileChange;
 use crate::candidate::{Material, Role, Step, TRACE_TOKENS, ToolCall, Trace, for_judge};
 use crate::quantity::plural;
 
@@ -17,8 +18,9 @@ const LONG: usize = 1500;
 /// A trace of no more steps is shown even beside a response.
 const SHORT: usize = 6;
 
-/// So many documents are shown.
+/// So many documents are shown, and so many files of a step.
 const MOST_CONTEXT: usize = 20;
+const MOST_FILES: usize = 50;
 
 /// What was asked.
 pub(super) fn task(material: &Material, room: usize) -> String {
@@ -38,7 +40,8 @@ pub(super) fn parts(material: &Material, quotes: &mut Quotes<'_>, room: usize) -
         out += &part("Diff", &boxed("diff", diff, &quotes.diff("diff", diff, most)), Fold::Open);
     }
     if let Some(trace) = &material.trace {
-        let title = format!("Trace, {}", plural(trace.steps.len(), "step"));
+        let status = trace.status.as_deref().map(|it| format!(", {}", clipped(it, 80))).unwrap_or_default();
+        let title = format!("Trace, {}{status}", plural(trace.steps.len(), "step"));
         let open = material.response.is_none() || quotes.any_under("trace") || trace.steps.len() <= SHORT;
         let fold = if open { Fold::Open } else { Fold::Closed };
         out += &part(&title, &steps(trace, quotes, room / 2), fold);
@@ -69,7 +72,7 @@ fn part(title: &str, html: &str, fold: Fold) -> String {
     if html.is_empty() {
         return String::new();
     }
-    format!("<details class=\"part\"{open}><summary>{title}</summary>{html}</details>\n")
+    format!("<details class=\"part\"{open}><summary>{}</summary>{html}</details>\n", escaped(title))
 }
 
 /// The part that evidence calls `trace`: the agent's own steps as one text.
@@ -136,7 +139,8 @@ fn steps(trace: &Trace, quotes: &mut Quotes<'_>, room: usize) -> String {
         omitted = 0;
         out.push_str(&self::step(at + 1, step, quotes, most));
     }
-    out + &gap(omitted) + "</ol>"
+    let files = trace.files.iter().take(MOST_FILES).map(|it| changed(&escaped(&clipped(&it.path, 400)), it));
+    out + &gap(omitted) + "</ol>" + &files.collect::<String>()
 }
 
 fn gap(omitted: usize) -> String {
@@ -201,21 +205,23 @@ fn step(at: usize, step: &Step, quotes: &mut Quotes<'_>, most: usize) -> String 
         let name = result.name.as_deref().map(|it| format!(" <bdi>{}</bdi>", escaped(&clipped(it, 120))));
         let html = text(quotes, &part(&format!("result.{}", nth + 1)), &result.text, most);
         let name = name.unwrap_or_default();
-        let _ = write!(out, "<div class=\"{class}\"><div class=\"tool\">{word}{name}</div>{html}</div>");
+        let _ = write!(out, "<div class=\"{class}\"><div class=\"deed\">{word}{name}</div>{html}</div>");
     }
-    for file in step.files.iter().take(50) {
-        let path = quotes.one_of(&part("file"), &file.path, most.min(400));
-        let (added, removed) = (file.added, file.removed);
-        let _ = write!(
-            out,
-            "<div class=\"changed\">{path} <span class=\"add\">+{added}</span> <span class=\"del\">−{removed}</span></div>"
-        );
+    for file in step.files.iter().take(MOST_FILES) {
+        out += &changed(&quotes.one_of(&part("file"), &file.path, 400), file);
     }
     if let Some(screenshot) = &step.screenshot {
         // Named, not loaded: the page asks nobody for anything.
         let _ = write!(out, "<div class=\"changed\">picture {}</div>", escaped(&clipped(screenshot, 200)));
     }
     out + "</li>"
+}
+
+fn changed(path: &str, file: &FileChange) -> String {
+    let (added, removed) = (file.added, file.removed);
+    format!(
+        "<div class=\"changed\">{path} <span class=\"add\">+{added}</span> <span class=\"del\">−{removed}</span></div>"
+    )
 }
 
 /// As its arguments one by one, or as the text that a quote was found in.
@@ -225,14 +231,14 @@ fn call(part: &str, call: &ToolCall, quotes: &mut Quotes<'_>, most: usize) -> St
         let whole = format!("{} {}", call.name, Json::Object(call.arguments.clone()));
         let html = quotes.text(part, &whole, most);
         return format!(
-            "<div class=\"call\"><div class=\"tool\">calls{took}</div><div class=\"said\">{html}</div></div>"
+            "<div class=\"call\"><div class=\"deed\">calls{took}</div><div class=\"said\">{html}</div></div>"
         );
     }
     let name = escaped(&clipped(&call.name, 120));
     let share = most / call.arguments.len().max(1);
     let arguments: String = call.arguments.iter().take(40).map(|it| argument(it.0, it.1, share)).collect();
     format!(
-        "<div class=\"call\"><div class=\"tool\">calls <b><bdi>{name}</bdi></b>{took}</div><dl>{arguments}</dl></div>"
+        "<div class=\"call\"><div class=\"deed\">calls <b><bdi>{name}</bdi></b>{took}</div><dl>{arguments}</dl></div>"
     )
 }
 

@@ -9,6 +9,7 @@ mod criteria;
 mod path;
 mod text;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
@@ -17,7 +18,7 @@ use serde_json::{Value as Json, json};
 use self::chart::Bin;
 use self::criteria::{Mean, Rubrics, question, worth};
 use self::text::{Quotes, clipped};
-use super::{Tally, gates, judges, mean_score, reasons, status_word, word};
+use super::{Tally, gates, judges, mean_score, status_word, word};
 use crate::dialect::{self, Dialect, ReadError, Variables, World};
 use crate::grade::{Outcome, Spend, Status, Time, Usd, Value};
 use crate::quantity::plural;
@@ -182,7 +183,7 @@ impl Shared<'_> {
             "unit": verdict.score.map(|it| format!("{it:.2}")),
             "percent": verdict.score.map(|it| it.clamp(0.0, 1.0) * 100.0),
             "mark": mark.map(|it| format!("{it:.2}")), "mark_percent": mark.map(|it| it.clamp(0.0, 1.0) * 100.0),
-            "low": self.falls_short(result), "why": self.why(result), "gates": gates(result),
+            "low": self.falls_short(result), "why": why(result), "gates": gates(result),
             "judges": clipped(&judges(result), 400), "cost": result.spend.cost.map(|it| it.to_string()),
             "nanos": result.spend.cost.map_or(0, Usd::nanos),
             "tokens": tokens(result.spend), "cached": result.spend.from_cache, "took": agent_took(result),
@@ -199,20 +200,6 @@ impl Shared<'_> {
         let low = asked.filter(|it| it.1.is_some_and(|it| it < mark)).map(|it| it.0);
         let places = low.filter_map(|id| self.means.iter().position(|it| it.id == id));
         places.map(|it| it.to_string()).collect::<Vec<_>>().join(" ")
-    }
-
-    /// What a verdict means that is not simply a score against a mark.
-    fn why(&self, result: &CaseResult) -> Option<String> {
-        let first = reasons(self.run, result).into_iter().next().unwrap_or_default();
-        let told = |what: &str| {
-            if first.is_empty() { format!("{what}.") } else { format!("{what}: {}", clipped(&first, 400)) }
-        };
-        match result.verdict.status {
-            Status::Error => Some(told("No verdict, and no failure of the candidate. A grader broke")),
-            Status::Deferred => Some(told("No verdict yet. Somebody has still to be asked")),
-            Status::Pass if result.verdict.vacuous => Some("Passed because no criterion applied.".to_owned()),
-            Status::Pass | Status::Fail => None,
-        }
     }
 
     /// A row for each criterion, with the answers of all its graders.
@@ -277,6 +264,29 @@ fn said(outcome: &Outcome, criterion: Option<&Criterion>) -> (&'static str, Stri
         Outcome::Failed { failure, detail } if detail.is_empty() => ("error", word(failure)),
         Outcome::Failed { failure, detail } => ("error", format!("{}: {detail}", word(failure))),
         Outcome::Deferred { why } => ("deferred", format!("not asked: {}", word(why))),
+    }
+}
+
+/// What a verdict means that is more than a score against a mark.
+fn why(result: &CaseResult) -> Option<String> {
+    let troubles: BTreeSet<String> = result
+        .grades
+        .iter()
+        .filter_map(|it| match &it.outcome {
+            Outcome::Failed { failure, .. } => Some(word(failure)),
+            Outcome::Deferred { why } => Some(word(why)),
+            _ => None,
+        })
+        .collect();
+    let troubles = troubles.into_iter().collect::<Vec<_>>().join(", ");
+    match result.verdict.status {
+        Status::Error if troubles.is_empty() => Some("No verdict: nobody could tell.".to_owned()),
+        Status::Error => {
+            Some(format!("No verdict: a grader broke ({troubles}). That is no failure of the candidate."))
+        }
+        Status::Deferred => Some(format!("No verdict yet: somebody has still to be asked ({troubles}).")),
+        Status::Pass if result.verdict.vacuous => Some("Passed because no criterion applied.".to_owned()),
+        Status::Pass | Status::Fail => None,
     }
 }
 

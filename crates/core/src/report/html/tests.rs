@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
+use crate::candidate::diff::FileChange;
 use crate::candidate::{Material, Role, Step, ToolCall, ToolResult, Trace};
 use crate::grade::{FORMAT, Grade, Point, Reason, Version};
 use crate::run::RunId;
@@ -113,17 +114,18 @@ fn material(text: &str) -> Material {
         reasoning: text(),
         tool_calls: vec![ToolCall::new(None, text(), &json!({ text(): text() }))],
         results: vec![ToolResult { name: Some(text()), text: text(), error: true, call: None }],
-        files: vec![crate::candidate::diff::FileChange { path: text(), ..Default::default() }],
+        files: vec![FileChange { path: text(), ..Default::default() }],
         screenshot: Some(text()),
         ..Step::new(Role::Assistant, text())
     };
+    let (files, status) = (step.files.clone(), Some(text()));
     let steps = vec![Step::new(Role::User, text()), step];
     Material {
         task: text(),
         context: vec![text(), text()],
         reference: Some(text()),
         response: Some(text()),
-        trace: Some(Trace { steps, ..Trace::default() }),
+        trace: Some(Trace { steps, files, status, ..Trace::default() }),
         diff: Some(text()),
         requirements: vec![text()],
         raw_output: Some(json!(text())),
@@ -356,10 +358,7 @@ fn errors_and_deferrals_read_as_no_failures() {
     ];
     let html = render(&run(criteria(&["a"]), results));
     assert!(html.contains("No case has a verdict yet."), "{html}");
-    assert!(
-        html.contains("No verdict, and no failure of the candidate. A grader broke: a: timeout: 60 s"),
-        "{html}"
-    );
-    assert!(html.contains("No verdict yet. Somebody has still to be asked: a: not asked: no key"), "{html}");
+    assert!(html.contains("a grader broke (timeout). That is no failure of the candidate."), "{html}");
+    assert!(html.contains("No verdict yet: somebody has still to be asked (no key)."), "{html}");
     assert!(!html.contains("class=\"case fail\""));
 }
