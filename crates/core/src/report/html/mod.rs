@@ -18,7 +18,7 @@ use serde_json::{Value as Json, json};
 use self::chart::Bin;
 use self::criteria::{Mean, Rubrics, question, worth};
 use self::text::{Quotes, clipped};
-use super::{Tally, gates, judges, mean_score, status_word, word};
+use super::{Tally, gates, judges, mean_score, said, status_word, word};
 use crate::dialect::{self, Dialect, ReadError, Variables, World};
 use crate::grade::{Outcome, Spend, Status, Time, Usd, Value};
 use crate::quantity::plural;
@@ -75,7 +75,7 @@ fn page(run: &Run) -> Json {
         "high": tally.pass_rate().map(|it| percent(it.2)),
         "decided": plural(tally.passed + tally.failed, "decided case"),
         "mean": mean_score(run).map(|it| format!("{it:.2}")),
-        "took": run.ended.map(|it| duration(it.micros() - run.started.micros())),
+        "took": said::seconds(run).map(duration),
         "cost": run.spend.cost.map(|it| it.to_string()),
         "tokens": tokens(run.spend), "seed": run.seed.to_string(),
         "histogram": shared.histogram(), "criteria": shared.criteria(), "rubrics": shared.rubric_rows(),
@@ -236,16 +236,18 @@ impl Shared<'_> {
         let unit = grade.outcome.unit().filter(|_| !is_node);
         let worth = worth(self.run, result, &grade.criterion, &grade.outcome).filter(|_| !is_node);
         let mark = criterion.and_then(|it| it.threshold).or_else(|| self.run.pass_mark(&result.rubric));
-        let (kind, said) = said(&grade.outcome, criterion);
+        let (kind, told) = told(&grade.outcome, criterion);
+        // A broken grader's detail is often its reason as well.
+        let reason = Some(grade.reason.as_str()).filter(|it| !told.ends_with(it)).unwrap_or_default();
         let points = grade.points.iter().take(MOST_POINTS).enumerate().map(|(nth, it)| {
             json!({ "text": clipped(&it.text, 400), "holds": it.holds, "quotes": quotes.cited(at, Some(nth)) })
         });
         let n_quotes = grade.evidence.len() + grade.points.iter().map(|it| it.evidence.len()).sum::<usize>();
         json!({
-            "grader": clipped(&grade.grader.name, 120), "kind": kind, "said": clipped(&said, 400),
+            "grader": clipped(&grade.grader.name, 120), "kind": kind, "said": clipped(&told, 400),
             "percent": unit.map(|it| it.clamp(0.0, 1.0) * 100.0),
             "short": worth.zip(mark).is_some_and(|(worth, mark)| worth + 1e-9 < mark),
-            "reason": clipped(grade.reason.as_str(), most), "quotes": quotes.cited(at, None),
+            "reason": clipped(reason, most), "quotes": quotes.cited(at, None),
             "points": points.collect::<Vec<_>>(),
             "more_points": grade.points.len().saturating_sub(MOST_POINTS),
             "more_quotes": n_quotes.saturating_sub(quotes.n_of(at)),
@@ -256,14 +258,12 @@ impl Shared<'_> {
 }
 
 /// What came of asking, as a kind for the eye and in words.
-fn said(outcome: &Outcome, criterion: Option<&Criterion>) -> (&'static str, String) {
+fn told(outcome: &Outcome, criterion: Option<&Criterion>) -> (&'static str, String) {
     match outcome {
         Outcome::Scored { value, .. } => ("scored", shown_value(value, criterion)),
-        Outcome::NotApplicable => ("other", "does not apply".to_owned()),
-        Outcome::Abstained { why } => ("other", format!("could not tell: {why}")),
-        Outcome::Failed { failure, detail } if detail.is_empty() => ("error", word(failure)),
-        Outcome::Failed { failure, detail } => ("error", format!("{}: {detail}", word(failure))),
-        Outcome::Deferred { why } => ("deferred", format!("not asked: {}", word(why))),
+        Outcome::NotApplicable | Outcome::Abstained { .. } => ("other", said::answer(outcome)),
+        Outcome::Failed { .. } => ("error", said::answer(outcome)),
+        Outcome::Deferred { .. } => ("deferred", said::answer(outcome)),
     }
 }
 
@@ -377,7 +377,7 @@ fn tokens(spend: Spend) -> Option<String> {
 fn agent_took(result: &CaseResult) -> Option<String> {
     let times = result.material.trace.iter().flat_map(|it| &it.steps).filter_map(|it| it.time);
     let (first, last) = (times.clone().min()?, times.max()?);
-    (first < last).then(|| duration(last.micros() - first.micros()))
+    (first < last).then(|| duration((last.micros() - first.micros()) as f64 / 1e6))
 }
 
 /// `2026-03-20 10:15:32`, always in UTC.
@@ -385,8 +385,7 @@ fn moment(time: Time) -> String {
     time.to_string().chars().take(19).map(|it| if it == 'T' { ' ' } else { it }).collect()
 }
 
-fn duration(micros: i64) -> String {
-    let seconds = micros.max(0) as f64 / 1e6;
+fn duration(seconds: f64) -> String {
     match seconds as u64 {
         0..=9 => format!("{seconds:.1} s"),
         it @ 10..=59 => format!("{it} s"),
