@@ -112,7 +112,7 @@ fn every_format_keeps_failures_errors_and_deferrals_apart() {
         html.contains("bad | &lt;x&gt; # y") && !html.contains("<b>\"why\"") && !html.contains("<x>"),
         "{html}"
     );
-    assert_eq!(html.matches("<details").count(), 4);
+    assert_eq!(html.matches("<details class=\"case ").count(), 4);
     let sarif = json(Format::Sarif, &run);
     assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), 1);
     let told = &sarif["runs"][0]["invocations"][0]["toolExecutionNotifications"];

@@ -1,0 +1,398 @@
+//! One self-contained page for people: overview, charts, filters, a scorecard for each case.
+//!
+//! Everything in a run may come from strangers. The template escapes what it is given;
+//! what it takes as it is (`|safe`) was made by the files beside this one, which escape every text themselves.
+
+mod candidate;
+mod chart;
+mod criteria;
+mod path;
+mod text;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
+use serde_json::{Value as Json, json};
+
+use self::chart::Bin;
+use self::criteria::{Mean, Rubrics, question, worth};
+use self::text::{Quotes, clipped};
+use super::{Tally, gates, judges, mean_score, said, status_word, word};
+use crate::dialect::{self, Dialect, ReadError, Variables, World};
+use crate::grade::{Outcome, Spend, Status, Time, Usd, Value};
+use crate::quantity::plural;
+use crate::rubric::{Ask, Criterion, Display, Polarity, Rubric, Scale};
+use crate::run::{CaseResult, Run};
+
+const PAGE: &str = include_str!("page.html");
+
+/// Texts of candidates take up about this many bytes of a page, shared by its cases;
+/// a browser opens that at once.
+const ROOM: usize = 12_000_000;
+
+/// A case gets no more than a person would read, and no less than makes sense.
+const CASE_ROOM: std::ops::RangeInclusive<usize> = 3_000..=120_000;
+
+/// So many points and names are listed; more are counted.
+const MOST_POINTS: usize = 40;
+
+pub(super) fn render(run: &Run) -> String {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    let page = environment.render_str(PAGE, Serde(&page(run)));
+    page.expect("the page gets all it names, a test renders it") + "\n"
+}
+
+/// What all cases of a page share.
+struct Shared<'a> {
+    run: &'a Run,
+    rubrics: Rubrics,
+    means: Vec<Mean>,
+    /// Bytes of text for each case.
+    room: usize,
+}
+
+fn page(run: &Run) -> Json {
+    let rubrics = rubrics(run);
+    let means = criteria::means(run, &rubrics);
+    let room = (ROOM / run.results.len().max(1)).clamp(*CASE_ROOM.start(), *CASE_ROOM.end());
+    let shared = Shared { run, rubrics, means, room };
+    let mut order: Vec<usize> = (0..run.results.len()).collect();
+    // What needs a person comes first.
+    order.sort_by_key(|&it| urgency(run.results[it].verdict.status));
+    let first = order.first().copied();
+    let cases = order.into_iter().map(|it| shared.case(it, first == Some(it)));
+    let tally = Tally::of(run);
+    let percent = |it: f64| format!("{:.0}", it * 100.0);
+    json!({
+        "title": run.suite.as_deref().unwrap_or("Jurist"),
+        "id": run.id, "started": moment(run.started), "n": run.results.len(),
+        "tally": { "pass": tally.passed, "fail": tally.failed, "error": tally.errors, "deferred": tally.deferred },
+        "rate": tally.pass_rate().map(|it| percent(it.0)),
+        "low": tally.pass_rate().map(|it| percent(it.1)),
+        "high": tally.pass_rate().map(|it| percent(it.2)),
+        "decided": plural(tally.passed + tally.failed, "decided case"),
+        "mean": mean_score(run).map(|it| format!("{it:.2}")),
+        "took": said::seconds(run).map(duration),
+        "cost": run.spend.cost.map(|it| it.to_string()),
+        "tokens": tokens(run.spend), "seed": run.seed.to_string(),
+        "histogram": shared.histogram(), "criteria": shared.criteria(), "rubrics": shared.rubric_rows(),
+        "judges": judge_rows(run),
+        "cases": cases.collect::<Vec<_>>(),
+    })
+}
+
+fn urgency(status: Status) -> u8 {
+    match status {
+        Status::Fail => 0,
+        Status::Error => 1,
+        Status::Deferred => 2,
+        Status::Pass => 3,
+    }
+}
+
+/// The run's rubrics, read back from their canonical form; one that cannot be read is only less to show.
+fn rubrics(run: &Run) -> Rubrics {
+    let read = |rubric: &Json| -> Option<Rubric> {
+        let text: std::sync::Arc<str> = json!({ "rubrics": { "it": rubric } }).to_string().into();
+        let file = Path::new("rubric.json");
+        let read = |path: &Path| if path == file { Ok(text.clone()) } else { Err(ReadError::Missing) };
+        let world = World {
+            root: "".into(),
+            read: &read,
+            glob: &|_| Ok(Vec::new()),
+            variable: &|_| None,
+            variables: Variables::Kept,
+        };
+        let suite = dialect::load(file, Some(Dialect::Native), &world).suite?;
+        suite.rubrics.get("it").map(|it| Rubric::clone(it))
+    };
+    run.rubrics.iter().filter_map(|(version, it)| Some((version.clone(), read(it)?))).collect()
+}
+
+impl Shared<'_> {
+    /// How the scores are spread, with the marks they are held against.
+    fn histogram(&self) -> Json {
+        let mut bins = [Bin::default(); 10];
+        for result in &self.run.results {
+            let Some(score) = result.verdict.score else { continue };
+            // Sums of fractions may miss a tenth they reach on paper.
+            let bin = &mut bins[((score * 10.0 + 1e-9) as usize).min(9)];
+            let passed = result.verdict.status == Status::Pass;
+            *(if passed { &mut bin.passed } else { &mut bin.failed }) += 1;
+        }
+        let rows = bins.iter().zip(0_u8..).map(|(bin, at)| {
+            let range = format!("{:.1} to {:.1}", f64::from(at) / 10.0, f64::from(at + 1) / 10.0);
+            json!({ "range": range, "passed": bin.passed, "failed": bin.failed })
+        });
+        json!({ "svg": chart::histogram(&bins, &self.marks()), "rows": rows.collect::<Vec<_>>() })
+    }
+
+    /// The pass marks of the cases, unless there are too many to tell apart.
+    fn marks(&self) -> Vec<f64> {
+        let mut marks: Vec<f64> =
+            self.run.results.iter().filter_map(|it| self.run.pass_mark(&it.rubric)).collect();
+        marks.sort_by(f64::total_cmp);
+        marks.dedup();
+        if 1 < marks.len() { Vec::new() } else { marks }
+    }
+
+    fn criteria(&self) -> Json {
+        let shared = self.means.iter().filter(|it| it.shared);
+        let axes: Vec<(&str, f64)> = shared.filter_map(|it| Some((it.label.as_str(), it.mean?))).collect();
+        let mark = self.marks().first().copied();
+        let radar = chart::RADAR.contains(&axes.len()).then(|| chart::radar(&axes, mark));
+        let rows = self.means.iter().take(200).map(|it| {
+            json!({
+                "label": clipped(&it.label, 120), "n": it.n, "mean": it.mean.map(|it| format!("{it:.2}")),
+                "percent": it.mean.map(|it| it * 100.0),
+                "low": it.mean.zip(mark).is_some_and(|(mean, mark)| mean < mark),
+            })
+        });
+        json!({ "radar": radar, "rows": rows.collect::<Vec<_>>(), "mark": mark })
+    }
+
+    fn rubric_rows(&self) -> Vec<Json> {
+        let row = |(version, _): (&crate::grade::Version, &Json)| {
+            let rubric = self.rubrics.get(version);
+            json!({
+                "version": version.as_str(), "short": version.short(),
+                "description": rubric.and_then(|it| it.description.as_deref()).map(|it| clipped(it, 600)),
+                "mark": self.run.pass_mark(version),
+                "n": self.run.results.iter().filter(|it| it.rubric == *version).count(),
+            })
+        };
+        self.run.rubrics.iter().take(50).map(row).collect()
+    }
+
+    fn case(&self, at: usize, open: bool) -> Json {
+        let result = &self.run.results[at];
+        let (verdict, rubric) = (&result.verdict, self.rubrics.get(&result.rubric));
+        let ids = ids(result);
+        let hue = |id: &str| ids.iter().position(|it| *it == id).unwrap_or(0);
+        let mut quotes = Quotes::new(at + 1, &result.grades, hue);
+        let task = candidate::task(&result.material, self.room);
+        let parts = candidate::parts(&result.material, &mut quotes, self.room);
+        let mark = self.run.pass_mark(&result.rubric);
+        json!({
+            "at": at + 1, "name": clipped(&result.case, 300), "status": status_word(verdict.status), "open": open,
+            "candidate": (result.candidate != result.case).then(|| clipped(&result.candidate, 300)),
+            "score": shown_score(result, rubric),
+            "unit": verdict.score.map(|it| format!("{it:.2}")),
+            "percent": verdict.score.map(|it| it.clamp(0.0, 1.0) * 100.0),
+            "mark": mark.map(|it| format!("{it:.2}")), "mark_percent": mark.map(|it| it.clamp(0.0, 1.0) * 100.0),
+            "low": self.falls_short(result), "why": why(result), "gates": gates(result),
+            "judges": clipped(&judges(result), 400), "cost": result.spend.cost.map(|it| it.to_string()),
+            "nanos": result.spend.cost.map_or(0, Usd::nanos),
+            "tokens": tokens(result.spend), "cached": result.spend.from_cache, "took": agent_took(result),
+            "rubric": result.rubric.short(),
+            "path": path::draw(rubric, &verdict.path),
+            "rows": self.rows(result, &quotes), "task": task, "parts": parts,
+        })
+    }
+
+    /// Which criteria a filter finds the case by, as places among all criteria.
+    fn falls_short(&self, result: &CaseResult) -> String {
+        let mark = self.run.pass_mark(&result.rubric).unwrap_or(1.0);
+        let asked = criteria::asked(self.run, &self.rubrics, result).into_iter();
+        let low = asked.filter(|it| it.1.is_some_and(|it| it < mark)).map(|it| it.0);
+        let places = low.filter_map(|id| self.means.iter().position(|it| it.id == id));
+        places.map(|it| it.to_string()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// A row for each criterion, with the answers of all its graders.
+    fn rows(&self, result: &CaseResult, quotes: &Quotes<'_>) -> Vec<Json> {
+        let rubric = self.rubrics.get(&result.rubric);
+        // Reasons share what room there is; few criteria may say all they have.
+        let most = (self.room / 3 / result.grades.len().max(1)).max(240);
+        let row = |id: &str| {
+            let question = question(rubric, id);
+            let (title, description) = match &question {
+                Some(it) => match it.node {
+                    Some(node) => (node.ask.as_str(), ""),
+                    None => (it.criterion.title(), it.criterion.description.as_str()),
+                },
+                None => (id, ""),
+            };
+            let own = (0..result.grades.len()).filter(|&it| result.grades[it].criterion == id);
+            let grades = own.map(|it| self.grade(result, it, quotes, most));
+            json!({
+                "title": clipped(title, 400), "description": clipped(description, 600.min(most)),
+                "tags": question.filter(|it| it.node.is_none()).map(|it| tags(it.criterion)),
+                "grades": grades.collect::<Vec<_>>(),
+            })
+        };
+        ids(result).into_iter().map(row).collect()
+    }
+
+    fn grade(&self, result: &CaseResult, at: usize, quotes: &Quotes<'_>, most: usize) -> Json {
+        let grade = &result.grades[at];
+        let question = question(self.rubrics.get(&result.rubric), &grade.criterion);
+        let criterion = question.map(|it| it.criterion);
+        // An answer inside a tree leads on; it is neither good nor bad.
+        let is_node = question.is_some_and(|it| it.node.is_some());
+        let unit = grade.outcome.unit().filter(|_| !is_node);
+        let worth = worth(self.run, result, &grade.criterion, &grade.outcome).filter(|_| !is_node);
+        let mark = criterion.and_then(|it| it.threshold).or_else(|| self.run.pass_mark(&result.rubric));
+        let (kind, told) = told(&grade.outcome, criterion);
+        // A broken grader's detail is often its reason as well.
+        let reason = Some(grade.reason.as_str()).filter(|it| !told.ends_with(it)).unwrap_or_default();
+        let points = grade.points.iter().take(MOST_POINTS).enumerate().map(|(nth, it)| {
+            json!({ "text": clipped(&it.text, 400), "holds": it.holds, "quotes": quotes.cited(at, Some(nth)) })
+        });
+        let n_quotes = grade.evidence.len() + grade.points.iter().map(|it| it.evidence.len()).sum::<usize>();
+        json!({
+            "grader": clipped(&grade.grader.name, 120), "kind": kind, "said": clipped(&told, 400),
+            "percent": unit.map(|it| it.clamp(0.0, 1.0) * 100.0),
+            "short": worth.zip(mark).is_some_and(|(worth, mark)| worth + 1e-9 < mark),
+            "reason": clipped(reason, most), "quotes": quotes.cited(at, None),
+            "points": points.collect::<Vec<_>>(),
+            "more_points": grade.points.len().saturating_sub(MOST_POINTS),
+            "more_quotes": n_quotes.saturating_sub(quotes.n_of(at)),
+            "cost": grade.spend.cost.map(|it| it.to_string()), "time": grade.time.map(moment),
+            "failures": grade.attempts.iter().take(5).map(|it| word(&it.failure)).collect::<Vec<_>>().join(", "),
+        })
+    }
+}
+
+/// What came of asking, as a kind for the eye and in words.
+fn told(outcome: &Outcome, criterion: Option<&Criterion>) -> (&'static str, String) {
+    match outcome {
+        Outcome::Scored { value, .. } => ("scored", shown_value(value, criterion)),
+        Outcome::NotApplicable | Outcome::Abstained { .. } => ("other", said::answer(outcome)),
+        Outcome::Failed { .. } => ("error", said::answer(outcome)),
+        Outcome::Deferred { .. } => ("deferred", said::answer(outcome)),
+    }
+}
+
+/// What a verdict means that is more than a score against a mark.
+fn why(result: &CaseResult) -> Option<String> {
+    let troubles: BTreeSet<String> = result
+        .grades
+        .iter()
+        .filter_map(|it| match &it.outcome {
+            Outcome::Failed { failure, .. } => Some(word(failure)),
+            Outcome::Deferred { why } => Some(word(why)),
+            _ => None,
+        })
+        .collect();
+    let troubles = troubles.into_iter().collect::<Vec<_>>().join(", ");
+    match result.verdict.status {
+        Status::Error if troubles.is_empty() => Some("No verdict: nobody could tell.".to_owned()),
+        Status::Error => {
+            Some(format!("No verdict: a grader broke ({troubles}). That is no failure of the candidate."))
+        }
+        Status::Deferred => Some(format!("No verdict yet: somebody has still to be asked ({troubles}).")),
+        Status::Pass if result.verdict.vacuous => Some("Passed because no criterion applied.".to_owned()),
+        Status::Pass | Status::Fail => None,
+    }
+}
+
+/// The criteria of a case, each once.
+fn ids(result: &CaseResult) -> Vec<&str> {
+    let mut ids: Vec<&str> = Vec::new();
+    for grade in &result.grades {
+        if !ids.contains(&grade.criterion.as_str()) {
+            ids.push(&grade.criterion);
+        }
+    }
+    ids
+}
+
+/// What an author said about a criterion besides what it asks.
+fn tags(criterion: &Criterion) -> Vec<String> {
+    let weight = Some(criterion.weight).filter(|it| (it - 1.0).abs() > 1e-9);
+    let polarity = match criterion.polarity {
+        Polarity::Plain => None,
+        Polarity::Negated => Some("must not hold".to_owned()),
+        Polarity::Guard => Some("guard: must not hold".to_owned()),
+    };
+    let required = criterion.required.then(|| "required".to_owned());
+    let least = criterion.min_score.map(|it| format!("at least {it}"));
+    let weight = weight.map(|it| format!("weight {it}"));
+    [polarity, required, least, weight].into_iter().flatten().collect()
+}
+
+/// The score as the rubric's author thinks of it; the one on 0..=1 stands beside it.
+fn shown_score(result: &CaseResult, rubric: Option<&Rubric>) -> Option<String> {
+    let verdict = &result.verdict;
+    let (score, passed) = (verdict.score?, verdict.status == Status::Pass);
+    match rubric.map(|it| it.display) {
+        Some(display @ (Display::Likert { .. } | Display::Letter)) => Some(display.show(score, passed)),
+        // Yes or no is what the status says already.
+        _ => {
+            let (native, (_, top)) = (verdict.native?, bounds(rubric?.questions().next()?.criterion)?);
+            Some(format!("{native:.1}/{top}"))
+        }
+    }
+}
+
+fn bounds(criterion: &Criterion) -> Option<(f64, f64)> {
+    if let Ask::Question(scale @ (Scale::Likert { .. } | Scale::Ranges(_))) = &criterion.ask {
+        scale.bounds()
+    } else {
+        None
+    }
+}
+
+fn shown_value(value: &Value, criterion: Option<&Criterion>) -> String {
+    match value {
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Text(text) => text.clone(),
+        Value::Number(number) => match criterion.and_then(bounds) {
+            Some((_, top)) => format!("{number}/{top}"),
+            None => format!("{number:.2}"),
+        },
+    }
+}
+
+/// Who graded how much.
+fn judge_rows(run: &Run) -> Vec<Json> {
+    let mut rows: Vec<(&str, String, usize, Spend)> = Vec::new();
+    for grade in run.results.iter().flat_map(|it| &it.grades) {
+        let (name, spend) = (grade.grader.name.as_str(), grade.spend);
+        match rows.iter_mut().find(|it| it.0 == name) {
+            Some(row) => (row.2, row.3) = (row.2 + 1, row.3.plus(spend)),
+            None => rows.push((name, word(&grade.grader.kind), 1, spend)),
+        }
+    }
+    let row = |(name, kind, n, spend): (&str, String, usize, Spend)| {
+        let cost = spend.cost.map(|it| it.to_string());
+        json!({ "name": clipped(name, 200), "kind": kind, "n": n, "cost": cost, "tokens": tokens(spend) })
+    };
+    rows.into_iter().take(100).map(row).collect()
+}
+
+fn tokens(spend: Spend) -> Option<String> {
+    let thousands =
+        |it: u64| if it < 10_000 { it.to_string() } else { format!("{:.0}k", it as f64 / 1000.0) };
+    (0 < spend.tokens_in + spend.tokens_out)
+        .then(|| format!("{} tokens in, {} out", thousands(spend.tokens_in), thousands(spend.tokens_out)))
+}
+
+/// How long the agent was at it, where its trace has times.
+fn agent_took(result: &CaseResult) -> Option<String> {
+    let times = result.material.trace.iter().flat_map(|it| &it.steps).filter_map(|it| it.time);
+    let (first, last) = (times.clone().min()?, times.max()?);
+    (first < last).then(|| duration((last.micros() - first.micros()) as f64 / 1e6))
+}
+
+/// `2026-03-20 10:15:32`, always in UTC.
+fn moment(time: Time) -> String {
+    time.to_string().chars().take(19).map(|it| if it == 'T' { ' ' } else { it }).collect()
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds as u64 {
+        0..=9 => format!("{seconds:.1} s"),
+        it @ 10..=59 => format!("{it} s"),
+        it @ 60..=3599 => format!("{} min {} s", it / 60, it % 60),
+        it => format!("{} h {} min", it / 3600, it / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! The way through a rubric's trees, from the first question down; ways not taken stand faintly beside it.
+
+use std::fmt::Write as _;
+
+use super::text::{clipped, escaped};
+use crate::grade::Step;
+use crate::rubric::{Ask, Criterion, Graph, Leaf, Node, Question, Rubric, Target};
+
+/// How much is shown of the ways that were not taken.
+const FAINT_DEPTH: usize = 3;
+const MOST_FAINT: usize = 24;
+
+/// No path that a person reads is longer.
+const MOST_STEPS: usize = 100;
+
+/// Every tree of a rubric with the answers it got, or the answers alone where the rubric is not known.
+pub(super) fn draw(rubric: Option<&Rubric>, path: &[Step]) -> String {
+    let trees = rubric.map(trees).unwrap_or_default();
+    if trees.is_empty() {
+        return if path.is_empty() { String::new() } else { answers_alone(path) };
+    }
+    let n = trees.len();
+    let flow = |(criterion, graph): (&Criterion, &Graph)| {
+        let title = if n == 1 { String::new() } else { format!("<h4>{}</h4>", said(criterion.title())) };
+        title + &Flow { criterion, graph, path, left: MOST_FAINT }.draw()
+    };
+    trees.into_iter().map(flow).collect()
+}
+
+fn trees(rubric: &Rubric) -> Vec<(&Criterion, &Graph)> {
+    let mut trees: Vec<(&Criterion, &Graph)> = Vec::new();
+    for question in rubric.questions() {
+        if let Ask::Tree(graph) = &question.criterion.ask
+            && trees.last().is_none_or(|it| it.0.id != question.criterion.id)
+        {
+            trees.push((question.criterion, graph));
+        }
+    }
+    trees
+}
+
+fn answers_alone(path: &[Step]) -> String {
+    let mut out = String::from("<ol class=\"flow\">");
+    for step in path.iter().take(MOST_STEPS) {
+        let _ = write!(
+            out,
+            "<li class=\"node\"><div class=\"ask\">{}</div><ul class=\"ways\"><li class=\"taken\">\
+             <span class=\"answer\">{}</span></li></ul></li>",
+            said(&step.node),
+            said(&step.answer)
+        );
+        if let Some(score) = step.score {
+            out.push_str(&end(&Leaf { score, reason: step.reason.clone() }));
+        }
+    }
+    out + "</ol>"
+}
+
+/// One tree, and how many more ways not taken there is room for.
+struct Flow<'a> {
+    criterion: &'a Criterion,
+    graph: &'a Graph,
+    path: &'a [Step],
+    left: usize,
+}
+
+impl<'a> Flow<'a> {
+    fn draw(&mut self) -> String {
+        let mut out = String::from("<ol class=\"flow\">");
+        let mut at = self.node(&self.graph.root);
+        for _ in 0..MOST_STEPS {
+            let Some(node) = at else { break };
+            let answer = self.answer(node);
+            let class = if answer.is_some() { "node" } else { "node open" };
+            let _ = write!(
+                out,
+                "<li class=\"{class}\"><div class=\"ask\">{}</div><ul class=\"ways\">",
+                said(&node.ask)
+            );
+            let mut next = None;
+            for (label, target) in node.answers.targets() {
+                if answer == Some(label) && next.is_none() {
+                    next = Some(target);
+                } else {
+                    out.push_str(&self.faint(label, target, FAINT_DEPTH));
+                }
+            }
+            if let (Some(answer), Some(_)) = (answer, next) {
+                let _ =
+                    write!(out, "<li class=\"taken\"><span class=\"answer\">{}</span></li>", said(answer));
+            }
+            out.push_str("</ul></li>");
+            at = match next {
+                Some(Target::Node(id)) => self.node(id),
+                Some(Target::Leaf(leaf)) => {
+                    out.push_str(&end(leaf));
+                    None
+                }
+                None => {
+                    out.push_str("<li class=\"end open\">no answer, so the path ends here</li>");
+                    None
+                }
+            };
+        }
+        out + "</ol>"
+    }
+
+    fn node(&self, id: &str) -> Option<&'a Node> {
+        self.graph.position(id).map(|it| &self.graph.nodes[it])
+    }
+
+    fn answer(&self, node: &Node) -> Option<&'a str> {
+        let id = Question { criterion: self.criterion, node: Some(node) }.id();
+        self.path.iter().find(|it| it.node == id).map(|it| it.answer.as_str())
+    }
+
+    /// A way that was not taken, and a little of where it leads.
+    fn faint(&mut self, label: &str, target: &Target, depth: usize) -> String {
+        let Some(left) = self.left.checked_sub(1) else { return String::new() };
+        self.left = left;
+        let to = match target {
+            Target::Leaf(leaf) => leaf_of(leaf),
+            Target::Node(id) => self.node(id).map(|it| self.below(it, depth)).unwrap_or_default(),
+        };
+        format!("<li class=\"faint\"><span class=\"answer\">{}</span> {to}</li>", said(label))
+    }
+
+    fn below(&mut self, node: &Node, depth: usize) -> String {
+        let ask = format!("<span>{}</span>", said(&node.ask));
+        if depth <= 1 {
+            return ask + " …";
+        }
+        let ways: String = node.answers.targets().map(|it| self.faint(it.0, it.1, depth - 1)).collect();
+        format!("{ask}<ul class=\"ways\">{ways}</ul>")
+    }
+}
+
+fn end(leaf: &Leaf) -> String {
+    format!("<li class=\"end\">{}</li>", leaf_of(leaf))
+}
+
+fn leaf_of(leaf: &Leaf) -> String {
+    let reason = leaf.reason.as_deref().map(|it| format!(" <span>{}</span>", said(it))).unwrap_or_default();
+    format!("<b class=\"leaf\">{:.2}</b>{reason}", leaf.score)
+}
+
+fn said(text: &str) -> String {
+    escaped(&clipped(text, 400))
+}

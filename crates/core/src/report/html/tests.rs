@@ -1,0 +1,364 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::*;
+use crate::candidate::diff::FileChange;
+use crate::candidate::{Material, Role, Step, ToolCall, ToolResult, Trace};
+use crate::grade::{FORMAT, Grade, Point, Reason, Version};
+use crate::run::RunId;
+
+fn grade(criterion: &str, unit: f64, evidence: &Json) -> Grade {
+    serde_json::from_value(json!({
+        "candidate": "c", "criterion": criterion, "grader": { "kind": "judge", "name": "m1" },
+        "outcome": { "kind": "scored", "value": unit, "unit": unit }, "evidence": evidence,
+    }))
+    .unwrap()
+}
+
+fn found(part: &str, start: usize, end: usize) -> Json {
+    json!({ "quote": "q", "found": { "in": part, "start": start, "end": end } })
+}
+
+fn version(name: &str) -> Version {
+    serde_json::from_value(json!(name)).unwrap()
+}
+
+fn result(grades: Vec<Grade>, material: Material) -> CaseResult {
+    let verdict = json!({ "status": "fail", "score": 0.5, "counts": {} });
+    CaseResult {
+        case: "case".to_owned(),
+        candidate: "case".to_owned(),
+        trial: None,
+        rubric: version("r"),
+        verdict: serde_json::from_value(verdict).unwrap(),
+        grades,
+        spend: Spend::default(),
+        material,
+    }
+}
+
+fn run(rubric: Json, results: Vec<CaseResult>) -> Run {
+    Run {
+        format: FORMAT,
+        id: RunId::new(Time::from_micros(0), [7; 10]),
+        suite: None,
+        started: Time::from_micros(0),
+        ended: None,
+        seed: 0,
+        rubrics: [(version("r"), rubric)].into(),
+        results,
+        spend: Spend::default(),
+    }
+}
+
+fn criteria(names: &[&str]) -> Json {
+    let criteria: Vec<Json> = names.iter().map(|it| json!({ "name": it, "description": "…" })).collect();
+    json!({ "criteria": criteria })
+}
+
+/// A page with its marks as `[1: …]`.
+fn simple(html: &str) -> String {
+    let mark = regex::Regex::new("<mark [^>]*>").unwrap();
+    let badge = regex::Regex::new("<a class=\"badge\" id=[^>]*>([0-9]+)</a>").unwrap();
+    badge.replace_all(&mark.replace_all(html, "["), "$1:").replace("</mark>", "]")
+}
+
+#[track_caller]
+fn check_marks(text: &str, places: &[(usize, usize)], expected: &str) {
+    let evidence = places.iter().map(|it| found("response", it.0, it.1)).collect();
+    let grades = [grade("a", 1.0, &evidence)];
+    let mut quotes = Quotes::new(1, &grades, |_| 0);
+    assert_eq!(simple(&quotes.text("response", text, 10_000)), expected);
+}
+
+#[test]
+fn quotes_are_marked_where_they_stand() {
+    check_marks("one two three", &[(4, 7)], "one [1:two] three");
+    check_marks("one two three", &[(0, 13)], "[1:one two three]");
+    check_marks("<b>&", &[(0, 3)], "[1:&lt;b&gt;]&amp;");
+}
+
+#[test]
+fn quotes_that_overlap_never_cross() {
+    check_marks("abcdef", &[(0, 4), (2, 6)], "[1:ab][2:cd][ef]");
+    check_marks("abcdef", &[(0, 6), (2, 4)], "[1:ab][2:cd][ef]");
+    check_marks("abcdef", &[(1, 3), (1, 3), (3, 5)], "a[1:2:bc][3:de]f");
+    let grades = [grade("a", 1.0, &json!([found("diff", 0, 9)]))];
+    let mut quotes = Quotes::new(1, &grades, |_| 0);
+    let diff = simple(&quotes.diff("diff", "-old\n+new\n same", 1000));
+    assert_eq!(
+        diff,
+        "<span class=\"del\">[1:-old\n]</span><span class=\"add\">[+new]\n</span><span class=\"same\"> same</span>"
+    );
+}
+
+#[test]
+fn a_place_that_is_none_is_not_marked_and_the_row_says_so() {
+    let text = "é né";
+    for (start, end) in [(1, 4), (0, 1), (0, 99), (99, 100), (4, 2), (2, 2), (usize::MAX, usize::MAX)] {
+        check_marks(text, &[(start, end)], text);
+    }
+    let grades =
+        [grade("a", 1.0, &json!([found("response", 1, 4), found("elsewhere", 0, 1), { "quote": "q" }]))];
+    let material = Material { response: Some(text.to_owned()), ..Material::default() };
+    let html = render(&run(criteria(&["a"]), vec![result(grades.to_vec(), material)]));
+    assert!(html.contains("response, 1 to 4: no such place in the candidate"), "{html}");
+    assert!(html.contains("elsewhere, 0 to 1: no such place in the candidate"), "{html}");
+    assert!(html.contains("not found in the candidate") && !html.contains("<mark"), "{html}");
+}
+
+/// Every part that a material can have, each with this text.
+fn material(text: &str) -> Material {
+    let text = || text.to_owned();
+    let step = Step {
+        agent: Some(text()),
+        reasoning: text(),
+        tool_calls: vec![ToolCall::new(None, text(), &json!({ text(): text() }))],
+        results: vec![ToolResult { name: Some(text()), text: text(), error: true, call: None }],
+        files: vec![FileChange { path: text(), ..Default::default() }],
+        screenshot: Some(text()),
+        ..Step::new(Role::Assistant, text())
+    };
+    let (files, status) = (step.files.clone(), Some(text()));
+    let steps = vec![Step::new(Role::User, text()), step];
+    Material {
+        task: text(),
+        context: vec![text(), text()],
+        reference: Some(text()),
+        response: Some(text()),
+        trace: Some(Trace { steps, files, status, ..Trace::default() }),
+        diff: Some(text()),
+        requirements: vec![text()],
+        raw_output: Some(json!(text())),
+        raw_reference: None,
+    }
+}
+
+#[test]
+fn every_part_can_be_quoted_and_leads_back() {
+    let material = material("some words");
+    let mut evidence: Vec<Json> = Vec::new();
+    for part in material.parts() {
+        let place = found(&part.name, 0, part.text.len());
+        evidence.push(json!({ "quote": part.text, "found": place["found"] }));
+    }
+    evidence.push(found("trace", 0, 5));
+    let n = evidence.len();
+    let html =
+        render(&run(criteria(&["a"]), vec![result(vec![grade("a", 1.0, &json!(evidence))], material)]));
+    for number in 1..=n {
+        for link in [format!("id=\"m1-{number}\" href=\"#q1-{number}\""), format!("id=\"q1-{number}\"")] {
+            assert_eq!(html.matches(&link).count(), 1, "{link} of {n}");
+        }
+        assert!(html.contains(&format!("href=\"#m1-{number}\"")), "{number}");
+    }
+    // What a user said is nobody's evidence.
+    let material = self::material("some words");
+    let grades = vec![grade("a", 1.0, &json!([found("trace.1.text", 0, 4)]))];
+    assert!(!render(&run(criteria(&["a"]), vec![result(grades, material)])).contains("<mark"));
+}
+
+/// What a stranger would write to break out of a text, an attribute or a script.
+const HOSTILE: &str = "</script><b>\"'&</mark></div>";
+
+fn hostile() -> Run {
+    let quote = json!({ "quote": HOSTILE, "found": { "in": "response", "start": 3, "end": HOSTILE.len() } });
+    let answer = grade(HOSTILE, 0.2, &json!([quote, { "quote": HOSTILE }, found(HOSTILE, 0, 1)]));
+    let mut grades = vec![
+        Grade {
+            reason: Reason::new(HOSTILE),
+            points: vec![Point { text: HOSTILE.to_owned(), holds: false, evidence: answer.evidence.clone() }],
+            ..answer
+        },
+        grade("root", 1.0, &json!([found("diff", 2, 9), found("trace.2.call.1", 0, 12)])),
+    ];
+    grades[0].grader.name = HOSTILE.to_owned();
+    let broken = json!({ "kind": "failed", "failure": "crashed", "detail": HOSTILE });
+    grades.push(Grade { outcome: serde_json::from_value(broken).unwrap(), ..grades[0].clone() });
+    let abstained = json!({ "kind": "abstained", "why": HOSTILE });
+    grades.push(Grade { outcome: serde_json::from_value(abstained).unwrap(), ..grades[0].clone() });
+    let text = json!({ "kind": "scored", "value": HOSTILE });
+    grades.push(Grade { outcome: serde_json::from_value(text).unwrap(), ..grades[0].clone() });
+    let mut result = result(grades, material(HOSTILE));
+    (result.case, result.candidate) = (HOSTILE.to_owned(), HOSTILE.to_owned() + "2");
+    let step = json!([{ "node": HOSTILE, "answer": HOSTILE, "score": 0.5, "reason": HOSTILE }]);
+    result.verdict.path = serde_json::from_value(step).unwrap();
+    let gate = json!([{ "gate": "required", "criterion": HOSTILE }]);
+    result.verdict.failed_gates = serde_json::from_value(gate).unwrap();
+    let mut tree = result.clone();
+    tree.rubric = version(HOSTILE);
+    let leaf = json!({ "score": 1, "reason": HOSTILE });
+    let rubric = json!({ "description": HOSTILE, "criteria": [
+        { "name": HOSTILE, "label": HOSTILE, "description": HOSTILE },
+        { "name": "t", "tree": { "ask": HOSTILE, "yes": leaf, "no": { "ask": HOSTILE, "yes": leaf, "no": leaf } } },
+    ] });
+    let mut run = run(criteria(&["a"]), vec![result, tree]);
+    run.rubrics.insert(version(HOSTILE), rubric);
+    run.suite = Some(HOSTILE.to_owned());
+    run
+}
+
+#[test]
+fn texts_of_strangers_stay_texts() {
+    let run = hostile();
+    assert!(rubrics(&run).contains_key(&version(HOSTILE)));
+    let html = render(&run);
+    assert!(!html.contains("<b>\"") && !html.contains("<b>'") && !html.contains("<b>&"));
+    assert_eq!((html.matches("<script").count(), html.matches("</script").count()), (1, 1));
+    // Every element that is opened is closed: no text took part.
+    let body = &html[html.find("<body>").unwrap()..html.find("<script>").unwrap()];
+    let tag = regex::Regex::new("<(/?)([a-z0-9]+)([^>]*)>").unwrap();
+    let mut depth: BTreeMap<&str, i64> = BTreeMap::new();
+    for it in tag.captures_iter(body) {
+        let (name, rest) = (it.get(2).unwrap().as_str(), &it[3]);
+        if !rest.ends_with('/') && !["br", "input"].contains(&name) {
+            *depth.entry(name).or_default() += if it[1].is_empty() { 1 } else { -1 };
+        }
+    }
+    assert_eq!((depth.remove("body"), depth.values().find(|it| **it != 0)), (Some(1), None), "{depth:?}");
+    // And every `<` begins an element that this page has.
+    let known: BTreeSet<&str> = depth.keys().copied().collect();
+    assert!(!known.contains("script") && known.contains("mark"), "{known:?}");
+    assert_eq!(body.matches('<').count(), tag.find_iter(body).count());
+}
+
+#[test]
+fn the_page_asks_nobody_for_anything() {
+    let html = render(&hostile());
+    assert!(!html.contains("http://") && !html.contains("https://") && !html.contains("url("));
+    assert!(!html.contains("src=") && !html.contains("<link") && !html.contains("@import"));
+    assert!(html.contains(
+        "content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+    ));
+}
+
+#[track_caller]
+fn check_radar(cases: &[&str], expected: bool) {
+    let grades = |names: &&str| names.split(' ').map(|it| grade(it, 0.5, &json!([]))).collect();
+    let results = cases.iter().map(|it| result(grades(it), Material::default())).collect();
+    let html = render(&run(criteria(&["a"]), results));
+    assert_eq!(html.contains("<polygon"), expected, "{cases:?}");
+    assert!(html.contains("<th scope=\"row\"><bdi>a</bdi></th>"), "a table in any case");
+}
+
+#[test]
+fn a_radar_needs_three_to_twelve_criteria_that_the_cases_share() {
+    check_radar(&["a b"], false);
+    check_radar(&["a b c"], true);
+    check_radar(&["a b c d", "a b c"], true);
+    check_radar(&["a b c", "a b d"], false);
+    check_radar(&["a b c d e f g h i j k l"], true);
+    check_radar(&["a b c d e f g h i j k l m"], false);
+}
+
+#[test]
+fn what_must_not_hold_counts_by_its_absence() {
+    let rubric = json!({ "criteria": [{ "name": "leak", "description": "Leaks.", "guard": true }] });
+    let run = run(rubric, vec![result(vec![grade("leak", 0.0, &json!([]))], Material::default())]);
+    let means = criteria::means(&run, &rubrics(&run));
+    assert_eq!((means[0].label.as_str(), means[0].mean), ("not leak", Some(1.0)));
+}
+
+#[test]
+fn huge_candidates_make_a_page_that_opens() {
+    let long = "\"<long> ".repeat(500_000);
+    let text = format!("{long}the end");
+    let step = || Step {
+        results: vec![ToolResult { text: "x".repeat(50_000), ..Default::default() }],
+        ..Step::default()
+    };
+    let steps: Vec<Step> = (0..500).map(|_| step()).collect();
+    let material = Material {
+        task: long.clone(),
+        context: vec![long.clone(), long.clone()],
+        diff: Some("+a\n".repeat(1_000_000)),
+        response: Some(text.clone()),
+        trace: Some(Trace { steps, ..Trace::default() }),
+        requirements: vec![long.clone()],
+        ..Material::default()
+    };
+    let evidence = json!([found("response", text.len() - 7, text.len()), found("trace.250.result.1", 9, 12)]);
+    let html = render(&run(criteria(&["a"]), vec![result(vec![grade("a", 1.0, &evidence)], material)]));
+    assert!(html.len() < 600_000, "{}", html.len());
+    // What is quoted is shown wherever it stands.
+    assert!(simple(&html).contains("[1:the end]") && simple(&html).contains("[2:xxx]"));
+    assert!(html.contains("kB left out") && html.contains("steps left out"));
+}
+
+#[test]
+fn many_cases_share_the_room_there_is() {
+    let one = || {
+        let material = Material { response: Some("<words> ".repeat(5_000)), ..Material::default() };
+        let reason = Reason::new(&"why ".repeat(600));
+        result(vec![Grade { reason, ..grade("a", 1.0, &json!([])) }], material)
+    };
+    let html = render(&run(criteria(&["a"]), (0..1000).map(|_| one()).collect()));
+    assert!(html.len() < 2 * ROOM, "{}", html.len());
+}
+
+/// A path through a tree of two questions.
+fn walked(answers: Json) -> String {
+    let rubric = json!({ "tree": { "ask": "Builds?", "no": { "score": 0, "reason": "broken" },
+        "yes": { "ask": "Tested?", "yes": { "score": 1 }, "no": { "score": 0.5, "reason": "hope" } } } });
+    let mut result = result(vec![grade("root", 1.0, &json!([]))], Material::default());
+    result.verdict.path = serde_json::from_value(answers).unwrap();
+    path::draw(rubrics(&run(rubric, Vec::new())).get(&version("r")), &result.verdict.path)
+}
+
+#[test]
+fn a_path_stands_out_from_the_ways_not_taken() {
+    let whole = walked(
+        json!([{ "node": "root", "answer": "yes" }, { "node": "root.yes", "answer": "no", "score": 0.5 }]),
+    );
+    assert_eq!(whole.matches("class=\"taken\"").count(), 2, "{whole}");
+    assert!(whole.contains("<li class=\"end\"><b class=\"leaf\">0.50</b> <span>hope</span></li>"), "{whole}");
+    assert!(whole.contains(
+        "<li class=\"faint\"><span class=\"answer\">no</span> <b class=\"leaf\">0.00</b> <span>broken"
+    ));
+    let half = walked(json!([{ "node": "root", "answer": "yes" }]));
+    assert_eq!(half.matches("class=\"taken\"").count(), 1);
+    assert!(half.contains("no answer, so the path ends here"), "{half}");
+    let steps = json!([{ "node": "root", "answer": "yes", "score": 1.0 }]);
+    let alone = path::draw(None, &serde_json::from_value::<Vec<crate::grade::Step>>(steps).unwrap());
+    assert!(alone.contains("root") && alone.contains("1.00") && !alone.contains("faint"), "{alone}");
+}
+
+#[test]
+fn a_score_is_shown_on_the_scale_of_its_rubric() {
+    let shown = |rubric: Json, native: Option<f64>| {
+        let mut result = result(Vec::new(), Material::default());
+        result.verdict.native = native;
+        let run = run(rubric, Vec::new());
+        shown_score(&result, rubrics(&run).get(&version("r")))
+    };
+    let likert = json!({ "likert": { "min": 1, "max": 5 } });
+    let criterion = |scale: &Json| json!([{ "name": "a", "description": "A.", "scale": scale }]);
+    assert_eq!(shown(json!({ "criteria": criterion(&likert) }), Some(3.0)).as_deref(), Some("3.0/5"));
+    assert_eq!(
+        shown(json!({ "scale": likert, "criteria": criterion(&json!("unit")) }), None).as_deref(),
+        Some("3.0/5")
+    );
+    assert_eq!(
+        shown(json!({ "scale": "letter", "criteria": criterion(&json!("unit")) }), None).as_deref(),
+        Some("F")
+    );
+    assert_eq!(shown(criteria(&["a"]), Some(0.5)), None);
+}
+
+#[test]
+fn errors_and_deferrals_read_as_no_failures() {
+    let case = |status: Status, outcome: Json| {
+        let outcome = serde_json::from_value(outcome).unwrap();
+        let mut result = result(vec![Grade { outcome, ..grade("a", 0.0, &json!([])) }], Material::default());
+        (result.verdict.status, result.verdict.score) = (status, None);
+        result
+    };
+    let results = vec![
+        case(Status::Deferred, json!({ "kind": "deferred", "why": "no_key" })),
+        case(Status::Error, json!({ "kind": "failed", "failure": "timeout", "detail": "60 s" })),
+    ];
+    let html = render(&run(criteria(&["a"]), results));
+    assert!(html.contains("No case has a verdict yet."), "{html}");
+    assert!(html.contains("a grader broke (timeout). That is no failure of the candidate."), "{html}");
+    assert!(html.contains("No verdict yet: somebody has still to be asked (no key)."), "{html}");
+    assert!(!html.contains("class=\"case fail\""));
+}
