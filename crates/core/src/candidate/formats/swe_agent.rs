@@ -104,7 +104,7 @@ fn step(value: &Value, steps: &mut Vec<Step>) {
 }
 
 fn pair_of(pair: &[Value]) -> (String, String, Option<String>) {
-    let said = &pair[0];
+    let said = pair.first().unwrap_or(&Value::Null);
     let content = said["content"].as_str().unwrap_or_default();
     let (thought, action) = match (text_of(said, &["thought"]), text_of(said, &["action"])) {
         (Some(thought), Some(action)) => (thought, action),
