@@ -277,6 +277,7 @@ async fn one(
         row: given.row.as_ref(),
         rubric,
         labels: None,
+        contests: None,
     };
     let decision = bench.decide(caller, case).await?;
     let mut out = anstream::stdout();
@@ -646,6 +647,7 @@ async fn scripted(record: &Json) -> Result<Decision, String> {
         embedders: None,
         transcript: false,
     };
-    let case = Case { candidate: "line", material: &material, row: None, rubric, labels: None };
+    let case =
+        Case { candidate: "line", material: &material, row: None, rubric, labels: None, contests: None };
     bench.decide(&Caller::default(), case).await.map_err(|error| error.to_string())
 }

@@ -78,7 +78,8 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                 member.draw += (trial - 1) * 1000;
             }
             let calls = calls(&case.rubric, &judge);
-            let unit = Unit { name: result.case.clone(), cell: Cell { case, row: None }, trial, calls };
+            let cell = Cell { task: result.case.clone(), case, row: None };
+            let unit = Unit { name: result.case.clone(), cell, trial, calls };
             let material = Some(Arc::new(result.material.clone()));
             let (unit, bench) = (Arc::new(unit), Arc::new(bench));
             jobs.push(Job { at, unit, bench, agents: Arc::clone(&agents), material });
