@@ -160,6 +160,16 @@ async fn a_batch_grades_everything_at_half_the_price() {
     assert_eq!(lines(&output).len(), 20);
     assert!(lines(&output).iter().all(|it| it["spend"]["cost"] == json!(0.002)));
     assert_eq!(server.n_seen(), 4);
+    let suite = "evals:\n  - {name: one, response: Lyon., rubric: Is right.}\n";
+    fs::write(folder.path().join("suite.yaml"), suite).unwrap();
+    let output =
+        jurist(folder.path(), &server, &["eval", "suite.yaml", "--batch", "--reporter", "ndjson"]).await;
+    assert_eq!(
+        lines(&output)[0]["spend"]["cost"],
+        json!(0.001),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let over = jurist(
         folder.path(),
         &server,

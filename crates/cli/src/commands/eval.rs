@@ -285,7 +285,10 @@ fn size(candidate: &Candidate) -> usize {
 async fn evaluated(args: &Args, runs: &Runs, loaded: &Loaded<'_>, plan: Plan) -> anyhow::Result<Ended> {
     let judging = &args.running.judging;
     let caller = judging.caller(&loaded.settings)?;
-    anyhow::ensure!(!judging.batch, "batches are for `jurist grade`; `jurist eval` cannot use them yet");
+    let live = plan.units.iter().find(|it| !it.cell.case.candidate.is_given());
+    if let Some(unit) = live.filter(|_| judging.batch) {
+        anyhow::bail!("--batch is for answers that are given, and `{}` has to be run", unit.name);
+    }
     // Everybody who will judge is found before a run begins.
     let made = std::cell::RefCell::new(BTreeMap::new());
     for unit in &plan.units {
@@ -296,7 +299,7 @@ async fn evaluated(args: &Args, runs: &Runs, loaded: &Loaded<'_>, plan: Plan) ->
         None => {
             let suite = loaded.suite.name.clone().unwrap_or_else(|| loaded.file.display().to_string());
             let run = args.running.new_run(suite, plan.units.iter().map(|it| &it.cell.case.rubric));
-            let log = runs.begin(&run)?;
+            let log = args.running.log(runs, &run);
             (run, log)
         }
     };

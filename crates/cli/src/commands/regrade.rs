@@ -86,7 +86,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         }
         let name = before.suite.clone().unwrap_or_else(|| args.rubric.display().to_string());
         let run = args.running.new_run(name, jobs.iter().map(|it| &it.unit.cell.case.rubric));
-        let log = runs.begin(&run)?;
+        let log = args.running.log(&runs, &run);
         let ready = Ready { jobs, run, log, done: BTreeMap::new() };
         args.running.go(&runs, ready, judging.caller(&settings)?, &settings).await
     })
