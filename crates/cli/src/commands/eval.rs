@@ -193,6 +193,7 @@ fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<Ende
     let mut out = anstream::stdout();
     let (mut sum, mut least_cost, mut most_cost, mut made) =
         (CallRange::default(), Some(0.0), Some(0.0), BTreeMap::new());
+    let mut most_tokens = 0.0;
     writeln!(out, "\x1b[1m{}\x1b[0m", loaded.file.display())?;
     for unit in &plan.units {
         let bench = loaded.bench(args, unit, &mut made)?;
@@ -201,6 +202,7 @@ fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<Ende
         let calls = told_range(unit.calls);
         // About four bytes a token, our own words, and a reply of 150 tokens.
         let tokens = (size(&unit.cell.case.candidate) / 4 + 600) as f64;
+        most_tokens += f64::from(unit.calls.most) * (tokens + 150.0);
         let price = bench.members.first().and_then(|it| it.line.price);
         let one = price.map(|it| (tokens * it.input + 150.0 * it.output) / 1e6);
         let cost = |n: u32| if n == 0 { Some(0.0) } else { one.map(|it| it * f64::from(n)) };
@@ -225,7 +227,7 @@ fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<Ende
         .map_or("price not known".to_owned(), |(least, most)| told_cost(least, most));
     writeln!(
         out,
-        "{} · {} · {cost}; estimated, repairs not counted",
+        "{} · {} · up to {most_tokens:.0} tokens · {cost}; estimated, without repairs and without the agents' own",
         plural(plan.units.len(), "unit"),
         told_range(sum)
     )?;

@@ -40,7 +40,7 @@ pub struct Running {
     /// Fail if the score is shown to have dropped by more than this since the baseline
     #[arg(long, value_name = "DROP", default_value_t = 0.0, requires = "baseline")]
     max_drop: f64,
-    /// Write the run as json, ndjson, junit, md, html, tap, csv, sarif, gitlab, github or otel; to a file with
+    /// Write the run as pretty, json, ndjson, junit, md, html, tap, csv, sarif, gitlab, github or otel; to a file with
     /// FORMAT=FILE; may be given several times
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = reporter)]
     reporter: Vec<Reporter>,
