@@ -24,6 +24,20 @@ impl Chance {
     pub(super) fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
+
+    /// A number from 0 up to 1.
+    pub(super) fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// The numbers under `n` in an order of chance.
+    pub(super) fn order(&mut self, n: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..n).collect();
+        for at in (1..n).rev() {
+            order.swap(at, self.below(at + 1));
+        }
+        order
+    }
 }
 
 /// Values that belong together, such as the trials of one case: their sum and their number.
