@@ -1,13 +1,13 @@
 //! Where a share may really lie when `passed` of `n` did.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::numbers::{around, usable_share};
 use super::special::{beta_quantile, two_sided_z};
 use super::undefined::Undefined;
 
 /// A share with where it may really lie.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Proportion {
     pub rate: f64,
     pub interval: (f64, f64),

@@ -26,6 +26,7 @@ impl Chance {
     }
 
     /// A number from 0 up to 1.
+    #[cfg(test)]
     pub(super) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
