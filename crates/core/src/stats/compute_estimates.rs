@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value as Json, json};
 
 use super::bootstrap::{Statistic, bootstrap};
+use super::boundary::{NormalMixture, Sides, Stitched};
 use super::effect::cohen_h;
 use super::mapping::{isotonic, logistic, smoothed};
 use super::paired::{Zeros, mcnemar, paired_t, sign_p, signed_ranks};
@@ -16,7 +17,7 @@ use super::ppi::{Alternative, prediction_powered};
 use super::proportion::{ProportionMethod, proportion};
 use super::rogan_gladen::{Confusion, corrected_rate};
 use super::sample::{Stratum, hajek, kish, stratified, weighted_mean};
-use super::sequence::{Bound, Sequence, Stitched};
+use super::sequence::{Bound, Sequence};
 use super::several::{Adjustment, adjust, friedman};
 use super::undefined::Undefined;
 
@@ -360,15 +361,7 @@ fn curve(input: Input<'_>) -> Result<Json, Undefined> {
 fn sequence(input: Input<'_>) -> Result<Json, Undefined> {
     let alpha = input.alpha()?;
     if input.has("v") {
-        let boundary = Stitched {
-            c: input.number_or("c", 0.0)?,
-            s: input.number_or("s", 1.4)?,
-            eta: input.number_or("eta", 2.0)?,
-            ..Stitched::new(alpha, input.number("v_min")?)
-        };
-        let bound =
-            input.numbers(&["v"])?.into_iter().map(|it| boundary.at(it)).collect::<Result<Vec<_>, _>>()?;
-        return Ok(json!({ "bound": bound }));
+        return Ok(json!({ "bound": boundary(input, alpha)? }));
     }
     let method = input.text("method");
     let bound = if ["bern", "eb"].iter().any(|it| method.contains(it)) {
@@ -393,6 +386,27 @@ fn sequence(input: Input<'_>) -> Result<Json, Undefined> {
     };
     let (lower, upper): (Vec<f64>, Vec<f64>) = asked.into_iter().unzip();
     Ok(json!({ "lower": lower, "upper": upper }))
+}
+
+fn boundary(input: Input<'_>, alpha: f64) -> Result<Vec<f64>, Undefined> {
+    let v = input.numbers(&["v"])?;
+    if input.has("v_opt") {
+        let one_sided = input.0["is_one_sided"].as_bool().unwrap_or(true);
+        let boundary = NormalMixture {
+            alpha,
+            v_opt: input.number("v_opt")?,
+            alpha_opt: input.number_or("alpha_opt", 0.05)?,
+            sides: if one_sided { Sides::Above } else { Sides::Both },
+        };
+        return v.into_iter().map(|it| boundary.at(it)).collect();
+    }
+    let boundary = Stitched {
+        c: input.number_or("c", 0.0)?,
+        s: input.number_or("s", 1.4)?,
+        eta: input.number_or("eta", 2.0)?,
+        ..Stitched::new(alpha, input.number("v_min")?)
+    };
+    v.into_iter().map(|it| boundary.at(it)).collect()
 }
 
 fn samples(input: Input<'_>) -> Result<Json, Undefined> {

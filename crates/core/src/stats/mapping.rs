@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::numbers::{all_equal, usable, usable_pairs};
+use super::numbers::{all_equal, all_pass_or_fail, usable, usable_pairs};
 use super::undefined::Undefined;
 
 /// How scores are mapped.
@@ -199,7 +199,7 @@ fn separated(x: &[f64], targets: &[f64]) -> bool {
         inside.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)))
     };
     let ((low0, high0), (low1, high1)) = (range(0.0), range(1.0));
-    targets.iter().all(|it| *it == 0.0 || *it == 1.0) && (high0 <= low1 || high1 <= low0)
+    all_pass_or_fail(targets) && (high0 <= low1 || high1 <= low0)
 }
 
 /// Platt's targets: a little within 0 and 1, by how many there are of each.

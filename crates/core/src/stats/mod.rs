@@ -19,12 +19,14 @@ mod ppi;
 mod rogan_gladen;
 mod sample;
 mod sequence;
+mod boundary;
 mod drift;
 mod pass_k;
 mod compute;
 mod compute_estimates;
 
 pub use bootstrap::{Bootstrap, Statistic, bootstrap, bootstrap_t};
+pub use boundary::{NormalMixture, Sides, Stitched};
 pub use calibrate::{
     Anchors, Calibration, Decisions, MIN_LABELS, Measured, Proof, Quality, Threshold, anchors, calibrate,
     calibrate_held_out, threshold,
@@ -47,7 +49,7 @@ pub use rogan_gladen::{Confusion, CorrectedRate, corrected_rate};
 pub use sample::{
     Kish, Stratified, Stratum, StratumEstimate, WeightedMean, dial, hajek, kish, stratified, weighted_mean,
 };
-pub use sequence::{Bound, Sequence, Stitched};
+pub use sequence::{Bound, Sequence};
 pub use several::{Adjustment, Friedman, adjust, friedman};
 pub use summary::{Estimate, Flaky, Trials, estimates, trials};
 pub use undefined::Undefined;

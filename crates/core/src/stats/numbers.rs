@@ -48,6 +48,11 @@ pub(super) fn all_equal(values: &[f64]) -> bool {
     values.iter().all(|it| it.total_cmp(&values[0]).is_eq())
 }
 
+/// All of them are 0 or 1.
+pub(super) fn all_pass_or_fail(values: &[f64]) -> bool {
+    values.iter().all(|it| it * (1.0 - it) == 0.0)
+}
+
 pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::numbers::{around, mean, usable_pairs, variance};
+use super::numbers::{all_pass_or_fail, around, mean, usable_pairs, variance};
 use super::proportion::pass_rate;
 use super::special::t_quantile;
 use super::undefined::Undefined;
@@ -80,8 +80,8 @@ fn interval(human: &[f64]) -> Option<(f64, f64)> {
     if human.len() < 2 {
         return None;
     }
-    if human.iter().all(|it| *it == 0.0 || *it == 1.0) {
-        let passed = human.iter().filter(|it| **it == 1.0).count();
+    if all_pass_or_fail(human) {
+        let passed = human.iter().filter(|it| 0.0 < **it).count();
         return pass_rate(passed, human.len()).ok().map(|it| it.interval);
     }
     let n = human.len() as f64;

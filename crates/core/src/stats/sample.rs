@@ -139,11 +139,19 @@ fn spreads(graded: &[&Stratum], warnings: &mut Vec<String>) -> Option<Vec<f64>> 
         );
         return None;
     }
-    for (stratum, _) in graded.iter().zip(&known).filter(|it| it.1.is_none()) {
-        warnings.push(format!(
-            "`{}` has one score; its spread is taken to be the largest of the other strata.",
-            stratum.name
-        ));
+    for (stratum, spread) in graded.iter().zip(&known).filter(|it| !complete(it.0)) {
+        match spread {
+            None => warnings.push(format!(
+                "`{}` has one score; its spread is taken to be the largest of the other strata.",
+                stratum.name
+            )),
+            Some(spread) if *spread <= 0.0 => warnings.push(format!(
+                "The {} scores of `{}` are equal; it counts as if all others were so.",
+                stratum.scores.len(),
+                stratum.name
+            )),
+            Some(_) => {}
+        }
     }
     Some(known.into_iter().map(|it| it.unwrap_or(most)).collect())
 }
@@ -179,7 +187,7 @@ pub struct WeightedMean {
 
 /// The mean of values that were each drawn with a known probability (Hájek), independently of each other.
 pub fn hajek(values: &[f64], probabilities: &[f64]) -> Result<WeightedMean, Undefined> {
-    usable_pairs(("value", values), ("probability", probabilities), 2)?;
+    usable_pairs(("value", values), ("sampling rate", probabilities), 2)?;
     if let Some(bad) = probabilities.iter().find(|it| **it <= 0.0 || 1.0 < **it) {
         return Undefined::because(format!("nothing is drawn with a probability of {bad}"));
     }

@@ -6,7 +6,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::numbers::usable_share;
-use super::special::zeta;
 use super::undefined::Undefined;
 
 /// What bounds the interval.
@@ -112,51 +111,10 @@ pub(super) fn on_scale(value: f64, n_before: usize) -> Result<(), Undefined> {
     Undefined::because(format!("value {} is {value} and not on 0..=1", n_before + 1))
 }
 
-/// How far a sum may stray from zero, whenever its variance process is at `v`: a stitched boundary for sums of
-/// scale `c`, with steps of `eta` in time and a chance that falls with power `s`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stitched {
-    pub alpha: f64,
-    pub v_min: f64,
-    pub c: f64,
-    pub s: f64,
-    pub eta: f64,
-}
-
-impl Stitched {
-    pub fn new(alpha: f64, v_min: f64) -> Self {
-        Self { alpha, v_min, c: 0.0, s: 1.4, eta: 2.0 }
-    }
-
-    pub fn at(&self, v: f64) -> Result<f64, Undefined> {
-        usable_share("alpha", self.alpha)?;
-        if !(0.0 < self.v_min && 1.0 < self.s && 1.0 < self.eta && 0.0 <= v && v.is_finite()) {
-            return Undefined::because("a boundary needs v_min above 0, s and eta above 1, and a variance");
-        }
-        let v = v.max(self.v_min);
-        let steps = (self.eta * v / self.v_min).ln().ln();
-        let reach = self.s * steps + (zeta(self.s) / (self.alpha * self.eta.ln().powf(self.s))).ln();
-        let k1 = (self.eta.powf(0.25) + self.eta.powf(-0.25)) / std::f64::consts::SQRT_2;
-        let linear = self.c * reach * (self.eta.sqrt() + 1.0) / 2.0;
-        Ok((k1 * k1 * v * reach + linear * linear).sqrt() + linear)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::resample::Chance;
     use super::*;
-
-    #[test]
-    fn the_stitched_boundary_is_that_of_confseq() {
-        let boundary = Stitched::new(0.05, 10.0);
-        for (v, expected) in
-            [(1.0, 9.224_047_697_5), (100.0, 35.680_490_298_9), (10_000.0, 392.645_695_157_8)]
-        {
-            assert!((boundary.at(v).unwrap() - expected).abs() < 1e-6);
-        }
-        assert!(Stitched::new(0.05, 0.0).at(1.0).is_err());
-    }
 
     #[test]
     fn looking_at_every_step_raises_few_false_alarms() {

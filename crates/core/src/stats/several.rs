@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::numbers::{ranks, ties, usable};
-use super::resample::holm;
 use super::special::chi_square_tail;
 use super::undefined::Undefined;
 
@@ -41,6 +40,11 @@ pub fn adjust(values: &[f64], adjustment: Adjustment) -> Result<Vec<f64>, Undefi
         Adjustment::BenjaminiHochberg => from_largest(values, |it, rank| it * n / (rank + 1.0)),
         Adjustment::BenjaminiYekutieli => from_largest(values, |it, rank| it * harmonic * n / (rank + 1.0)),
     })
+}
+
+/// P-values that hold for all together (Holm).
+pub(super) fn holm(values: &[f64]) -> Vec<f64> {
+    from_smallest(values, |it, rank| it * (values.len() as f64 - rank))
 }
 
 fn order(values: &[f64]) -> Vec<usize> {
