@@ -307,8 +307,8 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_is_the_textbook_one() {
-        // Lohr, Sampling, 3.1: shares 0.6 and 0.4, variances by hand.
+    fn the_mean_has_its_closed_form() {
+        // By hand: shares 0.6 and 0.4, variances 1 and 2.
         let strata = [stratum("a", 60, &[1.0, 2.0, 3.0], 0), stratum("b", 40, &[5.0, 7.0], 0)];
         let found = stratified(&strata).unwrap();
         let variance: f64 = 0.36 * (1.0 - 3.0 / 60.0) * 1.0 / 3.0 + 0.16 * (1.0 - 2.0 / 40.0) * 2.0 / 2.0;

@@ -142,8 +142,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn p_values_are_those_of_r() {
-        // p.adjust of R on these.
+    fn p_values_have_their_closed_forms() {
+        // By hand.
         let values = [0.01, 0.02, 0.03, 0.04, 0.05];
         let check = |adjustment, expected: [f64; 5]| {
             let found = adjust(&values, adjustment).unwrap();
