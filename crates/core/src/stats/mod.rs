@@ -1,9 +1,55 @@
 //! How far numbers can be trusted. Everything is a pure function; chance comes from a seed.
 
-mod compare;
-mod resample;
+mod undefined;
+mod numbers;
 mod special;
+mod resample;
+mod proportion;
 mod summary;
+mod compare;
+mod effect;
+mod power;
+mod paired;
+mod several;
+mod bootstrap;
+mod mapping;
+mod reliability;
+mod calibrate;
+mod ppi;
+mod rogan_gladen;
+mod sample;
+mod sequence;
+mod boundary;
+mod drift;
+mod pass_k;
+mod compute;
+mod compute_estimates;
 
+pub use bootstrap::{Bootstrap, Statistic, bootstrap, bootstrap_t};
+pub use boundary::{NormalMixture, Sides, Stitched};
+pub use calibrate::{
+    Anchors, Calibration, Decisions, MIN_LABELS, Measured, Proof, Quality, Threshold, anchors, calibrate,
+    calibrate_held_out, threshold,
+};
 pub use compare::{Comparison, Difference, StatusChange, compare};
+pub use compute::compute;
+pub use drift::{Alarm, Drift};
+pub use effect::{cliffs_delta, cohen_d, cohen_h, hedges_g};
+pub use mapping::{Isotonic, Logistic, Mapping, Method, isotonic, logistic, smoothed};
+pub use paired::{
+    Claim, MIN_PAIRS, McNemar, PairedComparison, PairedT, SignedRanks, Zeros, mcnemar, paired_comparison,
+    paired_permutation_p, paired_t, permutation_p, sign_p, signed_ranks,
+};
+pub use pass_k::{PassK, Tried, pass_k};
+pub use power::{Aim, n_pairs, n_per_group, n_per_group_shares, n_per_group_shares_normal, n_to_detect};
+pub use ppi::{Alternative, MeanEstimate, PredictionPowered, prediction_powered};
+pub use proportion::{Proportion, ProportionMethod, pass_rate, proportion};
+pub use reliability::{Bin, Reliability, reliability};
+pub use rogan_gladen::{Confusion, CorrectedRate, corrected_rate};
+pub use sample::{
+    Kish, Stratified, Stratum, StratumEstimate, WeightedMean, dial, hajek, kish, stratified, weighted_mean,
+};
+pub use sequence::{Bound, Sequence};
+pub use several::{Adjustment, Friedman, adjust, friedman};
 pub use summary::{Estimate, Flaky, Trials, estimates, trials};
+pub use undefined::Undefined;
