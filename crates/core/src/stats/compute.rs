@@ -1,0 +1,11 @@
+//! Statistics by name on plain JSON, as reference packages are asked for them.
+
+use serde_json::Value as Json;
+
+use super::compute_ranking;
+use super::undefined::Undefined;
+
+/// The answer to a named question; `None` for a name that nobody here knows.
+pub fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
+    compute_ranking::compute(name, input)
+}
