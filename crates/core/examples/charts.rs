@@ -94,7 +94,7 @@ fn normal() -> Vec<(&'static str, Chart)> {
                     layer("failed", Tone::Fail, &[3, 1, 2, 4, 6, 9, 11, 2, 1, 1]),
                     layer("passed", Tone::Pass, &[0, 0, 0, 0, 0, 0, 0, 18, 27, 35]),
                 ],
-                vec![0.7],
+                Some(0.7),
             )),
         ),
         (
@@ -239,7 +239,7 @@ fn extreme() -> Vec<(&'static str, Chart)> {
                 title: "One case".to_owned(),
                 edges: vec![f64::NAN, 0.0, 0.5, 1.0],
                 layers: vec![layer(long, Tone::Error, &[0, 1]), layer(long, Tone::Deferred, &[0])],
-                marks: vec![0.0, 7.0],
+                mark: Some(0.0),
             }),
         ),
         (

@@ -50,6 +50,7 @@ impl Axis {
         let written = |value: f64| match value.abs() {
             it if it < step / 2.0 => "0".to_owned(),
             it if 1e6 <= it => format!("{value:.1e}").replace('-', "−"),
+            _ if 1e3 <= step => format!("{:.0}k", value / 1e3).replace('-', "−"),
             _ => format!("{value:.digits$}").replace('-', "−"),
         };
         (0..=n).map(|it| first + step * it as f64).map(|it| (it, written(it))).collect()

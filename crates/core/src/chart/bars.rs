@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas};
-use super::measure::{Measure, Table, finite};
+use super::measure::{Measure, Table, finite, rounded};
 use super::palette::Tone;
 use super::text::{SIZE, line, width};
 
@@ -85,6 +85,5 @@ pub(super) fn draw_ticks(canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, 
 /// The pass mark as an upright line with its name above.
 pub(super) fn draw_mark(canvas: &mut Canvas, x: f64, (top, bottom): (f64, f64), mark: f64) {
     canvas.line("mark", (x, top), (x, bottom));
-    let rounded = (mark * 1000.0).round() / 1000.0;
-    canvas.text(x, top - 5.0, Anchor::Middle, 140.0, &format!("pass mark {rounded}"));
+    canvas.text(x, top - 5.0, Anchor::Middle, 140.0, &format!("pass mark {}", rounded(mark)));
 }

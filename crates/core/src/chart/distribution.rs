@@ -15,7 +15,7 @@ pub struct Distribution {
     /// The lowest first.
     pub layers: Vec<Layer>,
     /// What scores are held against.
-    pub marks: Vec<f64>,
+    pub mark: Option<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -28,9 +28,9 @@ pub struct Layer {
 
 impl Distribution {
     /// Scores on 0..=1 by tenths.
-    pub fn of_tenths(title: String, layers: Vec<Layer>, marks: Vec<f64>) -> Self {
+    pub fn of_tenths(title: String, layers: Vec<Layer>, mark: Option<f64>) -> Self {
         let edges = (0..=10_u8).map(|it| f64::from(it) / 10.0).collect();
-        Self { title, edges, layers, marks }
+        Self { title, edges, layers, mark }
     }
 }
 
@@ -78,7 +78,7 @@ impl Distribution {
         for (value, written) in across.ticks() {
             canvas.text(across.at(value), BOTTOM + 18.0, Anchor::Middle, 60.0, &written);
         }
-        for mark in self.marks.iter().copied().filter_map(finite).filter(|it| across.holds(*it)) {
+        if let Some(mark) = self.mark.and_then(finite).filter(|it| across.holds(*it)) {
             draw_mark(&mut canvas, across.at(mark), (TOP - 6.0, BOTTOM), mark);
         }
         canvas.legend(BOTTOM + 28.0, &legend);

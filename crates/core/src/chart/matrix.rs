@@ -28,6 +28,9 @@ pub enum Shade {
     Unit,
 }
 
+/// Slanted names of narrower columns would touch.
+const LEAST: f64 = 17.0;
+
 impl Matrix {
     /// How often one grader says the column where the other says the row.
     pub fn confusion(
@@ -83,7 +86,7 @@ impl Matrix {
     pub(super) fn draw(&self) -> Canvas {
         let (n_rows, n_columns) = (self.rows.len(), self.columns.len());
         let left = 20.0 + super::bars::label_room(self.rows.iter().map(String::as_str)).min(170.0);
-        let size = ((600.0 - left) / n_columns.max(1) as f64).clamp(14.0, 58.0);
+        let size = ((600.0 - left) / n_columns.max(1) as f64).clamp(LEAST, 58.0);
         let longest = self.columns.iter().map(|it| width(&line(it), SIZE)).fold(0.0, f64::max);
         let slanted = size - 6.0 < longest;
         // Slanted text takes as much to the right as it takes up.

@@ -42,7 +42,8 @@ impl Measure {
     pub(super) fn cells(&self) -> [String; 2] {
         let none = || "–".to_owned();
         let Some((low, high)) = self.interval else { return [self.value.map_or_else(none, short), none()] };
-        let sure = (-(high - low).log10()).floor().clamp(1.0, 5.0) as usize + 1;
+        let wide = if low < high { high - low } else { 1.0 };
+        let sure = (-wide.log10()).floor().clamp(1.0, 5.0) as usize + 1;
         let written =
             |it: f64| if self.reach().all(|it| it.abs() < 100.0) { digits(it, sure) } else { short(it) };
         [self.value.map_or_else(none, written), format!("{} to {}", written(low), written(high))]
@@ -68,6 +69,12 @@ pub(super) fn short(value: f64) -> String {
         it if 1e-4 <= it && it < 1e-2 => digits(value, 4),
         _ => format!("{value:.1e}").replace('-', "−"),
     }
+}
+
+/// A number that somebody set, as they would write it.
+pub(super) fn rounded(value: f64) -> String {
+    let thousandths = (value * 1000.0).round() / 1000.0;
+    (thousandths + 0.0).to_string().replace('-', "−")
 }
 
 fn digits(value: f64, n: usize) -> String {

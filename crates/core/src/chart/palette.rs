@@ -1,35 +1,34 @@
 //! The one place for colours, and what they mean everywhere.
 //!
-//! Pass is a bluish green and fail a plain red, so that they stay apart for those who see no green or no
-//! red; series differ in lightness, dashes and marks as well.
+//! Chosen so that they stay apart for those who lack one of the three kinds of cones, which a test
+//! measures; series have a shape of their own besides.
 
 use std::fmt::Write as _;
 
 /// Name of the CSS variable, light, dark. Text in any of them can be read on `card`.
-const COLOURS: [(&str, &str, &str); 18] = [
+const COLOURS: [(&str, &str, &str); 17] = [
     ("card", "#ffffff", "#1c1e22"),
     ("ink", "#1d1c1a", "#e9e8e5"),
     ("soft", "#66625b", "#a3a098"),
     ("line", "#e4e0d8", "#32353b"),
-    ("pass", "#007a5e", "#45c8a0"),
-    ("fail", "#b3261e", "#ff8078"),
-    ("error", "#8a5a00", "#e3b341"),
-    ("deferred", "#5d6470", "#a6adba"),
+    ("pass", "#0f8268", "#86e5c5"),
+    ("fail", "#9a1a12", "#f2645a"),
+    ("error", "#966a10", "#ebbe2f"),
+    ("deferred", "#3f4b5a", "#8492a5"),
     ("bar", "#3b6ea5", "#79b0ea"),
     // Under text of `ink`: how much, and how much below zero.
     ("heat", "#7ba4d0", "#3d6390"),
     ("cold", "#dfa468", "#80501f"),
     ("series-0", "#3b6ea5", "#79b0ea"),
-    ("series-1", "#c26a00", "#f2a750"),
-    ("series-2", "#8a4ba3", "#cda2e4"),
-    ("series-3", "#138a9e", "#62d3e3"),
-    ("series-4", "#b83a72", "#f394bd"),
-    ("series-5", "#5f5f5f", "#c4c4c4"),
-    ("series-6", "#7a6a00", "#d6c85a"),
+    ("series-1", "#d25712", "#eb9464"),
+    ("series-2", "#8a7be8", "#6f5ece"),
+    ("series-3", "#20a3b3", "#73f2fc"),
+    ("series-4", "#9a6571", "#9f5d80"),
+    ("series-5", "#3b383a", "#b9b0a7"),
 ];
 
 /// Series after the last begin again with the first.
-pub(super) const SERIES: usize = 7;
+pub(super) const SERIES: usize = 6;
 
 /// What a mark stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

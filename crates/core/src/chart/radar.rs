@@ -75,7 +75,7 @@ impl Radar {
         let legend = if 1 < legend.len() { legend } else { Vec::new() };
         let (wide, high) = (2.0 * layout.middle.0, 2.0 * layout.middle.1);
         let about = format!("{} on {} axes from 0 in the middle to 1.", self.names(), self.axes.len());
-        let mut canvas = Canvas::new(wide, high + legend_height(wide, &legend), &self.title, about);
+        let mut canvas = Canvas::new(wide, high + 2.0 + legend_height(wide, &legend), &self.title, about);
         for level in [0.25, 0.5, 0.75, 1.0] {
             canvas.polygon("grid", &layout.ring(|_| level));
         }
@@ -89,7 +89,7 @@ impl Radar {
             self.draw_series(&mut canvas, &layout, at, series);
         }
         self.draw_labels(&mut canvas, &layout);
-        canvas.legend(high - 4.0, &legend);
+        canvas.legend(high + 2.0, &legend);
         canvas
     }
 
@@ -153,8 +153,9 @@ impl Radar {
             spread(&mut labels, 2.0 * layout.middle.1);
             for (at, y) in labels {
                 let (x, wanted) = self.label_place(layout, at);
-                // Straight above and below, text stands centred.
-                let centred = layout.direction(at).0.abs() < 12.0 / layout.radius && (wanted - y).abs() < 1.0;
+                // Straight above and below, text stands centred where its neighbours leave room for that.
+                let upright = layout.direction(at).0.abs() < 12.0 / layout.radius;
+                let centred = upright && (wanted - y).abs() < 1.0 && layout.n <= 12;
                 let anchor = if centred { Anchor::Middle } else { side };
                 // Moved up or down, it would run into the circle.
                 let x = if (wanted - y).abs() < 1.0 { x } else { self.outside(layout, side, y, x) };

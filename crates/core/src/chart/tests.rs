@@ -1,3 +1,5 @@
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 use regex::Regex;
 
@@ -44,7 +46,7 @@ fn all(title: &str, labels: &[String], values: &[f64]) -> Vec<Chart> {
         Chart::Distribution(Distribution::of_tenths(
             title(),
             vec![layer(Tone::Fail, n), layer(Tone::Pass, n + 3)],
-            values.to_vec(),
+            mark,
         )),
         Chart::Matrix(Matrix::confusion(title(), title(), title(), labels, &counts)),
         Chart::Matrix(Matrix::agreement(title(), labels, cells)),
@@ -67,54 +69,86 @@ fn waves(n: usize) -> Vec<f64> {
     (0..n).map(|it| 0.5 + 0.5 * (it as f64).sin()).collect()
 }
 
-/// Every number of an attribute lies in the picture, and every text as far as its width is known.
-fn check_bounds(svg: &str) {
-    let find = |pattern: &str| Regex::new(pattern).unwrap();
-    let number = |text: &str| -> f64 {
-        let number: f64 = text.parse().unwrap_or_else(|_| panic!("`{text}` is no number in {svg}"));
-        assert!(number.is_finite(), "{svg}");
-        number
-    };
-    let view = find("viewBox=\"0 ([^ ]*) ([^ ]*) ([^\"]*)\"").captures(svg).unwrap();
-    let (top, wide, high) = (number(&view[1]), number(&view[2]), number(&view[3]));
-    let inside = |x: f64, y: f64, what: &str| {
-        let slack = 0.06;
-        assert!(-slack <= x && x <= wide + slack, "x {x} of {what} in {wide}");
-        assert!(top - slack <= y && y <= top + high + slack, "y {y} of {what} in {high}");
-    };
-    let pair = find(r"(-?[0-9.e]+|NaN|-?inf)[ ,](-?[0-9.e]+|NaN|-?inf)");
-    for it in find("(?: d|points)=\"([^\"]*)\"").captures_iter(svg) {
-        pair.captures_iter(&it[1]).for_each(|point| inside(number(&point[1]), number(&point[2]), &it[0]));
-    }
-    for it in find("<rect [^>]*x=\"([^\"]*)\" y=\"([^\"]*)\" width=\"([^\"]*)\" height=\"([^\"]*)\"")
-        .captures_iter(svg)
-    {
-        let (x, y) = (number(&it[1]), number(&it[2]));
-        inside(x, y, &it[0]);
-        inside(x + number(&it[3]), y + number(&it[4]), &it[0]);
-    }
-    for it in find("cx=\"([^\"]*)\" cy=\"([^\"]*)\"").captures_iter(svg) {
-        inside(number(&it[1]), number(&it[2]), &it[0]);
-    }
-    let text = find(
-        "<text(?: class=\"ink\")? x=\"([^\"]*)\" y=\"([^\"]*)\" text-anchor=\"([a-z]*)\">(?:<title>[^<]*</title>)?([^<]*)</text>",
-    );
-    for it in text.captures_iter(svg) {
-        let (x, y, wide) = (number(&it[1]), number(&it[2]), width(&unescaped(&it[4]), SIZE));
+static VIEW: LazyLock<Regex> = LazyLock::new(|| find("viewBox=\"0 ([^ ]*) ([^ ]*) ([^\"]*)\""));
+static POINTS: LazyLock<Regex> = LazyLock::new(|| find("(?: d|points)=\"([^\"]*)\""));
+static POINT: LazyLock<Regex> = LazyLock::new(|| find("([^MLZ ,]+)[ ,]([^MLZ ,]+)"));
+static RECT: LazyLock<Regex> =
+    LazyLock::new(|| find("<rect [^>]*x=\"([^\"]*)\" y=\"([^\"]*)\" width=\"([^\"]*)\" height=\"([^\"]*)\""));
+static CIRCLE: LazyLock<Regex> = LazyLock::new(|| find("cx=\"([^\"]*)\" cy=\"([^\"]*)\""));
+static TEXT: LazyLock<Regex> = LazyLock::new(|| {
+    find(
+        "<text[^>]* x=\"([^\"]*)\" y=\"([^\"]*)\" text-anchor=\"([a-z]*)\">(?:<title>[^<]*</title>)?([^<]*)</text>",
+    )
+});
+static SLANTED: LazyLock<Regex> = LazyLock::new(|| {
+    find("<text x=\"([^\"]*)\" y=\"([^\"]*)\" transform=\"[^\"]*\">(?:<title>[^<]*</title>)?([^<]*)</text>")
+});
+static TAG: LazyLock<Regex> = LazyLock::new(|| find("<(/?)([a-z]+)[^<>]*?(/?)>"));
+
+fn find(pattern: &str) -> Regex {
+    Regex::new(pattern).unwrap()
+}
+
+/// A text with the box it takes, as far as its width is known.
+fn boxes(svg: &str) -> Vec<(f64, f64, f64, String)> {
+    let place = |it: regex::Captures<'_>| {
+        let (x, y, text) = (it[1].parse::<f64>().unwrap(), it[2].parse().unwrap(), unescaped(&it[4]));
+        let wide = width(&text, SIZE);
         let left = match &it[3] {
             "start" => x,
             "middle" => x - wide / 2.0,
             _ => x - wide,
         };
-        inside(left, y, &it[0]);
-        inside(left + wide, y, &it[0]);
+        (left, left + wide, y, text)
+    };
+    TEXT.captures_iter(svg).map(place).collect()
+}
+
+/// Every place in an attribute lies in the picture, and every text.
+fn check_bounds(svg: &str) {
+    let number = |text: &str| -> f64 {
+        let number: f64 = text.parse().unwrap_or_else(|_| panic!("`{text}` is no number in {svg}"));
+        assert!(number.is_finite(), "{svg}");
+        number
+    };
+    let view = VIEW.captures(svg).unwrap();
+    let (top, wide, high) = (number(&view[1]), number(&view[2]), number(&view[3]));
+    let inside = |x: f64, y: f64, what: &str| {
+        // Coordinates are rounded to a tenth.
+        let slack = 0.06;
+        assert!(-slack <= x && x <= wide + slack, "x {x} of {what} in {wide}");
+        assert!(top - slack <= y && y <= top + high + slack, "y {y} of {what} in {high}");
+    };
+    for it in POINTS.captures_iter(svg) {
+        POINT.captures_iter(&it[1]).for_each(|point| inside(number(&point[1]), number(&point[2]), &it[0]));
     }
-    let slanted = find(
-        "<text x=\"([^\"]*)\" y=\"([^\"]*)\" transform=\"[^\"]*\">(?:<title>[^<]*</title>)?([^<]*)</text>",
-    );
-    for it in slanted.captures_iter(svg) {
+    for it in RECT.captures_iter(svg) {
+        let (x, y) = (number(&it[1]), number(&it[2]));
+        inside(x, y, &it[0]);
+        inside(x + number(&it[3]), y + number(&it[4]), &it[0]);
+    }
+    for it in CIRCLE.captures_iter(svg) {
+        inside(number(&it[1]), number(&it[2]), &it[0]);
+    }
+    for (left, right, y, text) in boxes(svg) {
+        inside(left, y, &text);
+        inside(right, y, &text);
+    }
+    for it in SLANTED.captures_iter(svg) {
         let rise = width(&unescaped(&it[3]), SIZE) * std::f64::consts::FRAC_1_SQRT_2;
         inside(number(&it[1]) + rise, number(&it[2]) - rise, &it[0]);
+    }
+}
+
+/// No two texts lie on top of each other.
+fn check_apart(svg: &str) {
+    let boxes = boxes(svg);
+    for (at, one) in boxes.iter().enumerate() {
+        for other in &boxes[at + 1..] {
+            // Letters are less high than their line.
+            let apart = one.1 <= other.0 + 0.2 || other.1 <= one.0 + 0.2 || 9.0 <= (one.2 - other.2).abs();
+            assert!(apart, "{one:?} {other:?} in {svg}");
+        }
     }
 }
 
@@ -128,9 +162,8 @@ fn unescaped(text: &str) -> String {
 
 /// No element but ours, each closed.
 fn check_elements(svg: &str) {
-    let tag = Regex::new("<(/?)([a-z]+)[^<>]*?(/?)>").unwrap();
     let mut open: Vec<&str> = Vec::new();
-    for it in tag.captures_iter(svg) {
+    for it in TAG.captures_iter(svg) {
         let name = it.get(2).unwrap().as_str();
         let known = ["svg", "title", "desc", "style", "text", "path", "polygon", "rect", "circle"];
         assert!(known.contains(&name), "{name}");
@@ -141,7 +174,7 @@ fn check_elements(svg: &str) {
         }
     }
     assert!(open.is_empty(), "{open:?}");
-    assert_eq!(svg.matches('<').count(), tag.find_iter(svg).count(), "{svg}");
+    assert_eq!(svg.matches('<').count(), TAG.find_iter(svg).count(), "{svg}");
     assert!(!svg.contains('\u{0}'));
 }
 
@@ -173,10 +206,12 @@ fn a_file_has_its_namespace_and_heading_and_a_page_asks_nobody() {
 }
 
 #[test]
-fn nothing_is_outside_of_the_picture() {
+fn nothing_is_outside_of_the_picture_or_on_top_of_each_other() {
     for n in [0, 1, 2, 3, 5, 12, 30, 60] {
         for chart in all(&HOSTILE.repeat(5), &labels(n), &waves(n)) {
-            check_bounds(&chart.svg(Place::File));
+            let svg = chart.svg(Place::File);
+            check_bounds(&svg);
+            check_apart(&svg);
         }
     }
 }
@@ -210,35 +245,82 @@ fn tables_hold_what_is_drawn() {
     }
 }
 
-#[test]
-fn colours_of_text_can_be_read() {
-    let brightness = |colour: &str| -> f64 {
-        let part = |at: usize| {
-            let it = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
-            if it <= 0.03928 { it / 12.92 } else { ((it + 0.055) / 1.055).powf(2.4) }
-        };
-        0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5)
+/// A colour of the palette, red, green and blue in linear light.
+fn colour(colours: &str, name: &str) -> [f64; 3] {
+    let start = colours.find(&format!("--{name}: ")).unwrap() + name.len() + 4;
+    [1, 3, 5].map(|at| {
+        let part = u8::from_str_radix(&colours[start + at..start + at + 2], 16).unwrap();
+        let it = f64::from(part) / 255.0;
+        if it <= 0.04045 { it / 12.92 } else { ((it + 0.055) / 1.055).powf(2.4) }
+    })
+}
+
+fn times(matrix: [[f64; 3]; 3], it: [f64; 3]) -> [f64; 3] {
+    matrix.map(|row| (0..3).map(|at| row[at] * it[at]).sum::<f64>().clamp(0.0, 1.0))
+}
+
+/// How far apart two colours look, in CIELAB.
+fn distance(one: [f64; 3], other: [f64; 3]) -> f64 {
+    let lab = |it: [f64; 3]| {
+        // To XYZ under daylight, white being 1.
+        let xyz = times([[0.4339, 0.3762, 0.1899], [0.2126, 0.7152, 0.0722], [0.0177, 0.1095, 0.8729]], it);
+        let [x, y, z] = xyz.map(|it| if 0.008_856 < it { it.cbrt() } else { 7.787 * it + 16.0 / 116.0 });
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
     };
-    let contrast = |a: &str, b: &str| {
-        let (a, b) = (brightness(a), brightness(b));
+    let (one, other) = (lab(one), lab(other));
+    (0..3).map(|at| (one[at] - other[at]).powi(2)).sum::<f64>().sqrt()
+}
+
+/// What is seen by all cones, and without those for long, middle and short waves (Machado 2009).
+const EYES: [[[f64; 3]; 3]; 4] = [
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+    [
+        [0.152_286, 1.052_583, -0.204_868],
+        [0.114_503, 0.786_281, 0.099_216],
+        [-0.003_882, -0.048_116, 1.051_998],
+    ],
+    [
+        [0.367_322, 0.860_646, -0.227_968],
+        [0.280_085, 0.672_501, 0.047_413],
+        [-0.011_820, 0.042_940, 0.968_881],
+    ],
+    [
+        [1.255_528, -0.076_749, -0.178_779],
+        [-0.078_411, 0.930_809, 0.147_602],
+        [0.004_733, 0.691_367, 0.303_900],
+    ],
+];
+
+#[test]
+fn colours_can_be_read_and_told_apart_by_everybody() {
+    let contrast = |a: [f64; 3], b: [f64; 3]| {
+        let [a, b] = [a, b].map(|it| 0.2126 * it[0] + 0.7152 * it[1] + 0.0722 * it[2]);
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     };
+    let series: Vec<String> = (0..palette::SERIES).map(|it| format!("series-{it}")).collect();
+    let series: Vec<&str> = series.iter().map(String::as_str).collect();
     for colours in [palette::light(), palette::dark()] {
-        let colour = |name: &str| {
-            let start = colours.find(&format!("--{name}: ")).unwrap() + name.len() + 4;
-            colours[start..start + 7].to_owned()
-        };
+        let colour = |name: &str| colour(&colours, name);
         for name in ["ink", "soft", "pass", "fail", "error", "deferred", "bar"] {
-            let found = contrast(&colour(name), &colour("card"));
-            assert!(4.5 <= found, "{name} {found}");
+            assert!(4.5 <= contrast(colour(name), colour("card")), "{name} as text");
         }
         for name in ["heat", "cold"] {
-            let found = contrast(&colour("ink"), &colour(name));
-            assert!(4.5 <= found, "ink on {name} {found}");
+            assert!(4.5 <= contrast(colour("ink"), colour(name)), "text on {name}");
         }
-        for at in 0..palette::SERIES {
-            let found = contrast(&colour(&format!("series-{at}")), &colour("card"));
-            assert!(3.0 <= found, "series {at} {found}");
+        for name in &series {
+            assert!(3.0 <= contrast(colour(name), colour("card")), "{name} as a line");
+        }
+        let groups =
+            [(&["pass", "fail"][..], 30.0), (&["pass", "fail", "error", "deferred"], 14.0), (&series, 19.0)];
+        for (names, least) in groups {
+            for eye in EYES {
+                for (at, one) in names.iter().enumerate() {
+                    for other in &names[at + 1..] {
+                        let found = distance(times(eye, colour(one)), times(eye, colour(other)));
+                        assert!(least <= found, "{one} and {other} are {found} apart");
+                    }
+                }
+            }
         }
     }
 }
@@ -258,6 +340,7 @@ fn numbers_are_written_short() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn any_numbers_and_labels_make_the_same_sound_picture_twice(
         title in ".{0,40}",
@@ -267,6 +350,7 @@ proptest! {
         for (chart, again) in all(&title, &labels, &values).into_iter().zip(all(&title, &labels, &values)) {
             let svg = chart.svg(Place::File);
             check_bounds(&svg);
+            check_apart(&svg);
             check_elements(&svg);
             prop_assert_eq!(svg, again.svg(Place::File));
         }

@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Shape};
-use super::measure::{Measure, Table, finite};
+use super::measure::{Measure, Table, finite, rounded};
 use super::text::{SIZE, fit, line, width};
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -24,7 +24,7 @@ pub struct TrendPoint {
 
 const WIDTH: f64 = 640.0;
 const LEFT: f64 = 52.0;
-const RIGHT: f64 = 624.0;
+const RIGHT: f64 = 568.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 228.0;
 /// With more points than this, a line says as much without marks.
@@ -55,8 +55,12 @@ impl Trend {
             canvas.path("s0 band", "", &band, Shape::Closed);
         }
         if let Some(mark) = mark {
-            canvas.line("mark", (LEFT, up.at(mark)), (RIGHT, up.at(mark)));
-            canvas.text(RIGHT, up.at(mark) - 5.0, Anchor::End, 140.0, &format!("pass mark {mark}"));
+            let y = up.at(mark);
+            canvas.line("mark", (LEFT, y), (RIGHT, y));
+            // Beside the plot, where no line runs through it, and above the times.
+            let y = y.min(BOTTOM - 8.0);
+            canvas.text(RIGHT + 6.0, y - 2.0, Anchor::Start, WIDTH - RIGHT - 8.0, "pass mark");
+            canvas.text(RIGHT + 6.0, y + 11.0, Anchor::Start, WIDTH - RIGHT - 8.0, &rounded(mark));
         }
         let place = |it: &&TrendPoint| it.measure.value().map(|value| (across.at(it.at), up.at(value)));
         for piece in points.split(|it| it.measure.value().is_none()).filter(|it| 1 < it.len()) {

@@ -117,7 +117,7 @@ fn rubrics(run: &Run) -> Rubrics {
 }
 
 impl Shared<'_> {
-    /// How the scores are spread, with the marks they are held against.
+    /// How the scores are spread, with the mark they are held against.
     fn histogram(&self) -> Json {
         let layer = |name: &str, tone| Layer { name: name.to_owned(), tone, counts: vec![0; 10] };
         let mut layers = [layer("failed", Tone::Fail), layer("passed", Tone::Pass)];
@@ -126,24 +126,24 @@ impl Shared<'_> {
             layers[usize::from(result.verdict.status == Status::Pass)].counts[tenth(score)] += 1;
         }
         let chart =
-            Chart::Distribution(Distribution::of_tenths("Scores".to_owned(), layers.into(), self.marks()));
+            Chart::Distribution(Distribution::of_tenths("Scores".to_owned(), layers.into(), self.mark()));
         json!({ "svg": chart.svg(Place::Page), "rows": chart.table().rows })
     }
 
-    /// The pass marks of the cases, unless there are too many to tell apart.
-    fn marks(&self) -> Vec<f64> {
+    /// The pass mark of the cases, if they share one.
+    fn mark(&self) -> Option<f64> {
         let mut marks: Vec<f64> =
             self.run.results.iter().filter_map(|it| self.run.pass_mark(&it.rubric)).collect();
         marks.sort_by(f64::total_cmp);
         marks.dedup();
-        if 1 < marks.len() { Vec::new() } else { marks }
+        if let [mark] = marks[..] { Some(mark) } else { None }
     }
 
     fn criteria(&self) -> Json {
         let shared = self.means.iter().filter(|it| it.shared);
         let (axes, values): (Vec<String>, Vec<Measure>) =
             shared.filter_map(|it| Some((it.label.clone(), Measure::of(it.mean?)))).unzip();
-        let mark = self.marks().first().copied();
+        let mark = self.mark();
         let radar = RADAR.contains(&axes.len()).then(|| {
             let series = vec![RadarSeries { name: String::new(), values }];
             Chart::Radar(Radar { title: "Criteria".to_owned(), axes, series, mark }).svg(Place::Page)
