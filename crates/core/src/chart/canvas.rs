@@ -194,13 +194,15 @@ impl Canvas {
         }
     }
 
-    /// A line with an end at both sides.
+    /// A line with an end at both sides, set off from what it lies on.
     pub(super) fn whisker(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        self.line(class, from, to);
         // Upright for a line that lies, lying for one that stands.
         let (dx, dy) = if (from.1 - to.1).abs() < 0.01 { (0.0, 3.5) } else { (3.5, 0.0) };
-        for (x, y) in [from, to] {
-            self.line(class, (x - dx, y - dy), (x + dx, y + dy));
+        for class in ["casing", class] {
+            self.line(class, from, to);
+            for (x, y) in [from, to] {
+                self.line(class, (x - dx, y - dy), (x + dx, y + dy));
+            }
         }
     }
 

@@ -128,7 +128,7 @@ impl Matrix {
                         (size - 1.0, high - 1.0),
                     ),
                     None => {
-                        canvas.rect("grid", &tip, (corner.0 + 1.5, corner.1 + 1.5), (size - 3.0, high - 3.0))
+                        canvas.rect("grid", &tip, (corner.0 + 1.5, corner.1 + 1.5), (size - 3.0, high - 3.0));
                     }
                 }
                 if width(&written, SIZE) + 4.0 < size && SIZE + 4.0 < high {

@@ -64,9 +64,9 @@ pub(super) fn finite(value: f64) -> Option<f64> {
 /// A number in as few letters as say something.
 pub(super) fn short(value: f64) -> String {
     match value.abs() {
-        it if it <= 0.0 || 1e-2 <= it && it < 100.0 => digits(value, 2),
-        it if 100.0 <= it && it < 1e7 => digits(value, 0),
-        it if 1e-4 <= it && it < 1e-2 => digits(value, 4),
+        it if it <= 0.0 || (1e-2..100.0).contains(&it) => digits(value, 2),
+        it if (100.0..1e7).contains(&it) => digits(value, 0),
+        it if (1e-4..1e-2).contains(&it) => digits(value, 4),
         _ => format!("{value:.1e}").replace('-', "−"),
     }
 }

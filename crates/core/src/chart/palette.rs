@@ -87,7 +87,7 @@ pub(super) fn style() -> String {
     out
 }
 
-const RULES: [(&str, &str); 14] = [
+const RULES: [(&str, &str); 15] = [
     ("text", "fill:var(--c-soft)"),
     ("text.ink", "fill:var(--c-ink)"),
     ("text.heading", "fill:var(--c-ink);font-size:14px;font-weight:600"),
@@ -103,6 +103,7 @@ const RULES: [(&str, &str); 14] = [
     ),
     (".dot", "fill:var(--c-tone);stroke:var(--c-card);stroke-width:1"),
     (".hollow", "fill:var(--c-card);stroke:var(--c-tone);stroke-width:1.75"),
+    (".casing", "fill:none;stroke:var(--c-card);stroke-width:3.5"),
     (".whisker", "fill:none;stroke:var(--c-ink);stroke-width:1.25"),
     (".heat", "fill:var(--c-heat);stroke:var(--c-line)"),
 ];

@@ -40,7 +40,7 @@ fn bradley_terry(input: &Json) -> Result<Json, Undefined> {
         match method {
             it if it.contains("mm") => return Ok(said(&by_minorisation(n, &cells, alpha)?, input)),
             it if ["opt", "Newton", "BFGS", "map"].iter().any(|word| it.contains(word)) => {
-                model.penalty = alpha
+                model.penalty = alpha;
             }
             _ => return Ok(said(&by_markov_chain(n, &cells, alpha)?, input)),
         }

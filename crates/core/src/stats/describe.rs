@@ -182,10 +182,13 @@ const ONE_SIDED: f64 = 0.9;
 /// Four fifths of what one criterion says (r²) are then said by the other.
 const TOGETHER: f64 = 0.9;
 
+/// A criterion and the scores of candidates, by case and candidate.
+type Column<'a> = (&'a str, BTreeMap<(&'a str, &'a str), f64>);
+
 /// What to know before believing the scores.
 pub fn warnings(scored: &[Scored]) -> Vec<Warning> {
     let mut found = Vec::new();
-    let mut columns: Vec<(&str, BTreeMap<(&str, &str), f64>)> = Vec::new();
+    let mut columns: Vec<Column<'_>> = Vec::new();
     for it in scored.iter().filter(|it| it.unit.is_finite()) {
         let at = columns.iter().position(|column| column.0 == it.criterion).unwrap_or_else(|| {
             columns.push((&it.criterion, BTreeMap::new()));
@@ -208,8 +211,6 @@ pub fn warnings(scored: &[Scored]) -> Vec<Warning> {
     found.extend(together(&columns));
     found
 }
-
-type Column<'a> = (&'a str, BTreeMap<(&'a str, &'a str), f64>);
 
 /// Groups in which every two move together; a criterion is in one group at most.
 fn together(columns: &[Column<'_>]) -> Vec<Warning> {

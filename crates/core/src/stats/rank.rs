@@ -416,8 +416,7 @@ pub(super) fn inverse(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
         let pivot = (at..n).max_by(|a, b| rows[*a][at].abs().total_cmp(&rows[*b][at].abs()))?;
         rows.swap(at, pivot);
         let head = rows[at][at];
-        // A comparison of NaN is false, which is right here.
-        if !(largest * 1e-13 < head.abs()) {
+        if head.abs() <= largest * 1e-13 || head.is_nan() {
             return None;
         }
         rows[at].iter_mut().for_each(|it| *it /= head);
@@ -443,12 +442,9 @@ fn connected(names: &[String], cells: &[Cell]) -> Result<(), Undefined> {
         let (mut seen, mut to_visit) = (vec![false; names.len()], vec![from]);
         seen[from] = true;
         while let Some(at) = to_visit.pop() {
-            for next in 0..names.len() {
-                if !seen[next] && step(at, next) {
-                    seen[next] = true;
-                    to_visit.push(next);
-                }
-            }
+            let next: Vec<usize> = (0..names.len()).filter(|it| !seen[*it] && step(at, *it)).collect();
+            next.iter().for_each(|it| seen[*it] = true);
+            to_visit.extend(next);
         }
         seen
     };
