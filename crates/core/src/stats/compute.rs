@@ -2,10 +2,10 @@
 
 use serde_json::Value as Json;
 
-use super::compute_estimates;
 use super::undefined::Undefined;
+use super::{compute_estimates, compute_ranking};
 
 /// The answer to a named question; `None` for a name that nobody here knows.
 pub fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
-    compute_estimates::compute(name, input)
+    compute_estimates::compute(name, input).or_else(|| compute_ranking::compute(name, input))
 }

@@ -22,8 +22,11 @@ mod sequence;
 mod boundary;
 mod drift;
 mod pass_k;
+mod describe;
+mod rank;
 mod compute;
 mod compute_estimates;
+mod compute_ranking;
 
 pub use bootstrap::{Bootstrap, Statistic, bootstrap, bootstrap_t};
 pub use boundary::{NormalMixture, Sides, Stitched};
@@ -51,5 +54,11 @@ pub use sample::{
 };
 pub use sequence::{Bound, Sequence};
 pub use several::{Adjustment, Friedman, adjust, friedman};
+pub use describe::{
+    Description, Scored, Warning, by_criterion, by_field, describe, tenth, warnings, weighted,
+};
+pub use rank::{
+    Elo, Model, Pair, Position, Preferred, Ranked, Ranking, Strength, Ties, WinRates, bradley_terry, elo,
+};
 pub use summary::{Estimate, Flaky, Trials, estimates, trials};
 pub use undefined::Undefined;
