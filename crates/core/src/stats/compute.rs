@@ -3,9 +3,23 @@
 use serde_json::Value as Json;
 
 use super::undefined::Undefined;
-use super::{compute_estimates, compute_ranking};
+use super::{compute_agreement, compute_estimates, compute_ranking};
 
-/// The answer to a named question; `None` for a name that nobody here knows.
+/// What a function says of its arguments (a list) or a family of its named inputs (an object).
+///
+/// `None` for a name that stands for nothing here.
+///
+/// ```
+/// use jurist_core::stats::compute;
+/// use serde_json::json;
+///
+/// let found = compute("cohen_kappa", &json!([["a", "b", "a", "b"], ["a", "b", "b", "b"]]));
+/// assert_eq!(found, Some(Ok(json!(0.5))));
+/// let why = compute("cohen_kappa", &json!([["a", "a"], ["a", "a"]])).unwrap().unwrap_err();
+/// assert!(why.to_string().starts_with("undefined, because both gave the same answer"));
+/// ```
 pub fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
-    compute_estimates::compute(name, input).or_else(|| compute_ranking::compute(name, input))
+    compute_agreement::compute(name, input)
+        .or_else(|| compute_estimates::compute(name, input))
+        .or_else(|| compute_ranking::compute(name, input))
 }

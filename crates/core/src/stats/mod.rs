@@ -6,6 +6,17 @@ mod special;
 mod resample;
 mod proportion;
 mod summary;
+mod ratings;
+mod measure;
+mod kappa;
+mod alpha;
+mod gwet;
+mod icc;
+mod correlation;
+mod agreement;
+mod alignment;
+mod consensus;
+mod panel;
 mod compare;
 mod effect;
 mod power;
@@ -25,6 +36,7 @@ mod pass_k;
 mod describe;
 mod rank;
 mod compute;
+mod compute_agreement;
 mod compute_estimates;
 mod compute_ranking;
 
@@ -60,5 +72,26 @@ pub use describe::{
 pub use rank::{
     Elo, Model, Pair, Position, Preferred, Ranked, Ranking, Strength, Ties, WinRates, bradley_terry, elo,
 };
+pub use agreement::{
+    Agreement, PairAgreement, PairMeasures, Without, agreement, agreement_by_criterion, percent,
+    ratings_by_criterion,
+};
+pub use alignment::{
+    Alignment, AnswerRates, Confusion as ConfusionMatrix, Disagreement, MeanMeasures, OneMorePerson, Standing, align,
+};
+pub use alpha::{alpha, alpha_with_interval};
+pub use consensus::{
+    Abilities, Consensus, Errors, Majority, Settled, SettledItem, Stop, Votes, agreement_with, dawid_skene,
+    glad, majority, settle,
+};
+pub use correlation::{
+    Correlation, kendall, kendall_c, kendall_p_in_large_samples, pearson, somers_d, spearman,
+};
+pub use gwet::{ChanceModel, Corrected, Credit, corrected};
+pub use icc::{Design, Icc, Unit, icc};
+pub use kappa::{Kappa, Weights, cohen, cohen_error_by_chance, fleiss, fleiss_with_interval, randolph};
+pub use measure::{Coefficient, Measure};
+pub use panel::{ErrorPair, Member, Panel, panel};
+pub use ratings::{Level, Ratings};
 pub use summary::{Estimate, Flaky, Trials, estimates, trials};
 pub use undefined::Undefined;

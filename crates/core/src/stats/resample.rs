@@ -53,8 +53,7 @@ fn mean(clusters: impl Iterator<Item = Cluster>) -> f64 {
     sum / n
 }
 
-/// Where the mean may really lie, in 95 of 100 cases: whole clusters are drawn again, and the percentiles
-/// are set wider for few clusters, as Student's distribution is. `None` for fewer than two.
+/// Where the mean may really lie, in 95 of 100 cases: whole clusters are drawn again. `None` for fewer than two.
 pub(super) fn interval(clusters: &[Cluster], seed: u64) -> Option<(f64, f64)> {
     let n = clusters.len();
     if n < 2 {
@@ -62,12 +61,17 @@ pub(super) fn interval(clusters: &[Cluster], seed: u64) -> Option<(f64, f64)> {
     }
     let mut chance = Chance::new(seed);
     let mut means: Vec<f64> = (0..N_DRAWS).map(|_| mean((0..n).map(|_| clusters[chance.below(n)]))).collect();
-    means.sort_by(f64::total_cmp);
-    let degrees = n as f64 - 1.0;
-    let wide = (n as f64 / degrees).sqrt() * quantile(0.975, |it| t_cdf(it, degrees));
+    Some(percentiles(&mut means, n))
+}
+
+/// What encloses 95 of 100 draws; wider for few clusters, as Student's distribution is.
+pub(super) fn percentiles(draws: &mut [f64], n_clusters: usize) -> (f64, f64) {
+    draws.sort_by(f64::total_cmp);
+    let (n, n_draws) = (n_clusters as f64, draws.len());
+    let wide = (n / (n - 1.0)).sqrt() * quantile(0.975, |it| t_cdf(it, n - 1.0));
     let share = normal_cdf(-wide);
-    let at = |share: f64| means[((share * (N_DRAWS as f64 + 1.0)).round() as usize).clamp(1, N_DRAWS) - 1];
-    Some((at(share), at(1.0 - share)))
+    let at = |share: f64| draws[((share * (n_draws as f64 + 1.0)).round() as usize).clamp(1, n_draws) - 1];
+    (at(share), at(1.0 - share))
 }
 
 /// How often chance alone makes a mean at least as far from zero: signs of whole clusters are turned.

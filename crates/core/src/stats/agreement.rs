@@ -1,0 +1,278 @@
+//! How far raters agree: all of them, two by two, and without each of them.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::alpha::alpha_with_interval;
+use super::correlation::{Correlation, kendall, pearson, spearman};
+use super::gwet::{ChanceModel, Credit, corrected};
+use super::icc::{Design, Unit, icc};
+use super::kappa::{Weights, cohen, fleiss_with_interval, same_pairs};
+use super::measure::{Coefficient, Measure, share};
+use super::ratings::{Level, Ratings};
+use super::undefined::Undefined;
+use crate::grade::{Outcome, Value};
+use crate::run::Run;
+
+/// What raters of the same items have in common.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Agreement {
+    pub level: Level,
+    pub n_raters: usize,
+    /// Items rated twice or more.
+    pub n_items: usize,
+    /// Share of the pairs of ratings of one item that are the same.
+    pub percent: Measure,
+    pub krippendorff_alpha: Measure,
+    pub fleiss_kappa: Measure,
+    /// AC1 for labels, AC2 with the weights of the level for everything else.
+    pub gwet_ac: Measure,
+    /// By design and unit, such as `ICC(2,k)`.
+    pub icc: BTreeMap<&'static str, Measure>,
+    pub pairs: Vec<PairAgreement>,
+    pub without: Vec<Without>,
+}
+
+/// What two raters have in common.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PairAgreement {
+    pub raters: (String, String),
+    #[serde(flatten)]
+    pub measures: PairMeasures,
+}
+
+/// What can be said of two lists of ratings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PairMeasures {
+    pub percent: Measure,
+    pub kappa: Measure,
+    pub kappa_linear: Measure,
+    pub kappa_quadratic: Measure,
+    pub pearson: Measure,
+    pub spearman: Measure,
+    pub kendall: Measure,
+}
+
+/// What is left when a rater is left out; more agreement than with them means that they stand apart.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Without {
+    pub rater: String,
+    pub percent: Measure,
+    pub krippendorff_alpha: Measure,
+}
+
+pub fn agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreement {
+    let n = ratings.n_raters();
+    let all: Vec<usize> = (0..n).collect();
+    let without = |out: usize| {
+        let rest = ratings.of_raters(&all.iter().copied().filter(|it| *it != out).collect::<Vec<_>>());
+        Without {
+            rater: ratings.raters()[out].clone(),
+            percent: percent(&rest).into(),
+            krippendorff_alpha: alpha_with_interval(&rest, level, seed).into(),
+        }
+    };
+    let pair = |a: usize, b: usize| PairAgreement {
+        raters: (ratings.raters()[a].clone(), ratings.raters()[b].clone()),
+        measures: pair_measures(ratings, a, b),
+    };
+    let kinds = [
+        ("ICC(1,1)", Design::OneWay, Unit::Single),
+        ("ICC(2,1)", Design::Random, Unit::Single),
+        ("ICC(3,1)", Design::Fixed, Unit::Single),
+        ("ICC(1,k)", Design::OneWay, Unit::Mean),
+        ("ICC(2,k)", Design::Random, Unit::Mean),
+        ("ICC(3,k)", Design::Fixed, Unit::Mean),
+    ];
+    Agreement {
+        level,
+        n_raters: n,
+        n_items: ratings.by_item().filter(|it| 2 <= it.clone().count()).count(),
+        percent: percent(ratings).into(),
+        krippendorff_alpha: alpha_with_interval(ratings, level, seed).into(),
+        fleiss_kappa: fleiss_with_interval(ratings, seed).into(),
+        gwet_ac: gwet_ac(ratings, level).into(),
+        icc: kinds
+            .map(|(name, design, unit)| (name, icc(ratings, design, unit).map(|it| it.coefficient()).into()))
+            .into(),
+        pairs: all.iter().flat_map(|a| (a + 1..n).map(move |b| (*a, b))).map(|(a, b)| pair(a, b)).collect(),
+        // Of two raters, nobody is left to agree with.
+        without: all.iter().filter(|_| 2 < n).map(|it| without(*it)).collect(),
+    }
+}
+
+/// Agreement criterion by criterion, of everybody who graded one.
+pub fn agreement_by_criterion(run: &Run) -> BTreeMap<String, Agreement> {
+    let all = ratings_by_criterion(run).into_iter();
+    all.map(|(criterion, (ratings, level))| (criterion, agreement(&ratings, level, run.seed))).collect()
+}
+
+/// Who gave which case what, criterion by criterion. Numbers have an order, everything else is a label.
+pub fn ratings_by_criterion(run: &Run) -> BTreeMap<String, (Ratings, Level)> {
+    let mut entries: BTreeMap<&str, Vec<(&str, &str, Value)>> = BTreeMap::new();
+    for result in &run.results {
+        for grade in &result.grades {
+            if let Outcome::Scored { value, .. } = &grade.outcome {
+                let entry = (grade.grader.name.as_str(), result.case.as_str(), value.clone());
+                entries.entry(&grade.criterion).or_default().push(entry);
+            }
+        }
+    }
+    let rated = |(criterion, entries): (&str, Vec<(&str, &str, Value)>)| {
+        let is_ordered = entries.iter().all(|it| matches!(it.2, Value::Number(_)));
+        let level = if is_ordered { Level::Ordinal } else { Level::Nominal };
+        Some((criterion.to_owned(), (Ratings::of_entries(entries).ok()?, level)))
+    };
+    entries.into_iter().filter_map(rated).collect()
+}
+
+/// Share of the pairs of ratings of one item that are the same, on average over items.
+pub fn percent(ratings: &Ratings) -> Result<Coefficient, Undefined> {
+    ratings.comparable()?;
+    let same: Vec<f64> = same_pairs(ratings).collect();
+    share(same.iter().sum(), same.len())
+}
+
+pub(super) fn gwet_ac(ratings: &Ratings, level: Level) -> Result<Coefficient, Undefined> {
+    let credit = match level {
+        Level::Nominal => Credit::Identity,
+        Level::Ordinal => Credit::Ordinal,
+        Level::Interval => Credit::Quadratic,
+        Level::Ratio => Credit::Ratio,
+    };
+    Ok(corrected(ratings, ChanceModel::Gwet, credit)?.coefficient())
+}
+
+pub(super) fn pair_measures(ratings: &Ratings, a: usize, b: usize) -> PairMeasures {
+    let pairs = ratings.pairs(a, b);
+    let kappa =
+        |weights| Measure::from(cohen(&pairs, ratings.n_answers(), weights).map(|it| it.coefficient()));
+    // Ranks need an order and no more; a straight line needs numbers.
+    let places: (Vec<f64>, Vec<f64>) = pairs.iter().map(|it| (it.0 as f64, it.1 as f64)).unzip();
+    let numbers = ratings
+        .numbers()
+        .map(|it| pairs.iter().map(|pair| (it[pair.0], it[pair.1])).unzip::<f64, f64, Vec<_>, Vec<_>>());
+    let of = |it: Result<Correlation, Undefined>| Measure::from(it.map(|it| it.coefficient()));
+    PairMeasures {
+        percent: percent(&ratings.of_raters(&[a, b])).into(),
+        kappa: kappa(Weights::None),
+        kappa_linear: kappa(Weights::Linear),
+        kappa_quadratic: kappa(Weights::Quadratic),
+        pearson: of(numbers.and_then(|(x, y)| pearson(&x, &y))),
+        spearman: of(spearman(&places.0, &places.1)),
+        kendall: of(kendall(&places.0, &places.1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::alpha::alpha;
+    use super::super::kappa::fleiss;
+    use super::super::ratings::tests::ratings;
+    use super::*;
+
+    #[test]
+    fn the_rater_who_stands_apart_is_seen() {
+        let found = agreement(&ratings("1 2 3 4 5 1\n 1 2 3 4 4 1\n 5 1 . 2 1 4"), Level::Ordinal, 1);
+        assert_eq!((found.n_raters, found.n_items, found.pairs.len()), (3, 6, 3));
+        let alpha_of = |it: &Measure| it.value().unwrap();
+        assert!(alpha_of(&found.krippendorff_alpha) < 0.3);
+        assert!(0.9 < alpha_of(&found.without[2].krippendorff_alpha), "{:?}", found.without);
+        assert!(0.8 < alpha_of(&found.pairs[0].measures.kappa_quadratic));
+        assert_eq!(found.icc["ICC(2,1)"].value().map(|it| it < 0.5), Some(true));
+    }
+
+    #[test]
+    fn what_is_undefined_says_why_in_json() {
+        let found = agreement(&ratings("1 1\n 1 1"), Level::Nominal, 1);
+        let json = serde_json::to_value(&found).unwrap();
+        assert_eq!(json["percent"]["value"], 1.0);
+        assert!(
+            json["krippendorff_alpha"]["undefined"].as_str().unwrap().starts_with("every rating"),
+            "{json}"
+        );
+        assert!(json["pairs"][0]["kappa"]["undefined"].is_string());
+        let alone = agreement(&ratings("1 2"), Level::Nominal, 1);
+        assert_eq!(alone.percent, Measure::Undefined { undefined: "there is only one rater".into() });
+    }
+
+    /// Tables of up to five raters and twelve items with gaps.
+    fn tables() -> impl Strategy<Value = (usize, Vec<Option<u8>>)> {
+        (2_usize..5, 2_usize..12).prop_flat_map(|(raters, items)| {
+            let cells = prop::collection::vec(prop::option::weighted(0.8, 1_u8..6), raters * items);
+            (Just(raters), cells)
+        })
+    }
+
+    fn table((raters, cells): &(usize, Vec<Option<u8>>)) -> Ratings {
+        let numbers: Vec<Option<f64>> = cells.iter().map(|it| it.map(f64::from)).collect();
+        Ratings::of_numbers((0..*raters).map(|it| it.to_string()).collect(), &numbers).unwrap()
+    }
+
+    fn same(a: Result<f64, Undefined>, b: Result<f64, Undefined>) -> bool {
+        match (a, b) {
+            (Ok(a), Ok(b)) => (a - b).abs() < 1e-9,
+            (a, b) => a.is_err() && b.is_err(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_raters_and_items_is_nothing(some in tables()) {
+            let some = table(&some);
+            let raters: Vec<usize> = (0..some.n_raters()).rev().collect();
+            let items: Vec<usize> = (0..some.n_items()).rev().collect();
+            let turned = some.of_raters(&raters).of_items(&items);
+            for level in [Level::Nominal, Level::Ordinal, Level::Interval, Level::Ratio] {
+                prop_assert!(same(alpha(&some, level), alpha(&turned, level)));
+                let of = |it: &Ratings| gwet_ac(it, level).map(|it| it.value);
+                prop_assert!(same(of(&some), of(&turned)));
+            }
+            prop_assert!(same(fleiss(&some), fleiss(&turned)));
+            let of = |it: &Ratings| icc(it, Design::Random, Unit::Mean).map(|it| it.value);
+            prop_assert!(same(of(&some), of(&turned)));
+        }
+
+        #[test]
+        fn two_raters_agree_with_each_other_alike(some in tables()) {
+            let some = table(&some);
+            let (forth, back) = (pair_measures(&some, 0, 1), pair_measures(&some, 1, 0));
+            for (a, b) in [
+                (&forth.kappa, &back.kappa),
+                (&forth.kappa_linear, &back.kappa_linear),
+                (&forth.kappa_quadratic, &back.kappa_quadratic),
+                (&forth.pearson, &back.pearson),
+                (&forth.kendall, &back.kendall),
+            ] {
+                prop_assert!(a.value().zip(b.value()).map_or(a.value() == b.value(), |(a, b)| (a - b).abs() < 1e-9));
+            }
+        }
+
+        #[test]
+        fn perfect_agreement_is_one(answers in prop::collection::vec(1_u8..6, 3..12), raters in 2_usize..5) {
+            prop_assume!(answers.iter().any(|it| *it != answers[0]));
+            let cells = answers.iter().flat_map(|it| vec![Some(*it); raters]).collect();
+            let some = table(&(raters, cells));
+            for level in [Level::Nominal, Level::Ordinal, Level::Interval, Level::Ratio] {
+                prop_assert!(same(alpha(&some, level), Ok(1.0)));
+                prop_assert!(same(gwet_ac(&some, level).map(|it| it.value), Ok(1.0)));
+            }
+            prop_assert!(same(fleiss(&some), Ok(1.0)));
+            prop_assert!(same(icc(&some, Design::OneWay, Unit::Single).map(|it| it.value), Ok(1.0)));
+            prop_assert_eq!(pair_measures(&some, 0, 1).kappa_quadratic.value(), Some(1.0));
+        }
+
+        #[test]
+        fn a_gap_more_than_there_was_changes_nothing(some in tables()) {
+            let (raters, mut cells) = some;
+            let before = table(&(raters, cells.clone()));
+            cells.extend(vec![None; raters]);
+            let after = table(&(raters, cells));
+            prop_assert!(same(alpha(&before, Level::Ordinal), alpha(&after, Level::Ordinal)));
+            prop_assert!(same(fleiss(&before), fleiss(&after)));
+        }
+    }
+}

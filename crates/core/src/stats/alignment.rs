@@ -1,0 +1,303 @@
+//! How far a judge can stand in for people.
+
+use serde::Serialize;
+
+use super::agreement::{PairMeasures, gwet_ac, pair_measures};
+use super::alpha::alpha_with_interval;
+use super::correlation::{Correlation, kendall, pearson, spearman};
+use super::measure::{Measure, mean, share};
+use super::ratings::{Level, Ratings};
+use super::undefined::Undefined;
+
+/// By how much a judge may agree less with people than they with each other, and still be as good as one of them.
+const MARGIN: f64 = 0.05;
+
+/// Items under which nothing is said about that; Calderon and others (2025) ask for as many.
+const FEWEST: usize = 30;
+
+/// A judge beside people who rated the same items.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Alignment {
+    pub judge: String,
+    pub humans: Vec<String>,
+    /// Items that the judge and somebody else rated.
+    pub n_items: usize,
+    /// Of these, where as many people say one thing as another: no consensus to agree with.
+    pub n_split: usize,
+    /// With what most people say.
+    pub with_consensus: PairMeasures,
+    pub krippendorff_alpha: Measure,
+    pub gwet_ac: Measure,
+    /// With the mean of what people say, where answers are numbers.
+    pub with_mean: MeanMeasures,
+    pub confusion: Confusion,
+    pub answers: Vec<AnswerRates>,
+    pub one_more_person: OneMorePerson,
+    /// The worst first.
+    pub disagreements: Vec<Disagreement>,
+}
+
+/// A judge's numbers beside people's mean.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MeanMeasures {
+    /// The mean difference; above zero, the judge is the kinder.
+    pub bias: Measure,
+    pub mean_absolute_error: Measure,
+    pub pearson: Measure,
+    pub spearman: Measure,
+    pub kendall: Measure,
+}
+
+/// How often the judge says what (columns) when most people say what (rows).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Confusion {
+    pub labels: Vec<String>,
+    pub counts: Vec<Vec<usize>>,
+}
+
+/// How well a judge finds one answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AnswerRates {
+    pub label: String,
+    /// Of what people call so, the share that the judge does.
+    pub sensitivity: Measure,
+    /// Of what people call otherwise, the share that the judge does.
+    pub specificity: Measure,
+    /// Of what the judge calls so, the share that people do.
+    pub precision: Measure,
+}
+
+/// Whether the judge agrees with people as they do with each other, on items that two or more of them rated.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OneMorePerson {
+    /// How alike the judge's answer is to a person's, on average.
+    pub judge: Measure,
+    /// How alike two people's answers are.
+    pub people: Measure,
+    pub difference: Measure,
+    pub standing: Standing,
+}
+
+/// What the interval of the difference allows to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// At most a little worse, whatever the items happened to be.
+    AsGood,
+    Worse,
+    CannotTell,
+}
+
+/// An item that the judge sees otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Disagreement {
+    pub item: String,
+    pub judge: String,
+    pub humans: Vec<String>,
+    /// From 0 for the same as everybody to 1 for the other end of the scale from everybody.
+    pub distance: f64,
+}
+
+pub fn align(
+    ratings: &Ratings,
+    judge: usize,
+    humans: &[usize],
+    level: Level,
+    seed: u64,
+) -> Result<Alignment, Undefined> {
+    let items: Vec<Seen> =
+        (0..ratings.n_items()).filter_map(|it| Seen::new(ratings, it, judge, humans)).collect();
+    if items.is_empty() {
+        return Undefined::because("no item was rated by the judge and by a person");
+    }
+    let beside = ratings
+        .by_others(&["consensus", "judge"], items.iter().flat_map(|it| [it.consensus, Some(it.judge)]));
+    let confusion = confusion(&beside);
+    Ok(Alignment {
+        judge: ratings.raters()[judge].clone(),
+        humans: humans.iter().map(|it| ratings.raters()[*it].clone()).collect(),
+        n_items: items.len(),
+        n_split: items.iter().filter(|it| it.consensus.is_none()).count(),
+        with_consensus: pair_measures(&beside, 0, 1),
+        krippendorff_alpha: alpha_with_interval(&beside, level, seed).into(),
+        gwet_ac: gwet_ac(&beside, level).into(),
+        with_mean: with_mean(ratings, &items, seed),
+        answers: (0..confusion.labels.len()).map(|it| rates(&confusion, it)).collect(),
+        confusion,
+        one_more_person: one_more_person(ratings, &items, level, seed),
+        disagreements: disagreements(ratings, &items, level),
+    })
+}
+
+/// An item that the judge and somebody else rated.
+struct Seen {
+    item: usize,
+    judge: usize,
+    humans: Vec<usize>,
+    /// What most people say; `None` where they are split.
+    consensus: Option<usize>,
+}
+
+impl Seen {
+    fn new(ratings: &Ratings, item: usize, judge: usize, humans: &[usize]) -> Option<Self> {
+        let judge = ratings.get(item, judge)?;
+        let humans: Vec<usize> = humans.iter().filter_map(|it| ratings.get(item, *it)).collect();
+        let votes = |answer: usize| humans.iter().filter(|it| **it == answer).count();
+        let most = humans.iter().map(|it| votes(*it)).max()?;
+        let winners: Vec<usize> = humans.iter().copied().filter(|it| votes(*it) == most).collect();
+        let first = winners[0];
+        let consensus = winners.iter().all(|it| *it == first).then_some(first);
+        Some(Self { item, judge, humans, consensus })
+    }
+
+    /// How alike the judge's answer is to a person's, on average.
+    fn likeness(&self, ratings: &Ratings, level: Level) -> f64 {
+        let sum: f64 = self.humans.iter().map(|it| ratings.likeness(self.judge, *it, level)).sum();
+        sum / self.humans.len() as f64
+    }
+
+    /// How alike the answers of two people are, on average; `None` if only one rated.
+    fn likeness_of_people(&self, ratings: &Ratings, level: Level) -> Option<f64> {
+        let n = self.humans.len();
+        let rest = |at: usize| self.humans[at + 1..].iter();
+        let pairs = (0..n).flat_map(|at| rest(at).map(move |it| (self.humans[at], *it)));
+        let sum: f64 = pairs.map(|(a, b)| ratings.likeness(a, b, level)).sum();
+        (2 <= n).then(|| sum / (n * (n - 1) / 2) as f64)
+    }
+}
+
+fn with_mean(ratings: &Ratings, items: &[Seen], seed: u64) -> MeanMeasures {
+    let pairs = ratings.numbers().map(|numbers| {
+        let mean = |it: &Seen| it.humans.iter().map(|it| numbers[*it]).sum::<f64>() / it.humans.len() as f64;
+        items.iter().map(|it| (numbers[it.judge], mean(it))).unzip::<f64, f64, Vec<_>, Vec<_>>()
+    });
+    let differences = |size: fn(f64) -> f64| {
+        let (judge, people) = pairs.as_ref().map_err(Clone::clone)?;
+        let all: Vec<f64> = judge.iter().zip(people).map(|(a, b)| size(a - b)).collect();
+        mean(&all, seed)
+    };
+    let correlated = |correlation: fn(&[f64], &[f64]) -> Result<Correlation, Undefined>| {
+        let (judge, people) = pairs.as_ref().map_err(Clone::clone)?;
+        Ok(correlation(judge, people)?.coefficient())
+    };
+    MeanMeasures {
+        bias: differences(|it| it).into(),
+        mean_absolute_error: differences(f64::abs).into(),
+        pearson: correlated(pearson).into(),
+        spearman: correlated(spearman).into(),
+        kendall: correlated(kendall).into(),
+    }
+}
+
+fn confusion(beside: &Ratings) -> Confusion {
+    let n = beside.n_answers();
+    let mut counts = vec![vec![0; n]; n];
+    for (human, judge) in beside.pairs(0, 1) {
+        counts[human][judge] += 1;
+    }
+    Confusion { labels: beside.labels(), counts }
+}
+
+fn rates(confusion: &Confusion, at: usize) -> AnswerRates {
+    let human: usize = confusion.counts[at].iter().sum();
+    let judge: usize = confusion.counts.iter().map(|it| it[at]).sum();
+    let all: usize = confusion.counts.iter().flatten().sum();
+    let both = confusion.counts[at][at];
+    let rate = |n: usize, of: usize| Measure::from(share(n as f64, of));
+    AnswerRates {
+        label: confusion.labels[at].clone(),
+        sensitivity: rate(both, human),
+        specificity: rate(all + both - human - judge, all - human),
+        precision: rate(both, judge),
+    }
+}
+
+fn one_more_person(ratings: &Ratings, items: &[Seen], level: Level, seed: u64) -> OneMorePerson {
+    let (judge, people): (Vec<f64>, Vec<f64>) = items
+        .iter()
+        .filter_map(|it| Some((it.likeness(ratings, level), it.likeness_of_people(ratings, level)?)))
+        .unzip();
+    let differences: Vec<f64> = judge.iter().zip(&people).map(|(a, b)| a - b).collect();
+    let difference = Measure::from(mean(&differences, seed));
+    // Without an interval, the difference is the same on every item.
+    let interval = difference.interval().or(difference.value().map(|it| (it, it)));
+    let standing = match interval.filter(|_| FEWEST <= differences.len()) {
+        Some((low, _)) if -MARGIN <= low => Standing::AsGood,
+        Some((_, high)) if high < 0.0 => Standing::Worse,
+        _ => Standing::CannotTell,
+    };
+    let of = |it: &[f64]| Measure::from(share(it.iter().sum(), it.len()));
+    OneMorePerson { judge: of(&judge), people: of(&people), difference, standing }
+}
+
+fn disagreements(ratings: &Ratings, items: &[Seen], level: Level) -> Vec<Disagreement> {
+    let mut all: Vec<Disagreement> = items
+        .iter()
+        .map(|it| Disagreement {
+            item: ratings.item(it.item),
+            judge: ratings.label(it.judge),
+            humans: it.humans.iter().map(|it| ratings.label(*it)).collect(),
+            distance: 1.0 - it.likeness(ratings, level),
+        })
+        .filter(|it| 0.0 < it.distance)
+        .collect();
+    all.sort_by(|a, b| b.distance.total_cmp(&a.distance));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ratings::tests::ratings;
+    use super::*;
+
+    fn aligned(lines: &str, level: Level) -> Alignment {
+        let some = ratings(lines);
+        align(&some, 0, &(1..some.n_raters()).collect::<Vec<_>>(), level, 1).unwrap()
+    }
+
+    #[test]
+    fn a_judge_is_held_against_what_most_people_say() {
+        let found = aligned("1 0 1 1 0 1 .\n 1 0 0 1 0 1 1\n 1 0 0 0 0 1 1\n 1 1 0 . 0 1 1", Level::Nominal);
+        assert_eq!((found.n_items, found.n_split), (6, 1));
+        assert_eq!(found.confusion.counts, [[2, 1], [0, 2]]);
+        let value = |it: &Measure| it.value().unwrap();
+        let ones = &found.answers[1];
+        assert!((value(&ones.sensitivity) - 1.0).abs() < 1e-12);
+        assert!((value(&ones.specificity) - 2.0 / 3.0).abs() < 1e-12);
+        assert!((value(&ones.precision) - 2.0 / 3.0).abs() < 1e-12);
+        assert!((value(&found.with_consensus.percent) - 0.8).abs() < 1e-12);
+        assert_eq!(found.disagreements[0].item, "3");
+        assert_eq!(found.disagreements.len(), 3);
+    }
+
+    #[test]
+    fn bias_and_error_are_in_the_units_of_the_scale() {
+        let found = aligned("3 4 5 2 4\n 2 4 4 1 3\n 3 4 3 1 4", Level::Ordinal);
+        assert!((found.with_mean.bias.value().unwrap() - 0.7).abs() < 1e-12);
+        assert!((found.with_mean.mean_absolute_error.value().unwrap() - 0.7).abs() < 1e-12);
+        assert_eq!((found.disagreements[0].item.as_str(), found.disagreements[0].distance), ("3", 0.375));
+        assert!(0.7 < found.with_mean.spearman.value().unwrap());
+    }
+
+    #[test]
+    fn a_judge_may_be_as_good_as_one_more_person_or_worse() {
+        let line = |f: &dyn Fn(usize) -> usize| (0..60).map(|it| format!("{} ", f(it))).collect::<String>();
+        let people = [line(&|it| it % 4), line(&|it| if it % 9 == 0 { 3 } else { it % 4 })].join("\n");
+        let standing =
+            |judge: String| aligned(&format!("{judge}\n{people}"), Level::Ordinal).one_more_person.standing;
+        assert_eq!(standing(line(&|it| it % 4)), Standing::AsGood);
+        assert_eq!(standing(line(&|it| it / 4 % 4)), Standing::Worse);
+        let same = line(&|it| it % 4);
+        let everybody = aligned(&[same.as_str(); 3].join("\n"), Level::Ordinal);
+        assert_eq!(everybody.one_more_person.standing, Standing::AsGood);
+        let few = aligned("1 2 3\n 1 3 3\n 2 2 3", Level::Ordinal);
+        assert_eq!(few.one_more_person.standing, Standing::CannotTell);
+        let alone = aligned("1 2 3\n 1 3 3", Level::Ordinal);
+        assert!(matches!(alone.one_more_person.people, Measure::Undefined { .. }));
+    }
+
+    #[test]
+    fn a_judge_who_met_nobody_is_not_aligned() {
+        assert!(align(&ratings("1 2 .\n . . 3"), 0, &[1], Level::Ordinal, 1).is_err());
+    }
+}

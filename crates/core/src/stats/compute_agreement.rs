@@ -1,0 +1,492 @@
+//! Agreement, correlation and consensus by name, from JSON: what files of cases and other programs ask for.
+//!
+//! A name with a list as input is a function with its arguments; with an object, a family with its named inputs.
+
+use std::cmp::Ordering;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::agreement::percent;
+use super::alpha::alpha;
+use super::consensus::{Errors, Stop, Votes, agreement_with, dawid_skene, glad, majority};
+use super::correlation::{kendall, kendall_c, kendall_p_in_large_samples, pearson, somers_d, spearman};
+use super::gwet::{ChanceModel, Corrected, Credit, corrected};
+use super::icc::{Design, Icc, Unit, icc};
+use super::kappa::{Kappa, Weights, cohen, cohen_error_by_chance, fleiss, randolph};
+use super::ratings::{Level, Ratings};
+use super::undefined::Undefined;
+use crate::rubric::Value;
+
+/// `None` for a name of something else.
+pub(super) fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
+    match input.as_array() {
+        Some(arguments) => function(name, arguments),
+        None => family(name, input),
+    }
+}
+
+fn function(name: &str, arguments: &[Json]) -> Option<Result<Json, Undefined>> {
+    let argument = |at: usize| arguments.get(at).unwrap_or(&Json::Null);
+    let two = || two_raters(argument(0), argument(1), &Json::Null);
+    let numbers = || two().and_then(|it| columns(&it));
+    // An order is enough for ranks.
+    let places = || two().map(|it| it.pairs(0, 1).into_iter().map(|(a, b)| (a as f64, b as f64)).unzip());
+    let number = |it: Result<f64, Undefined>| it.map(|it| json!(it));
+    Some(match name {
+        "percent_agreement" => number(two().and_then(|it| Ok(percent(&it)?.value))),
+        "cohen_kappa" => number(two().and_then(|it| Ok(kappa(&it, Weights::None)?.value))),
+        "weighted_kappa" => {
+            number(two().and_then(|it| Ok(kappa(&it, weights(argument(2), Weights::Quadratic)?)?.value)))
+        }
+        "fleiss_kappa" => number(of_counts(argument(0)).and_then(|it| fleiss(&it))),
+        "krippendorff_alpha" => {
+            number(of_triples(argument(0)).and_then(|it| alpha(&it, level(argument(1))?)))
+        }
+        "pearson_r" => number(numbers().and_then(|(x, y)| Ok(pearson(&x, &y)?.value))),
+        "spearman_rho" => number(places().and_then(|(x, y): (Vec<_>, Vec<_>)| Ok(spearman(&x, &y)?.value))),
+        "kendall_tau" => number(places().and_then(|(x, y): (Vec<_>, Vec<_>)| Ok(kendall(&x, &y)?.value))),
+        "mae" => number(numbers().and_then(|(x, y)| mean_difference(&x, &y, f64::abs))),
+        "rmse" => number(numbers().and_then(|(x, y)| Ok(mean_difference(&x, &y, |it| it * it)?.sqrt()))),
+        "dawid_skene" => Ballot::of_triples(argument(0), [1, 0, 2]).map(|it| it.settled()),
+        "majority_vote" => Ballot::of_triples(argument(0), [1, 0, 2]).map(|it| it.by_item(&it.majority())),
+        _ => {
+            let (design, unit) = icc_kind(name)?;
+            number(of_rows(argument(0), Rows::Items).and_then(|it| Ok(icc(&it, design, unit)?.value)))
+        }
+    })
+}
+
+fn family(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
+    Some(match name {
+        "krippendorff_alpha" => alpha_family(input),
+        "cohen_kappa" => cohen_family(input),
+        "fleiss_kappa" => fleiss_family(input),
+        "gwet_ac1" | "gwet_ac2" => gwet_family(input),
+        "icc" => icc_family(input),
+        "correlation" => correlation_family(input),
+        "dawid_skene" => Ballot::of(input).map(|it| it.dawid_skene_family(input)),
+        "rater_aggregation" => Ballot::of(input).map(|it| it.aggregation_family()),
+        "glad" => Ballot::of(input).map(|it| it.glad_family(input)),
+        _ => return None,
+    })
+}
+
+fn alpha_family(input: &Json) -> Result<Json, Undefined> {
+    let ratings = of_input(input, Rows::Raters)?;
+    let of = |level| alpha(&ratings, level).ok();
+    Ok(json!({
+        "alpha": alpha(&ratings, level(&input["level"])?)?,
+        "nominal_alpha": of(Level::Nominal),
+        "ordinal_alpha": of(Level::Ordinal),
+        "interval_alpha": of(Level::Interval),
+        "ratio_alpha": of(Level::Ratio),
+    }))
+}
+
+fn cohen_family(input: &Json) -> Result<Json, Undefined> {
+    let ratings = of_input(input, Rows::Raters)?;
+    let weights = weights(&input["weights"], Weights::None)?;
+    let found = kappa(&ratings, weights)?;
+    let by_chance = cohen_error_by_chance(&ratings.pairs(0, 1), ratings.n_answers(), weights)?;
+    let (low, high) = found.interval();
+    Ok(json!({
+        "kappa": found.value,
+        "std_kappa": found.standard_error,
+        "kappa_low": low,
+        "kappa_upp": high,
+        "std_kappa0": by_chance,
+        "z": found.value / by_chance,
+        "percent_agreement": found.observed,
+    }))
+}
+
+fn fleiss_family(input: &Json) -> Result<Json, Undefined> {
+    let ratings = of_input(input, Rows::Raters)?;
+    let free = input["method"].as_str().is_some_and(|it| it.starts_with("randolph"));
+    Ok(json!({ "kappa": if free { randolph(&ratings)? } else { fleiss(&ratings)? } }))
+}
+
+fn gwet_family(input: &Json) -> Result<Json, Undefined> {
+    let ratings = of_input(input, Rows::Raters)?;
+    let credit = credit(&input["weights"])?;
+    let mut found = Map::new();
+    for (name, chance) in [
+        ("gwet_ac", ChanceModel::Gwet),
+        ("fleiss", ChanceModel::Fleiss),
+        ("krippendorff", ChanceModel::Krippendorff),
+        ("conger", ChanceModel::Conger),
+        ("brennan_prediger", ChanceModel::BrennanPrediger),
+    ] {
+        let it @ Corrected { value, standard_error, observed, by_chance, .. } =
+            corrected(&ratings, chance, credit)?;
+        let parts = json!({
+            "coef": value, "se": standard_error, "ci": it.interval(), "pa": observed, "pe": by_chance,
+        });
+        found.insert(name.to_owned(), parts);
+    }
+    Ok(Json::Object(found))
+}
+
+fn icc_family(input: &Json) -> Result<Json, Undefined> {
+    let ratings = of_input(input, Rows::Items)?;
+    let mut found = Map::new();
+    for name in ["icc_1_1", "icc_2_1", "icc_3_1", "icc_1_k", "icc_2_k", "icc_3_k"] {
+        let Some((design, unit)) = icc_kind(name) else { continue };
+        let Icc { value, interval, f, degrees, p, .. } = icc(&ratings, design, unit)?;
+        let parts = json!({
+            "icc": value, "ci95": interval, "F": f, "df1": degrees.0, "df2": degrees.1, "p": p,
+        });
+        found.insert(name.to_owned(), parts);
+    }
+    Ok(Json::Object(found))
+}
+
+fn correlation_family(input: &Json) -> Result<Json, Undefined> {
+    let (x, y) = columns(&two_raters(&input["x"], &input["y"], &Json::Null)?)?;
+    let (linear, by_rank, by_pair) = (pearson(&x, &y)?, spearman(&x, &y)?, kendall(&x, &y)?);
+    Ok(json!({
+        "pearson": linear.value,
+        "pearson_p": linear.p,
+        "pearson_ci95_fisher": linear.interval(),
+        "spearman": by_rank.value,
+        "spearman_p": by_rank.p,
+        "kendall_tau_b": by_pair.value,
+        "kendall_tau_b_p_asymptotic": kendall_p_in_large_samples(&x, &y)?,
+        "kendall_p_exact_or_auto": by_pair.p,
+        "kendall_tau_c": kendall_c(&x, &y)?,
+        "somers_d": somers_d(&x, &y)?,
+    }))
+}
+
+/// Votes with the names of who gave them to what.
+struct Ballot {
+    votes: Votes,
+    items: Vec<Json>,
+    raters: Vec<Json>,
+    answers: Vec<Json>,
+}
+
+impl Ballot {
+    fn of(input: &Json) -> Result<Self, Undefined> {
+        if input["long"].is_array() {
+            return Self::of_triples(&input["long"], [0, 1, 2]);
+        }
+        let Some(items) = input["responses"].as_object() else {
+            return Undefined::because("the input has neither `long` nor `responses`");
+        };
+        let mut triples = Vec::new();
+        for (item, raters) in items {
+            for (rater, answers) in raters.as_object().into_iter().flatten() {
+                for answer in answers.as_array().unwrap_or(&vec![answers.clone()]) {
+                    triples.push(json!([item, rater, answer]));
+                }
+            }
+        }
+        Self::of_triples(&Json::Array(triples), [0, 1, 2])
+    }
+
+    /// `order` says where item, rater and answer stand.
+    fn of_triples(triples: &Json, order: [usize; 3]) -> Result<Self, Undefined> {
+        let triples = list(triples, "votes")?;
+        let names = |which: usize| {
+            let mut names: Vec<Json> = triples.iter().map(|it| it[order[which]].clone()).collect();
+            names.sort_by(natural);
+            names.dedup();
+            names
+        };
+        let (items, raters, answers) = (names(0), names(1), names(2));
+        let place = |names: &[Json], name: &Json| names.binary_search_by(|it| natural(it, name)).unwrap_or(0);
+        let vote = |it: &Json| {
+            (place(&raters, &it[order[1]]), place(&items, &it[order[0]]), place(&answers, &it[order[2]]))
+        };
+        let votes = Votes::new(raters.len(), items.len(), answers.len(), triples.iter().map(vote).collect())?;
+        Ok(Self { votes, items, raters, answers })
+    }
+
+    fn majority(&self) -> Vec<usize> {
+        majority(&self.votes).iter().map(|it| it.answer).collect()
+    }
+
+    fn by_item(&self, answers: &[usize]) -> Json {
+        self.items.iter().zip(answers).map(|(item, it)| (key(item), self.answers[*it].clone())).collect()
+    }
+
+    fn by_rater(&self, values: impl IntoIterator<Item = f64>) -> Json {
+        self.raters.iter().zip(values).map(|(rater, it)| (key(rater), json!(it))).collect()
+    }
+
+    fn labels(&self, answers: &[usize]) -> Vec<&Json> {
+        answers.iter().map(|it| &self.answers[*it]).collect()
+    }
+
+    /// Share of items on which these answers are true, where the truth is known.
+    fn accuracy(&self, answers: &[usize], truth: &Json) -> Option<f64> {
+        let truth = truth.as_array().filter(|it| it.len() == answers.len())?;
+        let right = self.labels(answers).into_iter().zip(truth).filter(|it| it.0 == it.1).count();
+        Some(right as f64 / answers.len() as f64)
+    }
+
+    fn settled(&self) -> Json {
+        let found = dawid_skene(&self.votes, Errors::Confusion, Stop::Settled);
+        let answers = found.answers();
+        let round = |it: f64| (it * 1e4).round() / 1e4;
+        let sure = self.items.iter().zip(&answers).zip(&found.beliefs);
+        json!({
+            "labels": self.by_item(&answers),
+            "confidence": sure.map(|((item, at), it)| (key(item), json!(round(it[*at])))).collect::<Json>(),
+            "reliability": self.by_rater(found.reliability.iter().map(|it| round(*it))),
+        })
+    }
+
+    fn dawid_skene_family(&self, input: &Json) -> Json {
+        // Votes in a long list are crowd-kit's, responses by item those of the paper.
+        let stop = if input["long"].is_array() { Stop::LikeCrowdKit } else { Stop::Settled };
+        let found = dawid_skene(&self.votes, Errors::Confusion, stop);
+        let (answers, majority) = (found.answers(), self.majority());
+        let skills = agreement_with(&self.votes, &majority).into_iter().map(Option::unwrap_or_default);
+        let priors: Json = self.answers.iter().zip(&found.prior).map(|(it, p)| (key(it), json!(p))).collect();
+        let rates: Json =
+            self.raters.iter().zip(&found.confusion).map(|(it, rows)| (key(it), json!(rows))).collect();
+        json!({
+            "class_marginals": found.prior,
+            "observer1_error_rates_rows_true": found.confusion[0],
+            "error_rates_rows_true": rates,
+            "most_likely_class": self.labels(&answers),
+            "labels": self.labels(&answers),
+            "accuracy_ds": self.accuracy(&answers, &input["truth"]),
+            "accuracy_majority": self.accuracy(&majority, &input["truth"]),
+            "priors": priors,
+            "wawa_skills": self.by_rater(skills),
+        })
+    }
+
+    fn aggregation_family(&self) -> Json {
+        let found = dawid_skene(&self.votes, Errors::OneCoin, Stop::LikeCrowdKit);
+        json!({
+            "majority": self.by_item(&self.majority()),
+            "one_coin_labels": self.by_item(&found.answers()),
+            "one_coin_skills": self.by_rater(found.reliability),
+        })
+    }
+
+    fn glad_family(&self, input: &Json) -> Json {
+        let found = glad(&self.votes);
+        let answers = found.answers();
+        let mut order: Vec<usize> = (0..self.raters.len()).collect();
+        order.sort_by(|a, b| found.abilities[*b].total_cmp(&found.abilities[*a]));
+        json!({
+            "labels": self.labels(&answers),
+            "worker_alphas_order_desc": order.into_iter().map(|it| &self.raters[it]).collect::<Vec<_>>(),
+            "accuracy": self.accuracy(&answers, &input["truth"]),
+        })
+    }
+}
+
+/// What the rows of a table are.
+#[derive(Clone, Copy, PartialEq)]
+enum Rows {
+    Raters,
+    Items,
+}
+
+/// In any of the shapes that ratings come in; `rows` unless the layout says otherwise.
+fn of_input(input: &Json, rows: Rows) -> Result<Ratings, Undefined> {
+    if input["ratings"].is_array() {
+        let rows = match input["layout"].as_str() {
+            Some(layout) if layout.starts_with("item") => Rows::Items,
+            Some(layout) if layout.starts_with("rater") => Rows::Raters,
+            _ => rows,
+        };
+        return of_rows(&input["ratings"], rows);
+    }
+    if input["counts"].is_array() {
+        return of_counts(&input["counts"]);
+    }
+    if input["table"].is_array() {
+        return of_table(&input["table"]);
+    }
+    two_raters(&input["rater1"], &input["rater2"], &input["categories"])
+}
+
+fn of_rows(table: &Json, rows: Rows) -> Result<Ratings, Undefined> {
+    let table = list(table, "ratings")?;
+    let table: Vec<&Vec<Json>> = table.iter().map(|it| list(it, "ratings")).collect::<Result<_, _>>()?;
+    let width = table.first().map_or(0, |it| it.len());
+    if table.iter().any(|it| it.len() != width) {
+        return Undefined::because("the raters did not get the same number of items");
+    }
+    if rows == Rows::Items {
+        let cells: Vec<Option<Value>> = table.iter().flat_map(|row| row.iter().map(answer)).collect();
+        return Ratings::of_values(names(width), &cells);
+    }
+    let cells: Vec<Option<Value>> =
+        (0..width).flat_map(|at| table.iter().map(move |row| answer(&row[at]))).collect();
+    Ratings::of_values(names(table.len()), &cells)
+}
+
+/// One list for each rater, item by item; `scale` holds all that could be said, in its order.
+fn two_raters(a: &Json, b: &Json, scale: &Json) -> Result<Ratings, Undefined> {
+    let (a, b) = (list(a, "first ratings")?, list(b, "second ratings")?);
+    if a.len() != b.len() {
+        return Undefined::because(format!("{} ratings cannot be paired with {}", a.len(), b.len()));
+    }
+    let cells = a.iter().zip(b).flat_map(|(a, b)| [a, b]);
+    let Some(scale) = scale.as_array() else {
+        return Ratings::of_values(names(2), &cells.map(answer).collect::<Vec<_>>());
+    };
+    let cells: Vec<Option<String>> = cells.map(|it| (!it.is_null()).then(|| key(it))).collect();
+    let cells: Vec<Option<&str>> = cells.iter().map(Option::as_deref).collect();
+    let scale: Vec<String> = scale.iter().map(key).collect();
+    Ratings::of_labels(names(2), &cells, &scale.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// How often two raters gave which pair of answers.
+fn of_table(table: &Json) -> Result<Ratings, Undefined> {
+    let mut cells = Vec::new();
+    for (a, row) in list(table, "table")?.iter().enumerate() {
+        for (b, n) in list(row, "table")?.iter().enumerate() {
+            for _ in 0..n.as_u64().unwrap_or(0) {
+                cells.extend([Some(a as f64), Some(b as f64)]);
+            }
+        }
+    }
+    Ratings::of_numbers(names(2), &cells)
+}
+
+/// How often each answer was given to each item, by name or in a row.
+fn of_counts(counts: &Json) -> Result<Ratings, Undefined> {
+    let expand = |(label, n): (String, &Json)| vec![Some(label); n.as_u64().unwrap_or(0) as usize];
+    let rows: Vec<Vec<Option<String>>> = list(counts, "counts")?
+        .iter()
+        .map(|it| match it {
+            Json::Object(row) => row.iter().map(|(label, n)| (label.clone(), n)).flat_map(expand).collect(),
+            _ => it
+                .as_array()
+                .into_iter()
+                .flatten()
+                .enumerate()
+                .map(|(at, n)| (at.to_string(), n))
+                .flat_map(expand)
+                .collect(),
+        })
+        .collect();
+    let n_raters = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let cells: Vec<Option<&str>> =
+        rows.iter().flat_map(|row| (0..n_raters).map(|at| row.get(at).and_then(Option::as_deref))).collect();
+    // A category that nobody chose counts where chance is free to choose it.
+    let n_columns = counts[0].as_array().map_or(0, Vec::len);
+    let scale: Vec<String> = (0..n_columns).map(|it| it.to_string()).collect();
+    Ratings::of_labels(names(n_raters), &cells, &scale.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn of_triples(triples: &Json) -> Result<Ratings, Undefined> {
+    let triples = list(triples, "ratings")?;
+    let names: Vec<(String, String)> = triples.iter().map(|it| (key(&it[0]), key(&it[1]))).collect();
+    let rated = names
+        .iter()
+        .zip(triples)
+        .filter_map(|((rater, item), it)| Some((rater.as_str(), item.as_str(), answer(&it[2])?)));
+    Ratings::of_entries(rated)
+}
+
+fn kappa(ratings: &Ratings, weights: Weights) -> Result<Kappa, Undefined> {
+    if ratings.n_raters() != 2 {
+        return Undefined::because(format!("it is for two raters, and there are {}", ratings.n_raters()));
+    }
+    cohen(&ratings.pairs(0, 1), ratings.n_answers(), weights)
+}
+
+/// What the first two raters said of the items that both rated.
+fn columns(ratings: &Ratings) -> Result<(Vec<f64>, Vec<f64>), Undefined> {
+    let numbers = ratings.numbers()?;
+    Ok(ratings.pairs(0, 1).into_iter().map(|(a, b)| (numbers[a], numbers[b])).unzip())
+}
+
+fn mean_difference(x: &[f64], y: &[f64], size: impl Fn(f64) -> f64) -> Result<f64, Undefined> {
+    if x.is_empty() {
+        return Undefined::because("no item was rated by both");
+    }
+    Ok(x.iter().zip(y).map(|(x, y)| size(x - y)).sum::<f64>() / x.len() as f64)
+}
+
+fn weights(name: &Json, default: Weights) -> Result<Weights, Undefined> {
+    Ok(match name.as_str() {
+        None => default,
+        Some("none" | "unweighted") => Weights::None,
+        Some("linear") => Weights::Linear,
+        Some("quadratic") => Weights::Quadratic,
+        Some(other) => return Undefined::because(format!("there are no `{other}` weights")),
+    })
+}
+
+fn credit(name: &Json) -> Result<Credit, Undefined> {
+    Ok(match name.as_str() {
+        None | Some("identity" | "unweighted") => Credit::Identity,
+        Some("ordinal") => Credit::Ordinal,
+        Some("linear") => Credit::Linear,
+        Some("quadratic") => Credit::Quadratic,
+        Some("radical") => Credit::Radical,
+        Some("ratio") => Credit::Ratio,
+        Some("circular") => Credit::Circular,
+        Some("bipolar") => Credit::Bipolar,
+        Some(other) => return Undefined::because(format!("there are no `{other}` weights")),
+    })
+}
+
+fn level(name: &Json) -> Result<Level, Undefined> {
+    Ok(match name.as_str() {
+        None | Some("nominal") => Level::Nominal,
+        Some("ordinal") => Level::Ordinal,
+        Some("interval") => Level::Interval,
+        Some("ratio") => Level::Ratio,
+        Some(other) => return Undefined::because(format!("there is no `{other}` level of measurement")),
+    })
+}
+
+fn icc_kind(name: &str) -> Option<(Design, Unit)> {
+    Some(match name {
+        "icc_1_1" => (Design::OneWay, Unit::Single),
+        "icc_2_1" => (Design::Random, Unit::Single),
+        "icc_3_1" => (Design::Fixed, Unit::Single),
+        "icc_1_k" => (Design::OneWay, Unit::Mean),
+        "icc_2_k" => (Design::Random, Unit::Mean),
+        "icc_3_k" => (Design::Fixed, Unit::Mean),
+        _ => return None,
+    })
+}
+
+fn list<'a>(input: &'a Json, what: &str) -> Result<&'a Vec<Json>, Undefined> {
+    input.as_array().ok_or_else(|| Undefined(format!("the {what} are not a list")))
+}
+
+/// A number in quotes is a number; null is a gap.
+fn answer(it: &Json) -> Option<Value> {
+    match it {
+        Json::Null => None,
+        Json::Bool(it) => Some(Value::Bool(*it)),
+        Json::Number(it) => it.as_f64().map(Value::Number),
+        other => {
+            let text = key(other);
+            Some(text.parse().ok().filter(|it: &f64| it.is_finite()).map_or(Value::Text(text), Value::Number))
+        }
+    }
+}
+
+fn key(it: &Json) -> String {
+    it.as_str().map_or_else(|| it.to_string(), str::to_owned)
+}
+
+fn names(n: usize) -> Vec<String> {
+    (1..=n).map(|it| it.to_string()).collect()
+}
+
+/// Numbers by their size, also as text, before everything else.
+fn natural(a: &Json, b: &Json) -> Ordering {
+    let number = |it: &Json| key(it).parse::<f64>().ok();
+    match (number(a), number(b)) {
+        (Some(a), Some(b)) => a.total_cmp(&b),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => key(a).cmp(&key(b)),
+    }
+}

@@ -1,0 +1,400 @@
+//! One answer out of many raters': by majority, by Dawid and Skene, or by ability and difficulty.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::ratings::Ratings;
+use super::undefined::Undefined;
+
+/// Who gave which answer to which item; all are places. A rater may vote on an item more than once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Votes {
+    n_raters: usize,
+    n_items: usize,
+    n_answers: usize,
+    /// As (rater, item, answer).
+    votes: Vec<(usize, usize, usize)>,
+}
+
+impl Votes {
+    /// Every item has a vote.
+    pub fn new(
+        n_raters: usize,
+        n_items: usize,
+        n_answers: usize,
+        votes: Vec<(usize, usize, usize)>,
+    ) -> Result<Self, Undefined> {
+        let mut voted = vec![false; n_items];
+        for (rater, item, answer) in &votes {
+            if n_raters <= *rater || n_items <= *item || n_answers <= *answer {
+                return Undefined::because("a vote names what is not there");
+            }
+            voted[*item] = true;
+        }
+        if votes.is_empty() || voted.contains(&false) {
+            return Undefined::because("nobody voted on some of the items");
+        }
+        Ok(Self { n_raters, n_items, n_answers, votes })
+    }
+
+    /// The items that somebody rated, and which ones they are.
+    pub fn of(ratings: &Ratings) -> Result<(Self, Vec<usize>), Undefined> {
+        let all =
+            |item: usize| (0..ratings.n_raters()).filter_map(move |it| Some((it, ratings.get(item, it)?)));
+        let rated: Vec<usize> = (0..ratings.n_items()).filter(|it| all(*it).next().is_some()).collect();
+        let votes = rated
+            .iter()
+            .enumerate()
+            .flat_map(|(at, it)| all(*it).map(move |(rater, said)| (rater, at, said)));
+        let votes = Self::new(ratings.n_raters(), rated.len(), ratings.n_answers(), votes.collect())?;
+        Ok((votes, rated))
+    }
+
+    /// Of each item, how its votes are shared out among the answers.
+    fn shares(&self) -> Vec<Vec<f64>> {
+        let mut counts = vec![vec![0.0; self.n_answers]; self.n_items];
+        for (_, item, answer) in &self.votes {
+            counts[*item][*answer] += 1.0;
+        }
+        counts.iter_mut().for_each(|it| normalise(it));
+        counts
+    }
+}
+
+/// What most raters said of an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Majority {
+    /// Among several with as many votes, the first in the order of the scale.
+    pub answer: usize,
+    pub is_tied: bool,
+}
+
+pub fn majority(votes: &Votes) -> Vec<Majority> {
+    let winner = |shares: Vec<f64>| {
+        let answer = largest(&shares);
+        let is_tied = shares.iter().filter(|it| (**it - shares[answer]).abs() < 1e-12).count() != 1;
+        Majority { answer, is_tied }
+    };
+    votes.shares().into_iter().map(winner).collect()
+}
+
+/// Of each rater, the share of votes that go with the consensus; `None` for one who did not vote.
+pub fn agreement_with(votes: &Votes, consensus: &[usize]) -> Vec<Option<f64>> {
+    let mut counts = vec![(0.0, 0.0); votes.n_raters];
+    for (rater, item, answer) in &votes.votes {
+        counts[*rater].0 += f64::from(u8::from(*answer == consensus[*item]));
+        counts[*rater].1 += 1.0;
+    }
+    counts.into_iter().map(|(same, all)| (0.0 < all).then(|| same / all)).collect()
+}
+
+/// How raters err.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Errors {
+    /// Each true answer is mistaken in its own way (Dawid and Skene 1979).
+    Confusion,
+    /// A rater is right with one chance, whatever the answer.
+    OneCoin,
+}
+
+/// What is most likely true, given that raters are not equally reliable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Consensus {
+    /// Of each item, the chance of each answer to be true.
+    pub beliefs: Vec<Vec<f64>>,
+    /// The share of each answer among what is true.
+    pub prior: Vec<f64>,
+    /// Of each rater, by what is true: how often they say what.
+    pub confusion: Vec<Vec<Vec<f64>>>,
+    /// Of each rater, the chance of being right.
+    pub reliability: Vec<f64>,
+}
+
+impl Consensus {
+    pub fn answers(&self) -> Vec<usize> {
+        self.beliefs.iter().map(|it| largest(it)).collect()
+    }
+}
+
+/// When expectation and maximisation have gone on for long enough; after a hundred rounds in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The likelihood stands still.
+    Settled,
+    /// As crowd-kit does, rounds earlier: its bound counts the prior once for each vote and so begins to fall
+    /// while the likelihood still grows.
+    LikeCrowdKit,
+}
+
+/// Expectation and maximisation in turns, from how the votes are shared out.
+pub fn dawid_skene(votes: &Votes, errors: Errors, stop: Stop) -> Consensus {
+    let maximise = |beliefs: &[Vec<f64>]| match errors {
+        Errors::Confusion => (prior(beliefs), confusion(votes, beliefs)),
+        Errors::OneCoin => (prior(beliefs), one_coin(votes, beliefs)),
+    };
+    let mut beliefs = votes.shares();
+    let (mut prior, mut confusion) = maximise(&beliefs);
+    let mut before = f64::NEG_INFINITY;
+    for n_rounds in 1.. {
+        let likelihood = expect(votes, &prior, &confusion, &mut beliefs);
+        if stop == Stop::Settled && ((likelihood - before).abs() < 1e-6 || n_rounds == 100) {
+            break;
+        }
+        before = if stop == Stop::Settled { likelihood } else { before };
+        (prior, confusion) = maximise(&beliefs);
+        if stop == Stop::LikeCrowdKit {
+            let bound = bound(votes, &prior, &confusion, &beliefs);
+            if bound - before < 1e-5 || n_rounds == 100 {
+                break;
+            }
+            before = bound;
+        }
+    }
+    let right = |it: &Vec<Vec<f64>>| prior.iter().enumerate().map(|(at, p)| p * it[at][at]).sum();
+    let reliability = confusion.iter().map(right).collect();
+    Consensus { beliefs, prior, confusion, reliability }
+}
+
+/// What crowd-kit watches, for each vote.
+fn bound(votes: &Votes, prior: &[f64], confusion: &[Vec<Vec<f64>>], beliefs: &[Vec<f64>]) -> f64 {
+    let times_log = |share: f64, it: f64| if 0.0 < share { share * it.max(1e-10).ln() } else { 0.0 };
+    let of_vote = |(rater, item, answer): &(usize, usize, usize)| {
+        let all = beliefs[*item].iter().zip(prior).zip(&confusion[*rater]);
+        all.map(|((belief, prior), row)| times_log(*belief, prior * row[*answer])).sum::<f64>()
+    };
+    let surprise: f64 = beliefs.iter().flatten().map(|it| times_log(*it, *it)).sum();
+    (votes.votes.iter().map(of_vote).sum::<f64>() - surprise) / votes.votes.len() as f64
+}
+
+fn prior(beliefs: &[Vec<f64>]) -> Vec<f64> {
+    let mut prior = vec![0.0; beliefs[0].len()];
+    for belief in beliefs {
+        prior.iter_mut().zip(belief).for_each(|(sum, it)| *sum += it);
+    }
+    normalise(&mut prior);
+    prior
+}
+
+fn confusion(votes: &Votes, beliefs: &[Vec<f64>]) -> Vec<Vec<Vec<f64>>> {
+    let mut confusion = vec![vec![vec![0.0; votes.n_answers]; votes.n_answers]; votes.n_raters];
+    for (rater, item, answer) in &votes.votes {
+        for (row, belief) in confusion[*rater].iter_mut().zip(&beliefs[*item]) {
+            row[*answer] += belief;
+        }
+    }
+    // Of a true answer that a rater never met, nothing is known.
+    confusion.iter_mut().flatten().for_each(|it| normalise(it));
+    confusion
+}
+
+fn one_coin(votes: &Votes, beliefs: &[Vec<f64>]) -> Vec<Vec<Vec<f64>>> {
+    let n = votes.n_answers;
+    let mut coins = vec![(0.0, 0.0); votes.n_raters];
+    for (rater, item, answer) in &votes.votes {
+        let coin = &mut coins[*rater];
+        (coin.0, coin.1) = (coin.0 + beliefs[*item][*answer], coin.1 + 1.0);
+    }
+    let table = |(right, all): (f64, f64)| {
+        // Certainty would forbid every other answer for ever.
+        let right = if 0.0 < all { (right / all).clamp(1e-10, 1.0 - 1e-10) } else { 1.0 / n as f64 };
+        let wrong = (1.0 - right) / (n.max(2) - 1) as f64;
+        (0..n).map(|a| (0..n).map(|b| if a == b { right } else { wrong }).collect()).collect()
+    };
+    coins.into_iter().map(table).collect()
+}
+
+/// Updates the beliefs and returns the logarithm of the likelihood.
+fn expect(votes: &Votes, prior: &[f64], confusion: &[Vec<Vec<f64>>], beliefs: &mut [Vec<f64>]) -> f64 {
+    for belief in beliefs.iter_mut() {
+        belief.iter_mut().zip(prior).for_each(|(it, prior)| *it = prior.ln());
+    }
+    for (rater, item, answer) in &votes.votes {
+        for (it, row) in beliefs[*item].iter_mut().zip(&confusion[*rater]) {
+            *it += row[*answer].ln();
+        }
+    }
+    beliefs.iter_mut().map(|it| exponentiate(it)).sum()
+}
+
+/// Turns logarithms into shares without running out of small numbers; returns the logarithm of their sum.
+fn exponentiate(logs: &mut [f64]) -> f64 {
+    let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if most == f64::NEG_INFINITY {
+        logs.fill(1.0 / logs.len() as f64);
+        return 0.0;
+    }
+    logs.iter_mut().for_each(|it| *it = (*it - most).exp());
+    let sum: f64 = logs.iter().sum();
+    logs.iter_mut().for_each(|it| *it /= sum);
+    most + sum.ln()
+}
+
+/// Makes a sum of 1; equal shares of nothing.
+fn normalise(values: &mut [f64]) {
+    let (sum, n) = (values.iter().sum::<f64>(), values.len() as f64);
+    values.iter_mut().for_each(|it| *it = if 0.0 < sum { *it / sum } else { 1.0 / n });
+}
+
+/// The first of the largest.
+fn largest(values: &[f64]) -> usize {
+    (0..values.len()).rev().max_by(|a, b| values[*a].total_cmp(&values[*b])).unwrap_or(0)
+}
+
+/// Raters' abilities and items' difficulties (Whitehill and others 2009).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Abilities {
+    pub beliefs: Vec<Vec<f64>>,
+    /// Of each rater; below zero for one who is more often wrong than chance.
+    pub abilities: Vec<f64>,
+    /// Of each item; the larger, the easier.
+    pub ease: Vec<f64>,
+}
+
+impl Abilities {
+    pub fn answers(&self) -> Vec<usize> {
+        self.beliefs.iter().map(|it| largest(it)).collect()
+    }
+}
+
+/// A rater of ability α is right about an item of ease β with chance 1 / (1 + exp(−αβ)).
+///
+/// α and ln β are drawn towards 1, which keeps both finite.
+pub fn glad(votes: &Votes) -> Abilities {
+    let (mut abilities, mut ease) = (vec![1.0; votes.n_raters], vec![1.0; votes.n_items]);
+    let mut beliefs = Vec::new();
+    for _ in 0..100 {
+        beliefs = believe(votes, &abilities, &ease);
+        let moved = improve(votes, &beliefs, &mut abilities, &mut ease);
+        if moved < 1e-6 {
+            break;
+        }
+    }
+    Abilities { beliefs, abilities, ease: ease.iter().map(|it: &f64| it.exp()).collect() }
+}
+
+fn believe(votes: &Votes, abilities: &[f64], ease: &[f64]) -> Vec<Vec<f64>> {
+    let mut beliefs = vec![vec![0.0; votes.n_answers]; votes.n_items];
+    let n_wrong = (votes.n_answers.max(2) - 1) as f64;
+    for (rater, item, answer) in &votes.votes {
+        let right = sigmoid(abilities[*rater] * ease[*item].exp());
+        for (at, it) in beliefs[*item].iter_mut().enumerate() {
+            *it += if at == *answer { right.ln() } else { ((1.0 - right) / n_wrong).ln() };
+        }
+    }
+    beliefs.iter_mut().for_each(|it| {
+        exponentiate(it);
+    });
+    beliefs
+}
+
+/// A few steps uphill; returns how far the abilities moved.
+fn improve(votes: &Votes, beliefs: &[Vec<f64>], abilities: &mut [f64], ease: &mut [f64]) -> f64 {
+    let start = abilities.to_vec();
+    for _ in 0..50 {
+        let mut slope_a: Vec<f64> = abilities.iter().map(|it| 1.0 - it).collect();
+        let mut slope_b: Vec<f64> = ease.iter().map(|it| 1.0 - it).collect();
+        // The curvature sets how far a step may go.
+        let (mut bend_a, mut bend_b) = (vec![1.0; slope_a.len()], vec![1.0; slope_b.len()]);
+        for (rater, item, answer) in &votes.votes {
+            let (a, b) = (abilities[*rater], ease[*item].exp());
+            let right = sigmoid(a * b);
+            let surprise = beliefs[*item][*answer] - right;
+            slope_a[*rater] += surprise * b;
+            slope_b[*item] += surprise * a * b;
+            let bend = right * (1.0 - right);
+            bend_a[*rater] += bend * b * b;
+            bend_b[*item] += bend * (a * b).powi(2) + (surprise * a * b).abs();
+        }
+        let step = |values: &mut [f64], slope: &[f64], bend: &[f64]| {
+            for (at, it) in values.iter_mut().enumerate() {
+                *it += 0.5 * slope[at] / bend[at];
+            }
+        };
+        step(abilities, &slope_a, &bend_a);
+        step(ease, &slope_b, &bend_b);
+    }
+    abilities.iter().zip(start).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+fn sigmoid(x: f64) -> f64 {
+    (1.0 / (1.0 + (-x).exp())).clamp(1e-12, 1.0 - 1e-12)
+}
+
+/// The consensus of all raters on one question, with how reliable each of them is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Settled {
+    pub items: Vec<SettledItem>,
+    /// By rater, the chance of being right.
+    pub reliability: BTreeMap<String, f64>,
+    /// By rater, the share of answers that go with the majority.
+    pub with_majority: BTreeMap<String, f64>,
+}
+
+/// What raters together say of an item.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SettledItem {
+    pub item: String,
+    /// By Dawid and Skene.
+    pub answer: String,
+    pub confidence: f64,
+    /// Absent where as many said something else.
+    pub majority: Option<String>,
+}
+
+pub fn settle(ratings: &Ratings) -> Result<Settled, Undefined> {
+    let (votes, rated) = Votes::of(ratings)?;
+    let (consensus, majority) = (dawid_skene(&votes, Errors::Confusion, Stop::Settled), majority(&votes));
+    let winners: Vec<usize> = majority.iter().map(|it| it.answer).collect();
+    let items = rated.iter().zip(consensus.answers()).enumerate().map(|(at, (item, answer))| SettledItem {
+        item: ratings.item(*item),
+        answer: ratings.label(answer),
+        confidence: consensus.beliefs[at][answer],
+        majority: (!majority[at].is_tied).then(|| ratings.label(majority[at].answer)),
+    });
+    let names = || ratings.raters().iter().cloned();
+    let voted = agreement_with(&votes, &winners);
+    Ok(Settled {
+        items: items.collect(),
+        reliability: names()
+            .zip(&consensus.reliability)
+            .zip(&voted)
+            .filter(|it| it.1.is_some())
+            .map(|it| (it.0.0, *it.0.1))
+            .collect(),
+        with_majority: names().zip(&voted).filter_map(|(name, it)| Some((name, (*it)?))).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ratings::tests::ratings;
+    use super::*;
+
+    #[test]
+    fn a_majority_may_be_tied() {
+        let (votes, rated) = Votes::of(&ratings("1 2 . 1\n 1 1 . 2\n 2 1 . .")).unwrap();
+        assert_eq!(rated, [0, 1, 3]);
+        let found: Vec<(usize, bool)> = majority(&votes).iter().map(|it| (it.answer, it.is_tied)).collect();
+        assert_eq!(found, [(0, false), (0, false), (0, true)]);
+        assert_eq!(agreement_with(&votes, &[0, 0, 0]), [Some(2.0 / 3.0), Some(2.0 / 3.0), Some(0.5)]);
+    }
+
+    #[test]
+    fn two_who_agree_are_believed_over_one_who_does_not() {
+        let some = ratings("1 2 2 1 2 1 2 1\n 1 2 2 2 2 1 2 1\n 2 2 1 2 1 1 1 2");
+        let settled = settle(&some).unwrap();
+        assert!(settled.reliability["r3"] < 0.3 && 0.85 < settled.reliability["r2"], "{settled:?}");
+        assert_eq!(
+            (settled.items[3].answer.as_str(), settled.items[3].majority.as_deref()),
+            ("1", Some("2"))
+        );
+    }
+
+    #[test]
+    fn nobody_settles_nothing() {
+        assert!(settle(&ratings(". .\n . .")).is_err());
+        let alone = settle(&ratings("3 3 3")).unwrap();
+        assert_eq!((alone.items[0].answer.as_str(), alone.reliability["r1"]), ("3", 1.0));
+    }
+}

@@ -1,0 +1,291 @@
+//! Agreement above what chance gives two raters (Cohen) or any number of them (Fleiss), by category.
+
+use super::measure::{Coefficient, over_items};
+use super::ratings::Ratings;
+use super::special::{normal_cdf, quantile};
+use super::undefined::Undefined;
+
+/// How much a disagreement counts by how many categories it spans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weights {
+    /// Every disagreement is as bad as every other.
+    None,
+    Linear,
+    Quadratic,
+}
+
+impl Weights {
+    /// What a pair of categories is worth among `n`: 1 if they are the same, 0 if they are the ends.
+    fn of(self, a: usize, b: usize, n: usize) -> f64 {
+        let apart = a.abs_diff(b) as f64 / (n.max(2) - 1) as f64;
+        match self {
+            Self::None => f64::from(u8::from(a == b)),
+            Self::Linear => 1.0 - apart,
+            Self::Quadratic => 1.0 - apart * apart,
+        }
+    }
+
+    /// What each category is worth on average against one drawn from these shares, in linear time.
+    fn against(self, shares: &[f64]) -> Vec<f64> {
+        let n = shares.len();
+        let widest = (n.max(2) - 1) as f64;
+        let place = |at: usize| at as f64 / widest;
+        let moment =
+            |power| shares.iter().enumerate().map(|(at, it)| it * place(at).powi(power)).sum::<f64>();
+        match self {
+            Self::None => shares.to_vec(),
+            Self::Quadratic => {
+                let (all, first, second) = (moment(0), moment(1), moment(2));
+                let apart = |at| all * place(at).powi(2) - 2.0 * first * place(at) + second;
+                (0..n).map(|at| 1.0 - apart(at)).collect()
+            }
+            Self::Linear => {
+                let (mut distance, mut under) = (moment(1), 0.0);
+                let mut worth = Vec::with_capacity(n);
+                for share in shares {
+                    worth.push(1.0 - distance);
+                    under += share;
+                    distance += (2.0 * under - 1.0) / widest;
+                }
+                worth
+            }
+        }
+    }
+}
+
+/// Cohen's κ with its standard error in large samples (Fleiss, Cohen and Everitt 1969).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Kappa {
+    pub value: f64,
+    pub standard_error: f64,
+    /// Share of pairs that are the same.
+    pub observed: f64,
+    pub n: usize,
+}
+
+impl Kappa {
+    pub fn interval(&self) -> (f64, f64) {
+        let half = quantile(0.975, normal_cdf) * self.standard_error;
+        (self.value - half, self.value + half)
+    }
+
+    pub fn coefficient(&self) -> Coefficient {
+        let (low, high) = self.interval();
+        Coefficient::new(self.value, Some((low.max(-1.0), high.min(1.0))), self.n)
+    }
+}
+
+/// Two raters, as pairs of places among `n_categories`.
+pub fn cohen(pairs: &[(usize, usize)], n_categories: usize, weights: Weights) -> Result<Kappa, Undefined> {
+    let habits = Habits::new(pairs, n_categories, weights)?;
+    let n = pairs.len() as f64;
+    let worth = |it: &(usize, usize)| weights.of(it.0, it.1, n_categories);
+    let observed = pairs.iter().map(worth).sum::<f64>() / n;
+    let value = (observed - habits.by_chance) / (1.0 - habits.by_chance);
+    let squares =
+        pairs.iter().map(|it| (worth(it) - habits.worth(it) * (1.0 - value)).powi(2)).sum::<f64>() / n;
+    Ok(Kappa {
+        value,
+        standard_error: habits.error(squares, value - habits.by_chance * (1.0 - value), n),
+        observed: pairs.iter().filter(|it| it.0 == it.1).count() as f64 / n,
+        n: pairs.len(),
+    })
+}
+
+/// What the standard error of κ would be if the two agreed by chance alone; the square of the categories in time.
+pub fn cohen_error_by_chance(
+    pairs: &[(usize, usize)],
+    n_categories: usize,
+    weights: Weights,
+) -> Result<f64, Undefined> {
+    let habits = Habits::new(pairs, n_categories, weights)?;
+    let mut squares = 0.0;
+    for (a, left) in habits.left.iter().enumerate() {
+        for (b, right) in habits.right.iter().enumerate() {
+            let worth = weights.of(a, b, n_categories);
+            squares += left * right * (worth - habits.worth(&(a, b))).powi(2);
+        }
+    }
+    Ok(habits.error(squares, habits.by_chance, pairs.len() as f64))
+}
+
+/// How often two raters give each answer, and what that is worth.
+struct Habits {
+    left: Vec<f64>,
+    right: Vec<f64>,
+    /// Of each answer of the left rater, against all answers of the right one; and the other way round.
+    left_worth: Vec<f64>,
+    right_worth: Vec<f64>,
+    by_chance: f64,
+}
+
+impl Habits {
+    fn new(pairs: &[(usize, usize)], n_categories: usize, weights: Weights) -> Result<Self, Undefined> {
+        let Some((first, _)) = pairs.first() else {
+            return Undefined::because("no item was rated by both");
+        };
+        if pairs.iter().all(|it| it == &(*first, *first)) {
+            return Undefined::because("both gave the same answer throughout, so that chance agrees as well");
+        }
+        let (mut left, mut right) = (vec![0.0; n_categories], vec![0.0; n_categories]);
+        for (a, b) in pairs {
+            left[*a] += 1.0;
+            right[*b] += 1.0;
+        }
+        let n = pairs.len() as f64;
+        left.iter_mut().chain(&mut right).for_each(|it| *it /= n);
+        let (left_worth, right_worth) = (weights.against(&right), weights.against(&left));
+        let by_chance = left.iter().zip(&left_worth).map(|(a, b)| a * b).sum();
+        Ok(Self { left, right, left_worth, right_worth, by_chance })
+    }
+
+    fn worth(&self, pair: &(usize, usize)) -> f64 {
+        self.left_worth[pair.0] + self.right_worth[pair.1]
+    }
+
+    fn error(&self, squares: f64, mean: f64, n: f64) -> f64 {
+        ((squares - mean * mean).max(0.0) / n).sqrt() / (1.0 - self.by_chance)
+    }
+}
+
+/// Fleiss' κ for any number of raters. Items rated once are left out; the others may have unequally many.
+pub fn fleiss(ratings: &Ratings) -> Result<f64, Undefined> {
+    let (observed, shares) = observed(ratings)?;
+    above_chance(observed, shares.iter().map(|it| it * it).sum())
+}
+
+pub fn fleiss_with_interval(ratings: &Ratings, seed: u64) -> Result<Coefficient, Undefined> {
+    over_items(ratings, seed, fleiss)
+}
+
+/// Randolph's κ, where every category is as likely by chance.
+pub fn randolph(ratings: &Ratings) -> Result<f64, Undefined> {
+    let (observed, shares) = observed(ratings)?;
+    above_chance(observed, 1.0 / shares.len() as f64)
+}
+
+fn above_chance(observed: f64, by_chance: f64) -> Result<f64, Undefined> {
+    if 1.0 - 1e-12 <= by_chance {
+        return Undefined::because("every rating is the same, so that chance agrees as well");
+    }
+    Ok((observed - by_chance) / (1.0 - by_chance))
+}
+
+/// How many of the pairs within an item are the same, on average, and the share of each category.
+fn observed(ratings: &Ratings) -> Result<(f64, Vec<f64>), Undefined> {
+    ratings.comparable()?;
+    let mut counts = vec![0.0; ratings.n_answers()];
+    let (mut sum, mut n_items) = (0.0, 0.0);
+    for same in same_pairs(ratings) {
+        sum += same;
+        n_items += 1.0;
+    }
+    for said in ratings.by_item().filter(|it| 2 <= it.clone().count()) {
+        for answer in said {
+            counts[answer] += 1.0;
+        }
+    }
+    let n: f64 = counts.iter().sum();
+    Ok((sum / n_items, counts.into_iter().map(|it| it / n).collect()))
+}
+
+/// Of each item that was rated twice or more, the share of pairs that are the same.
+pub(super) fn same_pairs(ratings: &Ratings) -> impl Iterator<Item = f64> + '_ {
+    let mut here = vec![0.0; ratings.n_answers()];
+    ratings.by_item().filter_map(move |said| {
+        let (mut m, mut same) = (0.0, 0.0);
+        for answer in said.clone() {
+            same += here[answer];
+            here[answer] += 1.0;
+            m += 1.0;
+        }
+        for answer in said {
+            here[answer] = 0.0;
+        }
+        (2.0 <= m).then(|| 2.0 * same / (m * (m - 1.0)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ratings::tests::ratings;
+    use super::*;
+
+    fn table(rows: &[&[usize]]) -> Vec<(usize, usize)> {
+        let cell = |a: usize, b: usize, n: usize| std::iter::repeat_n((a, b), n);
+        let row = |(a, row): (usize, &&[usize])| {
+            row.iter().enumerate().flat_map(move |(b, n)| cell(a, b, *n)).collect::<Vec<_>>()
+        };
+        rows.iter().enumerate().flat_map(row).collect()
+    }
+
+    fn check(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn cohen_has_its_published_values() {
+        // Gwet's diagnoses, by statsmodels.
+        let diagnoses = table(&[&[40, 4, 4, 17], &[6, 25, 2, 13], &[4, 1, 21, 12], &[15, 5, 9, 45]]);
+        let found = cohen(&diagnoses, 4, Weights::None).unwrap();
+        check(found.value, 0.431_500_775_881_179_4);
+        check(found.standard_error, 0.045_969_181_562_379);
+        check(cohen_error_by_chance(&diagnoses, 4, Weights::None).unwrap(), 0.039_761_337_044_403_65);
+        check(found.interval().0, 0.341_402_835_620_133_85);
+        // By scikit-learn.
+        let twelve = ratings("1 2 3 3 2 1 5 4 4 2 1 3\n 1 3 3 2 2 1 4 4 5 2 2 3").pairs(0, 1);
+        check(cohen(&twelve, 5, Weights::None).unwrap().value, 0.464_285_714_285_714_3);
+        check(cohen(&twelve, 5, Weights::Linear).unwrap().value, 0.693_877_551_020_408_2);
+        check(cohen(&twelve, 5, Weights::Quadratic).unwrap().value, 0.859_813_084_112_149_5);
+    }
+
+    #[test]
+    fn worth_against_habits_is_the_plain_sum() {
+        let shares = [0.1, 0.0, 0.4, 0.3, 0.2];
+        for weights in [Weights::None, Weights::Linear, Weights::Quadratic] {
+            for (a, found) in weights.against(&shares).into_iter().enumerate() {
+                check(found, (0..5).map(|b| shares[b] * weights.of(a, b, 5)).sum());
+            }
+        }
+    }
+
+    #[test]
+    fn high_agreement_on_a_common_answer_is_no_kappa() {
+        let found = cohen(&table(&[&[118, 5], &[2, 0]]), 2, Weights::None).unwrap();
+        check(found.value, -0.023_391_812_865_496_08);
+        check(found.observed, 0.944);
+    }
+
+    #[test]
+    fn fleiss_has_its_published_value() {
+        let counts = [
+            [0, 0, 0, 0, 14],
+            [0, 2, 6, 4, 2],
+            [0, 0, 3, 5, 6],
+            [0, 3, 9, 2, 0],
+            [2, 2, 8, 1, 1],
+            [7, 7, 0, 0, 0],
+            [3, 2, 6, 3, 0],
+            [2, 5, 3, 2, 2],
+            [6, 5, 2, 1, 0],
+            [0, 2, 2, 3, 7],
+        ];
+        let row = |counts: &[usize; 5]| {
+            counts.iter().enumerate().flat_map(|(at, n)| vec![Some(at as f64); *n]).collect::<Vec<_>>()
+        };
+        let cells: Vec<Option<f64>> = counts.iter().flat_map(row).collect();
+        let ratings = Ratings::of_numbers((0..14).map(|it| it.to_string()).collect(), &cells).unwrap();
+        check(fleiss(&ratings).unwrap(), 0.209_930_704_421_955_2);
+        check(randolph(&ratings).unwrap(), 0.222_527_472_527_472_5);
+    }
+
+    #[test]
+    fn kappa_says_why_it_is_undefined() {
+        assert!(cohen(&[], 2, Weights::None).is_err());
+        assert!(cohen(&[(1, 1), (1, 1)], 2, Weights::Linear).is_err());
+        assert!(fleiss(&ratings("1 1\n 1 1")).is_err() && fleiss(&ratings("1 2")).is_err());
+        check(cohen(&[(0, 1), (0, 1)], 2, Weights::None).unwrap().value, 0.0);
+        let perfect = cohen(&[(0, 0), (1, 1)], 2, Weights::None).unwrap();
+        assert_eq!((perfect.value, perfect.coefficient().interval), (1.0, None));
+    }
+}

@@ -1,0 +1,193 @@
+//! What a panel is worth: whether its members err together, and who adds anything.
+
+use serde::Serialize;
+
+use super::correlation::pearson;
+use super::measure::{Coefficient, Measure, redraw, share};
+use super::ratings::{Level, Ratings};
+use super::undefined::Undefined;
+
+/// A panel held against what is true.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Panel {
+    /// Items whose truth is known and that somebody rated.
+    pub n_items: usize,
+    /// How often the majority is right; of answers with as many votes, each counts for its part.
+    pub accuracy: Measure,
+    /// How many independent votes the members are worth, by how their errors correlate (Kish).
+    pub effective_votes: Measure,
+    pub pairs: Vec<ErrorPair>,
+    /// In the order of the panel.
+    pub members: Vec<Member>,
+}
+
+/// Whether two members err together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ErrorPair {
+    pub raters: (String, String),
+    pub correlation: Measure,
+}
+
+/// What a member adds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Member {
+    pub rater: String,
+    pub accuracy: Measure,
+    /// Of the majority without this member.
+    pub accuracy_without: Measure,
+    /// What the others are worth by themselves.
+    pub effective_votes_without: Measure,
+}
+
+impl Member {
+    /// How much more often the majority is right with this member.
+    pub fn gain(&self, panel: &Panel) -> Option<f64> {
+        Some(panel.accuracy.value()? - self.accuracy_without.value()?)
+    }
+}
+
+/// `truth` is, of each item, the right one among the answers of `ratings`, where it is known.
+pub fn panel(
+    ratings: &Ratings,
+    truth: &[Option<usize>],
+    level: Level,
+    seed: u64,
+) -> Result<Panel, Undefined> {
+    if truth.len() != ratings.n_items() {
+        return Undefined::because(format!("{} truths are not for {} items", truth.len(), ratings.n_items()));
+    }
+    let known: Vec<usize> = (0..truth.len()).filter(|it| truth[*it].is_some()).collect();
+    let truth: Vec<usize> = truth.iter().copied().flatten().collect();
+    let bench = Bench { ratings: ratings.of_items(&known), truth, level };
+    let all: Vec<usize> = (0..ratings.n_raters()).collect();
+    let name = |it: usize| ratings.raters()[it].clone();
+    let without = |out: usize| all.iter().copied().filter(|it| *it != out).collect::<Vec<_>>();
+    let member = |it: usize| Member {
+        rater: name(it),
+        accuracy: bench.accuracy(&[it]).into(),
+        accuracy_without: bench.accuracy(&without(it)).into(),
+        effective_votes_without: bench.effective_votes(&without(it), seed).into(),
+    };
+    let pairs = all.iter().flat_map(|a| all[a + 1..].iter().map(move |b| (*a, *b)));
+    Ok(Panel {
+        n_items: bench.ratings.by_item().filter(|it| 0 < it.clone().count()).count(),
+        accuracy: bench.accuracy(&all).into(),
+        effective_votes: bench.effective_votes(&all, seed).into(),
+        pairs: pairs
+            .map(|(a, b)| ErrorPair {
+                raters: (name(a), name(b)),
+                correlation: bench.correlation(a, b).into(),
+            })
+            .collect(),
+        members: all.iter().map(|it| member(*it)).collect(),
+    })
+}
+
+/// Ratings beside what is true.
+struct Bench {
+    ratings: Ratings,
+    truth: Vec<usize>,
+    level: Level,
+}
+
+impl Bench {
+    /// Of the majority of these members.
+    fn accuracy(&self, members: &[usize]) -> Result<Coefficient, Undefined> {
+        let mut counts = vec![0_usize; self.ratings.n_answers()];
+        let (mut sum, mut n) = (0.0, 0);
+        for (item, right) in self.truth.iter().enumerate() {
+            counts.fill(0);
+            members.iter().filter_map(|it| self.ratings.get(item, *it)).for_each(|it| counts[it] += 1);
+            let most = counts.iter().copied().max().unwrap_or(0);
+            if 0 < most {
+                n += 1;
+                let n_winners = counts.iter().filter(|it| **it == most).count();
+                sum += if counts[*right] == most { 1.0 / n_winners as f64 } else { 0.0 };
+            }
+        }
+        share(sum, n)
+    }
+
+    /// How far off a member is: by how much on a scale, or whether at all.
+    fn error(&self, item: usize, member: usize) -> Option<f64> {
+        let (said, right) = (self.ratings.get(item, member)?, self.truth[item]);
+        let off = 1.0 - self.ratings.likeness(said, right, self.level);
+        Some(if said < right && self.level != Level::Nominal { -off } else { off })
+    }
+
+    fn errors(&self, a: usize, b: usize, items: impl Iterator<Item = usize>) -> (Vec<f64>, Vec<f64>) {
+        items.filter_map(|it| self.error(it, a).zip(self.error(it, b))).unzip()
+    }
+
+    fn correlation(&self, a: usize, b: usize) -> Result<Coefficient, Undefined> {
+        let (x, y) = self.errors(a, b, 0..self.truth.len());
+        pearson(&x, &y).map(|it| it.coefficient()).or_else(|_| {
+            Undefined::because("at least one of the two never errs, or always alike, on what both rated")
+        })
+    }
+
+    fn effective_votes(&self, members: &[usize], seed: u64) -> Result<Coefficient, Undefined> {
+        if members.len() < 2 {
+            return Undefined::because("there is only one rater");
+        }
+        let n = self.truth.len();
+        let all: Vec<usize> = (0..n).collect();
+        let Some(value) = self.kish(members, &all) else {
+            return Undefined::because("no two of the members both err now and then on the same items");
+        };
+        Ok(Coefficient::new(value, redraw(n, members.len(), seed, |items| self.kish(members, items)), n))
+    }
+
+    /// n members whose errors correlate by ρ on average count as n / (1 + (n − 1) ρ).
+    fn kish(&self, members: &[usize], items: &[usize]) -> Option<f64> {
+        let pairs =
+            members.iter().enumerate().flat_map(|(at, a)| members[at + 1..].iter().map(move |b| (*a, *b)));
+        let known: Vec<f64> = pairs
+            .filter_map(|(a, b)| {
+                let (x, y) = self.errors(a, b, items.iter().copied());
+                Some(pearson(&x, &y).ok()?.value)
+            })
+            .collect();
+        let mean = known.iter().sum::<f64>() / known.len() as f64;
+        let n = members.len() as f64;
+        // Members who contradict each other are no more than independent.
+        (!known.is_empty()).then(|| n / (1.0 + (n - 1.0) * mean.max(0.0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ratings::tests::ratings;
+    use super::*;
+
+    const TRUTH: [Option<usize>; 9] =
+        [Some(0), Some(0), Some(1), Some(1), Some(0), Some(1), Some(0), Some(1), None];
+
+    #[test]
+    fn two_who_err_alike_are_one_vote() {
+        let twins = ratings("1 2 2 1 1 2 1 2 1\n 1 2 2 1 1 2 1 2 1\n 2 1 2 2 1 2 1 1 2");
+        let found = panel(&twins, &TRUTH, Level::Nominal, 1).unwrap();
+        let near = |it: &Measure, expected: f64| (it.value().unwrap() - expected).abs() < 1e-9;
+        assert_eq!(found.n_items, 8);
+        assert!(near(&found.pairs[0].correlation, 1.0), "{found:?}");
+        // The twins err on items 2 and 4, the third on 1 and 8: φ = −1/3 beside 1 and −1/3 again.
+        assert!(near(&found.pairs[1].correlation, -1.0 / 3.0));
+        assert!(near(&found.effective_votes, 3.0 / (1.0 + 2.0 / 9.0)));
+        assert!(near(&found.members[2].effective_votes_without, 1.0));
+        // Twins outvote the third whatever it says; one twin and the third decide half of what they disagree on.
+        assert!(near(&found.accuracy, 0.75) && near(&found.members[2].accuracy_without, 0.75));
+        assert!(found.members[2].gain(&found).unwrap().abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_panel_says_why_it_is_worth_nothing_known() {
+        let perfect = ratings("1 1 2\n 1 1 2");
+        let found = panel(&perfect, &[Some(0), Some(0), Some(1)], Level::Nominal, 1).unwrap();
+        assert!(matches!(found.effective_votes, Measure::Undefined { .. }));
+        assert!(matches!(found.pairs[0].correlation, Measure::Undefined { .. }));
+        assert!(panel(&perfect, &[None], Level::Nominal, 1).is_err());
+        let alone = panel(&ratings("1 2 2"), &[Some(0), Some(0), None], Level::Nominal, 1).unwrap();
+        assert_eq!(alone.accuracy.value(), Some(0.5));
+        assert!(matches!(alone.members[0].accuracy_without, Measure::Undefined { .. }));
+    }
+}

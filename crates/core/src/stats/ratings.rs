@@ -1,0 +1,367 @@
+//! Who rated what how, with gaps. Every agreement, alignment and consensus starts from here.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use serde::Serialize;
+
+use super::undefined::Undefined;
+use crate::rubric::Value;
+
+/// Stands in a cell where a rater said nothing.
+const GAP: u32 = u32::MAX;
+
+/// What the distance between two answers means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Only equal or not.
+    Nominal,
+    /// In an order.
+    Ordinal,
+    /// Differences count.
+    Interval,
+    /// Differences count by their share; zero is none.
+    Ratio,
+}
+
+/// Items by raters. An answer is a place among the distinct answers, which stand in their order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ratings {
+    raters: Vec<String>,
+    /// Empty where nobody needs their names.
+    items: Vec<String>,
+    answers: Answers,
+    /// Item by item, one for each rater.
+    cells: Vec<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Answers {
+    Numbers(Vec<f64>),
+    Labels(Vec<String>),
+}
+
+impl Ratings {
+    /// `cells` go item by item, one for each rater.
+    pub fn of_numbers(raters: Vec<String>, cells: &[Option<f64>]) -> Result<Self, Undefined> {
+        whole(raters.len(), cells.len())?;
+        if let Some(odd) = cells.iter().flatten().find(|it| !it.is_finite()) {
+            return Undefined::because(format!("{odd} is not a rating"));
+        }
+        let mut places: HashMap<u64, u32, BuildHasherDefault<Spread>> = HashMap::default();
+        let mut numbers = Vec::new();
+        let mut coded = Vec::with_capacity(cells.len());
+        for cell in cells {
+            // Zero has two signs and is one answer.
+            let place = cell.map(|it| it + 0.0).map(|it| {
+                *places.entry(it.to_bits()).or_insert_with(|| {
+                    numbers.push(it);
+                    numbers.len() as u32 - 1
+                })
+            });
+            coded.push(place.unwrap_or(GAP));
+        }
+        let order = sorted(&mut coded, &numbers, f64::total_cmp);
+        let answers = Answers::Numbers(order.into_iter().map(|it| numbers[it]).collect());
+        Ok(Self { raters, items: Vec::new(), answers, cells: coded })
+    }
+
+    /// Labels in the order of `scale`, which may hold some that nobody gave; without one, by the alphabet.
+    pub fn of_labels(raters: Vec<String>, cells: &[Option<&str>], scale: &[&str]) -> Result<Self, Undefined> {
+        whole(raters.len(), cells.len())?;
+        let labels: Vec<&str> = if scale.is_empty() {
+            cells.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect()
+        } else {
+            scale.to_vec()
+        };
+        let places: BTreeMap<&str, u32> =
+            labels.iter().enumerate().map(|(at, it)| (*it, at as u32)).collect();
+        let mut coded = Vec::with_capacity(cells.len());
+        for cell in cells {
+            coded.push(match cell.map(|it| places.get(it).ok_or(it)) {
+                None => GAP,
+                Some(Ok(place)) => *place,
+                Some(Err(label)) => return Undefined::because(format!("`{label}` is not on the scale")),
+            });
+        }
+        let answers = Answers::Labels(labels.into_iter().map(str::to_owned).collect());
+        Ok(Self { raters, items: Vec::new(), answers, cells: coded })
+    }
+
+    /// Answers on any scale: numbers if all of them are (a boolean is 0 or 1), otherwise labels.
+    pub fn of_values(raters: Vec<String>, cells: &[Option<Value>]) -> Result<Self, Undefined> {
+        let number = |it: &Value| match it {
+            Value::Bool(it) => Some(f64::from(u8::from(*it))),
+            Value::Number(it) => Some(*it),
+            Value::Text(_) => None,
+        };
+        if cells.iter().flatten().all(|it| number(it).is_some()) {
+            let numbers: Vec<Option<f64>> = cells.iter().map(|it| it.as_ref().and_then(number)).collect();
+            return Self::of_numbers(raters, &numbers);
+        }
+        let labels: Vec<Option<String>> =
+            cells.iter().map(|it| it.as_ref().map(ToString::to_string)).collect();
+        let labels: Vec<Option<&str>> = labels.iter().map(Option::as_deref).collect();
+        Self::of_labels(raters, &labels, &[])
+    }
+
+    /// One answer after the other, as (rater, item, answer); of two by one rater on one item the first counts.
+    pub fn of_entries<'a>(
+        entries: impl IntoIterator<Item = (&'a str, &'a str, Value)>,
+    ) -> Result<Self, Undefined> {
+        let (mut raters, mut items) = (Names::default(), Names::default());
+        let placed: Vec<(usize, usize, Value)> = entries
+            .into_iter()
+            .map(|(rater, item, value)| (raters.place(rater), items.place(item), value))
+            .collect();
+        let mut cells = vec![None; raters.names.len() * items.names.len()];
+        for (rater, item, value) in placed {
+            cells[item * raters.names.len() + rater].get_or_insert(value);
+        }
+        Ok(Self { items: items.names, ..Self::of_values(raters.names, &cells)? })
+    }
+
+    pub fn n_items(&self) -> usize {
+        self.cells.len() / self.raters.len().max(1)
+    }
+
+    pub fn n_raters(&self) -> usize {
+        self.raters.len()
+    }
+
+    /// How many answers there are to choose from.
+    pub fn n_answers(&self) -> usize {
+        match &self.answers {
+            Answers::Numbers(it) => it.len(),
+            Answers::Labels(it) => it.len(),
+        }
+    }
+
+    pub fn raters(&self) -> &[String] {
+        &self.raters
+    }
+
+    pub fn rater(&self, name: &str) -> Option<usize> {
+        self.raters.iter().position(|it| it == name)
+    }
+
+    /// Its name, or its number from 1.
+    pub fn item(&self, at: usize) -> String {
+        self.items.get(at).cloned().unwrap_or_else(|| (at + 1).to_string())
+    }
+
+    /// What a rater said of an item, as a place among the answers.
+    pub fn get(&self, item: usize, rater: usize) -> Option<usize> {
+        let cell = self.cells[item * self.raters.len() + rater];
+        (cell != GAP).then_some(cell as usize)
+    }
+
+    pub fn label(&self, answer: usize) -> String {
+        match &self.answers {
+            Answers::Numbers(it) => it[answer].to_string(),
+            Answers::Labels(it) => it[answer].clone(),
+        }
+    }
+
+    pub fn labels(&self) -> Vec<String> {
+        (0..self.n_answers()).map(|it| self.label(it)).collect()
+    }
+
+    /// The answers as numbers, in their order.
+    pub fn numbers(&self) -> Result<&[f64], Undefined> {
+        match &self.answers {
+            Answers::Numbers(it) => Ok(it),
+            Answers::Labels(_) => Undefined::because("the answers are labels and not numbers"),
+        }
+    }
+
+    /// All that was said of each item.
+    pub(super) fn by_item(
+        &self,
+    ) -> impl Iterator<Item = impl Iterator<Item = usize> + Clone + '_> + Clone + '_ {
+        let rows = self.cells.chunks(self.raters.len().max(1));
+        rows.map(|it| it.iter().filter(|it| **it != GAP).map(|it| *it as usize))
+    }
+
+    /// What two raters said of the items that both rated.
+    pub(super) fn pairs(&self, a: usize, b: usize) -> Vec<(usize, usize)> {
+        (0..self.n_items()).filter_map(|it| self.get(it, a).zip(self.get(it, b))).collect()
+    }
+
+    /// These items, each as often as it is named.
+    pub(super) fn of_items(&self, items: &[usize]) -> Self {
+        let n = self.raters.len();
+        let mut cells = Vec::with_capacity(items.len() * n);
+        for item in items {
+            cells.extend_from_slice(&self.cells[item * n..(item + 1) * n]);
+        }
+        let items =
+            if self.items.is_empty() { Vec::new() } else { items.iter().map(|it| self.item(*it)).collect() };
+        Self { raters: self.raters.clone(), items, answers: self.answers.clone(), cells }
+    }
+
+    /// The same without the names of the items.
+    pub(super) fn unnamed(&self) -> Self {
+        Self { items: Vec::new(), ..self.clone() }
+    }
+
+    /// What these raters said.
+    pub fn of_raters(&self, raters: &[usize]) -> Self {
+        let n = self.raters.len().max(1);
+        let cells = self.cells.chunks(n).flat_map(|row| raters.iter().map(|it| row[*it])).collect();
+        let names = raters.iter().map(|it| self.raters[*it].clone()).collect();
+        Self { raters: names, items: self.items.clone(), answers: self.answers.clone(), cells }
+    }
+
+    /// Other raters of the same items on the same scale; `cells` go item by item, one for each rater.
+    pub(super) fn by_others(&self, raters: &[&str], cells: impl Iterator<Item = Option<usize>>) -> Self {
+        Self {
+            raters: raters.iter().map(|it| (*it).to_owned()).collect(),
+            items: self.items.clone(),
+            answers: self.answers.clone(),
+            cells: cells.map(|it| it.map_or(GAP, |it| it as u32)).collect(),
+        }
+    }
+
+    /// How alike two answers are: 1 for the same, 0 for the ends of the scale, or for different labels.
+    pub(super) fn likeness(&self, a: usize, b: usize, level: Level) -> f64 {
+        let apart = |a: f64, b: f64, width: f64| 1.0 - (a - b).abs() / width;
+        match (&self.answers, level) {
+            _ if a == b => 1.0,
+            (_, Level::Nominal) => 0.0,
+            (Answers::Numbers(it), _) => apart(it[a], it[b], it[it.len() - 1] - it[0]),
+            (Answers::Labels(it), _) => apart(a as f64, b as f64, it.len() as f64 - 1.0),
+        }
+    }
+
+    /// Somebody can agree with somebody, and there is something to disagree about.
+    pub(super) fn comparable(&self) -> Result<(), Undefined> {
+        if self.by_item().all(|it| it.count() == 0) {
+            return Undefined::because("nothing was rated");
+        }
+        if self.raters.len() < 2 {
+            return Undefined::because("there is only one rater");
+        }
+        if self.by_item().all(|it| it.count() < 2) {
+            return Undefined::because("no item was rated twice");
+        }
+        Ok(())
+    }
+}
+
+/// That cells fill a table of items by raters.
+fn whole(n_raters: usize, n_cells: usize) -> Result<(), Undefined> {
+    if n_raters == 0 {
+        return Undefined::because("there is no rater");
+    }
+    if !n_cells.is_multiple_of(n_raters) {
+        return Undefined::because("the raters did not get the same number of items");
+    }
+    Ok(())
+}
+
+/// Renames codes, so that they go in the order of what they stand for; returns that order.
+fn sorted<T>(cells: &mut [u32], coded: &[T], compare: impl Fn(&T, &T) -> std::cmp::Ordering) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..coded.len()).collect();
+    order.sort_by(|a, b| compare(&coded[*a], &coded[*b]));
+    let mut places = vec![0; coded.len()];
+    for (place, at) in order.iter().enumerate() {
+        places[*at] = place as u32;
+    }
+    for cell in cells.iter_mut().filter(|it| **it != GAP) {
+        *cell = places[*cell as usize];
+    }
+    order
+}
+
+/// Names in the order in which they came.
+#[derive(Default)]
+struct Names {
+    names: Vec<String>,
+    places: HashMap<String, usize>,
+}
+
+impl Names {
+    fn place(&mut self, name: &str) -> usize {
+        if let Some(place) = self.places.get(name) {
+            return *place;
+        }
+        self.places.insert(name.to_owned(), self.names.len());
+        self.names.push(name.to_owned());
+        self.names.len() - 1
+    }
+}
+
+/// Spreads the bits of a number; the standard hasher would take most of the time on millions of ratings.
+#[derive(Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, it: u64) {
+        let wide = u128::from(self.0 ^ it) * 0x9e37_79b9_7f4a_7c15;
+        self.0 = (wide >> 64) as u64 ^ wide as u64;
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Raters as lines of numbers, with a dot for a gap.
+    pub(in crate::stats) fn ratings(lines: &str) -> Ratings {
+        let rows: Vec<Vec<Option<f64>>> = lines
+            .lines()
+            .map(|it| it.split_whitespace().map(|it| it.parse().ok()).collect())
+            .filter(|it: &Vec<_>| !it.is_empty())
+            .collect();
+        let cells: Vec<Option<f64>> =
+            (0..rows[0].len()).flat_map(|item| rows.iter().map(move |row| row[item])).collect();
+        Ratings::of_numbers((1..=rows.len()).map(|it| format!("r{it}")).collect(), &cells).unwrap()
+    }
+
+    #[test]
+    fn answers_stand_in_their_order_and_gaps_stay_gaps() {
+        let some = ratings("3 1 .\n 10 3 1");
+        assert_eq!(some.numbers().unwrap(), [1.0, 3.0, 10.0]);
+        assert_eq!((some.get(0, 0), some.get(2, 0), some.get(0, 1)), (Some(1), None, Some(2)));
+        assert_eq!(some.pairs(0, 1), [(1, 2), (0, 1)]);
+        assert_eq!(some.of_raters(&[1]).n_items(), 3);
+        assert_eq!(some.of_items(&[2, 2]).get(1, 1), Some(0));
+    }
+
+    #[test]
+    fn entries_may_come_in_any_order_and_the_first_counts() {
+        let number = Value::Number;
+        let some = Ratings::of_entries([
+            ("b", "y", number(2.0)),
+            ("a", "x", number(1.0)),
+            ("b", "y", number(5.0)),
+            ("b", "x", Value::Bool(true)),
+        ])
+        .unwrap();
+        assert_eq!(some.raters(), ["b", "a"]);
+        assert_eq!((some.item(1), some.get(1, 0), some.get(1, 1)), ("x".into(), Some(0), Some(0)));
+        let mixed = Ratings::of_entries([("a", "x", number(1.0)), ("b", "x", Value::Text("no".into()))]);
+        assert_eq!(mixed.unwrap().labels(), ["1", "no"]);
+    }
+
+    #[test]
+    fn what_is_no_table_of_ratings_is_refused() {
+        let two = || vec!["a".to_owned(), "b".to_owned()];
+        assert!(Ratings::of_numbers(two(), &[Some(1.0)]).is_err());
+        assert!(Ratings::of_numbers(two(), &[Some(1.0), Some(f64::NAN)]).is_err());
+        assert!(Ratings::of_numbers(Vec::new(), &[]).is_err());
+        assert!(Ratings::of_labels(two(), &[Some("x"), Some("z")], &["x", "y"]).is_err());
+    }
+}
