@@ -1,5 +1,7 @@
 //! What a user can type.
 
+mod agree;
+mod align;
 mod cache;
 mod check;
 mod checks;
@@ -9,9 +11,11 @@ mod convert;
 mod diff;
 mod eval;
 mod grade;
+mod grades;
 mod init;
 mod judge;
 mod judging;
+mod power;
 mod presets;
 mod regrade;
 mod report;
@@ -20,6 +24,7 @@ mod running;
 mod runs;
 mod schema;
 mod score;
+mod stats;
 mod trace;
 
 use std::collections::BTreeMap;
@@ -83,6 +88,10 @@ pub struct Cli {
 enum Command {
     Eval(Box<eval::Args>),
     Compare(compare::Args),
+    Agree(agree::Args),
+    Align(align::Args),
+    Power(power::Args),
+    Stats(stats::Args),
     Regrade(Box<regrade::Args>),
     Report(report::Args),
     Runs(runs::Args),
@@ -107,6 +116,10 @@ impl Cli {
             Command::Eval(args) => eval::run(&args),
             Command::Runs(args) => runs::run(&args),
             Command::Compare(args) => compare::run(&args),
+            Command::Agree(args) => agree::run(&args),
+            Command::Align(args) => align::run(&args),
+            Command::Power(args) => power::run(&args),
+            Command::Stats(args) => stats::run(&args),
             Command::Regrade(args) => regrade::run(&args),
             Command::Report(args) => report::run(&args),
             Command::Check(args) => check::run(&args),

@@ -96,6 +96,63 @@ impl Line {
     }
 }
 
+/// Grades as a table: a row for each with `candidate`, `criterion`, `grader` and `value`, or a row for each
+/// candidate with a column for each grader. Cells may be empty.
+pub fn table(text: &str, delimiter: u8) -> Result<Vec<Grade>, BadLine> {
+    let bad = |error: csv::Error| BadLine::Shape(format!("not a table: {error}"));
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
+    let header: Vec<String> =
+        reader.headers().map_err(bad)?.iter().map(|it| it.trim().to_lowercase()).collect();
+    let column = |names: &[&str]| header.iter().position(|it| names.contains(&it.as_str()));
+    let item = column(&["candidate", "item", "id", "case"]).unwrap_or(0);
+    let value = column(&["value", "score", "rating", "label"]);
+    let criterion = column(&["criterion", "dimension", "question"]);
+    let grader = column(&["grader", "rater", "annotator", "user"]);
+    let mut grades = Vec::new();
+    for row in reader.records() {
+        let row = row.map_err(bad)?;
+        let cell = |at: usize| row.get(at).map(str::trim).filter(|it| !it.is_empty());
+        let candidate = cell(item).ok_or(BadLine::Missing("candidate"))?;
+        let one = |criterion: &str, grader: &str, value: &str| {
+            let value = match (value.parse::<f64>(), value.to_lowercase().as_str()) {
+                (Ok(number), _) if number.is_finite() => Value::Number(number),
+                (_, "true") => Value::Bool(true),
+                (_, "false") => Value::Bool(false),
+                _ => Value::Text(value.to_owned()),
+            };
+            short(Short {
+                candidate: candidate.into(),
+                criterion: criterion.to_owned(),
+                value: Some(value),
+                outcome: None,
+                grader: Some(grader.into()),
+                reason: Reason::default(),
+                evidence: Vec::new(),
+                time: None,
+            })
+        };
+        let own = |at: Option<usize>, default: &'static str| at.and_then(cell).unwrap_or(default).to_owned();
+        let lines: Vec<Line> = match value {
+            Some(value) => cell(value)
+                .map(|it| one(&own(criterion, "rating"), &own(grader, "nobody"), it))
+                .into_iter()
+                .collect::<Result<_, _>>()?,
+            None => header
+                .iter()
+                .enumerate()
+                .filter(|it| it.0 != item)
+                .filter_map(|(at, grader)| Some(one("rating", grader, cell(at)?)))
+                .collect::<Result<_, _>>()?,
+        };
+        for line in lines {
+            if let Line::Grades(more) = line {
+                grades.extend(more);
+            }
+        }
+    }
+    Ok(grades)
+}
+
 fn short(short: Short) -> Result<Line, BadLine> {
     let outcome = match (short.value, short.outcome) {
         (Some(_), Some(_)) => {

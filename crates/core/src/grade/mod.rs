@@ -8,7 +8,7 @@ mod verdict;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use lines::{BadLine, Line};
+pub use lines::{BadLine, Line, table};
 pub use verdict::{Counts, FailedGate, Gate, Status, Step, Verdict};
 
 pub use crate::quantity::{Time, Usd};

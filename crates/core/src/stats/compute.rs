@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::undefined::Undefined;
-use super::{compute_agreement, compute_estimates, compute_ranking};
+use super::{compute_agreement, compute_estimates, compute_functions, compute_ranking};
 
 /// What a function says of its arguments (a list) or a family of its named inputs (an object).
 ///
@@ -21,5 +21,6 @@ use super::{compute_agreement, compute_estimates, compute_ranking};
 pub fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
     compute_agreement::compute(name, input)
         .or_else(|| compute_estimates::compute(name, input))
+        .or_else(|| compute_functions::compute(name, input))
         .or_else(|| compute_ranking::compute(name, input))
 }

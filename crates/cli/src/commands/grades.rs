@@ -1,0 +1,81 @@
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use jurist_core::grade::{Grade, Line, Outcome, table};
+use jurist_core::rubric::Value;
+use jurist_core::stats::{Level, Ratings};
+use jurist_engine::load::read_input;
+use jurist_engine::runs::Runs;
+
+/// Grades from files of every kind: runs, grades and annotation exports line by line, tables.
+pub fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<Grade>> {
+    let runs = Runs::of_project(&std::path::absolute(".")?);
+    let mut all = Vec::new();
+    for path in paths {
+        all.extend(one(path, &runs)?);
+    }
+    anyhow::ensure!(!all.is_empty(), "there are no grades in {}", names(paths));
+    Ok(all)
+}
+
+fn names(paths: &[PathBuf]) -> String {
+    paths.iter().map(|it| format!("`{}`", it.display())).collect::<Vec<_>>().join(", ")
+}
+
+fn one(path: &Path, runs: &Runs) -> anyhow::Result<Vec<Grade>> {
+    let name = path.display().to_string();
+    let is_file = path.is_file() || name == "-";
+    if !is_file || path.extension().is_some_and(|it| it == "json") {
+        let run = runs.load(&name)?;
+        return Ok(run.results.into_iter().flat_map(|it| it.grades).collect());
+    }
+    let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
+    if path.extension().is_some_and(|it| it == "csv" || it == "tsv") {
+        let mark = if name.ends_with("tsv") { b'\t' } else { b',' };
+        return table(&text, mark).with_context(|| format!("`{name}`"));
+    }
+    // The log of a run is one as well.
+    if let Ok(run) = runs.load(&name) {
+        return Ok(run.results.into_iter().flat_map(|it| it.grades).collect());
+    }
+    let mut grades = Vec::new();
+    for (at, line) in text.lines().enumerate().filter(|it| !it.1.trim().is_empty()) {
+        match Line::parse(line).with_context(|| format!("`{name}`, line {}", at + 1))? {
+            Line::Grades(more) => grades.extend(more),
+            Line::Candidate { .. } => {}
+        }
+    }
+    Ok(grades)
+}
+
+/// Answers of one criterion by everybody, and what the distance between two of them means.
+pub struct Rated<'a> {
+    pub criterion: &'a str,
+    pub ratings: Ratings,
+    pub level: Level,
+}
+
+/// Criterion by criterion, in the order in which they appear. Numbers have an order unless told otherwise.
+pub fn by_criterion<'a>(grades: &'a [Grade], level: Option<Level>) -> anyhow::Result<Vec<Rated<'a>>> {
+    let mut order: Vec<&str> = Vec::new();
+    let mut entries: BTreeMap<&str, Vec<(&str, &str, Value)>> = BTreeMap::new();
+    for grade in grades {
+        if let Outcome::Scored { value, .. } = &grade.outcome {
+            if !order.contains(&grade.criterion.as_str()) {
+                order.push(&grade.criterion);
+            }
+            let entry = (grade.grader.name.as_str(), grade.candidate.as_str(), value.clone());
+            entries.entry(&grade.criterion).or_default().push(entry);
+        }
+    }
+    let mut all = Vec::new();
+    for criterion in order {
+        let entries = entries.remove(criterion).unwrap_or_default();
+        let is_ordered = entries.iter().all(|it| matches!(it.2, Value::Number(_)));
+        let level = level.unwrap_or(if is_ordered { Level::Ordinal } else { Level::Nominal });
+        let ratings = Ratings::of_entries(entries).with_context(|| format!("`{criterion}`"))?;
+        all.push(Rated { criterion, ratings, level });
+    }
+    Ok(all)
+}
