@@ -33,6 +33,7 @@ bench: setup ## how fast it is
 	target/release/examples/checks_per_second > target/checks_per_second.jsonl
 	@scripts/bench-peers target/checks_per_second.jsonl
 	@scripts/bench-judges
+	@scripts/bench-evals
 
 bless: ## accept new snapshots and generated files; review the difference
 	JURIST_BLESS=1 cargo nextest run --workspace

@@ -40,6 +40,11 @@ impl Reporter {
         self.file.is_none() && self.format.is_some()
     }
 
+    /// Whether it writes what was graded, and not only the grades.
+    pub fn shows_material(&self) -> bool {
+        matches!(self.format, Some(Format::Json | Format::Ndjson | Format::Html | Format::Otel))
+    }
+
     pub fn is_pretty(&self) -> bool {
         self.format.is_none()
     }

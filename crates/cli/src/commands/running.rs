@@ -4,6 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use jurist_core::candidate::Material;
 use jurist_core::dialect::Settings;
 use jurist_core::grade::{Deferral, FORMAT, Outcome, Spend, Status, Time};
 use jurist_core::redact::Redactor;
@@ -130,6 +131,8 @@ impl Running {
         let until = Until { first_failure: self.fail_fast, deadline };
         let (mut trouble, mut progress) = (None, render::Progress::new());
         let broken = RefCell::new(BTreeSet::new());
+        // What was graded is on disk; only some formats show it.
+        let shows_material = self.reporter.iter().any(Reporter::shows_material);
         let mut listen = |event: Event| {
             if let Event::Graded { at, result, exchanges } = event {
                 let kept = log.graded(at, &result).and_then(|()| log.asked(&result.case, exchanges));
@@ -139,7 +142,11 @@ impl Running {
                 if result.verdict.status == Status::Error {
                     broken.borrow_mut().insert(at);
                 }
-                results.insert(at, *result);
+                let mut result = *result;
+                if !shows_material {
+                    result.material = Material::default();
+                }
+                results.insert(at, result);
             }
             progress.show(|| {
                 let n_new = results.len().saturating_sub(n_before);
