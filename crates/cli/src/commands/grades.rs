@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use jurist_core::chart::{Chart, Place};
 use jurist_core::grade::{Grade, Line, Outcome, table};
 use jurist_core::rubric::Value;
 use jurist_core::stats::{Level, Ratings};
@@ -78,4 +79,35 @@ pub fn by_criterion<'a>(grades: &'a [Grade], level: Option<Level>) -> anyhow::Re
         all.push(Rated { criterion, ratings, level });
     }
     Ok(all)
+}
+
+/// The ends of a scale, such as `1-5`.
+pub fn scale(text: &str) -> Result<(f64, f64), String> {
+    let ends = text.split_once('-').and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+    ends.filter(|(low, high)| low < high).ok_or_else(|| "the ends of a scale, such as 1-5".to_owned())
+}
+
+/// An answer on 0..=1: as it was scored, or by the ends of its scale.
+pub fn unit(grade: &Grade, scale: Option<(f64, f64)>) -> anyhow::Result<Option<f64>> {
+    let Outcome::Scored { value, unit } = &grade.outcome else { return Ok(None) };
+    let number = match (unit, value, scale) {
+        (Some(unit), ..) => *unit,
+        (None, Value::Bool(it), _) => f64::from(u8::from(*it)),
+        (None, Value::Number(it), Some((low, high))) => (it - low) / (high - low),
+        (None, Value::Number(it), None) => *it,
+        (None, Value::Text(_), _) => return Ok(None),
+    };
+    anyhow::ensure!(
+        (0.0..=1.0).contains(&number),
+        "`{}` of `{}` is {value}, which is not on 0 to 1; --scale 1-5 says what its ends are",
+        grade.criterion,
+        grade.candidate
+    );
+    Ok(Some(number))
+}
+
+/// Writes a picture.
+pub fn draw(chart: &Chart, path: &Path) -> anyhow::Result<()> {
+    anyhow::ensure!(path.extension().is_some_and(|it| it == "svg"), "charts are written as .svg");
+    std::fs::write(path, chart.svg(Place::File)).with_context(|| format!("cannot write `{}`", path.display()))
 }

@@ -3,6 +3,7 @@
 mod agree;
 mod align;
 mod cache;
+mod calibrate;
 mod check;
 mod checks;
 mod compare;
@@ -17,6 +18,7 @@ mod judge;
 mod judging;
 mod power;
 mod presets;
+mod rank;
 mod regrade;
 mod report;
 mod reporting;
@@ -90,6 +92,8 @@ enum Command {
     Compare(compare::Args),
     Agree(agree::Args),
     Align(align::Args),
+    Calibrate(calibrate::Args),
+    Rank(rank::Args),
     Power(power::Args),
     Stats(stats::Args),
     Regrade(Box<regrade::Args>),
@@ -118,6 +122,8 @@ impl Cli {
             Command::Compare(args) => compare::run(&args),
             Command::Agree(args) => agree::run(&args),
             Command::Align(args) => align::run(&args),
+            Command::Calibrate(args) => calibrate::run(&args),
+            Command::Rank(args) => rank::run(&args),
             Command::Power(args) => power::run(&args),
             Command::Stats(args) => stats::run(&args),
             Command::Regrade(args) => regrade::run(&args),

@@ -2,17 +2,49 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use jurist_core::stats::compute;
+use jurist_core::chart::{Bar, Bars, Chart, Measure, Tone};
+use jurist_core::stats::{Scored, by_criterion, by_field, compute, warnings};
 use jurist_engine::load::read_input;
 use serde_json::{Value as Json, json};
 
 use super::Ended;
+use super::grades::{draw, read, scale, unit};
+use super::reporting::line;
 
-/// Statistics of any kind on plain JSON
+/// Describe grades: means, spread, distribution, and where they say less than it seems
 #[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  jurist stats latest
+  jurist stats ratings.csv --scale 1-5 --by grader --chart means.svg
+  jurist stats compute problems.jsonl      any estimator by name
+FILE is read as by `jurist agree`."
+)]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    what: Option<What>,
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// By criterion, or by who graded
+    #[arg(long, value_enum, default_value = "criterion")]
+    by: By,
+    /// The ends of the scale of numbers that are not on 0 to 1, such as 1-5
+    #[arg(long, value_name = "MIN-MAX", value_parser = scale)]
+    scale: Option<(f64, f64)>,
+    /// Means with their intervals, as .svg
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
+    /// Everything as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum By {
+    Criterion,
+    Grader,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -29,7 +61,80 @@ A result is {\"result\": …}, {\"undefined\": \"because …\"} or {\"error\": �
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let What::Compute { file } = &args.what;
+    match &args.what {
+        Some(What::Compute { file }) => computed(file),
+        None => described(args),
+    }
+}
+
+fn described(args: &Args) -> anyhow::Result<Ended> {
+    let mut scored = Vec::new();
+    for grade in read(&args.files)? {
+        if let Some(unit) = unit(&grade, args.scale)? {
+            scored.push(Scored {
+                case: grade.candidate.clone(),
+                candidate: grade.grader.name.clone(),
+                fields: [("grader".to_owned(), grade.grader.name.clone())].into(),
+                criterion: grade.criterion,
+                unit,
+            });
+        }
+    }
+    let groups = match args.by {
+        By::Criterion => by_criterion(&scored, 0),
+        By::Grader => by_field(&scored, "grader", 0),
+    };
+    anyhow::ensure!(!groups.is_empty(), "no grade is a number or on a scale");
+    let warnings = warnings(&scored);
+    let mut out = anstream::stdout();
+    if args.json {
+        let groups: serde_json::Map<String, Json> = groups
+            .iter()
+            .map(|(name, it)| Ok((name.clone(), serde_json::to_value(it)?)))
+            .collect::<Result<_, serde_json::Error>>()?;
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(&json!({ "groups": groups, "warnings": warnings }))?
+        )?;
+    } else {
+        let width = groups.iter().map(|it| it.0.chars().count()).max().unwrap_or(0).clamp(6, 40);
+        writeln!(out, "\x1b[1m{:<width$}  mean  95 % interval      sd      n  from 0 to 1\x1b[0m", "")?;
+        for (name, it) in &groups {
+            let interval =
+                it.estimate.interval.map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
+            let sd = it.sd.map_or("   –".to_owned(), |it| format!("{it:.2}"));
+            let name: String = line(name).chars().take(width).collect();
+            let bars = bars(&it.tenths);
+            writeln!(
+                out,
+                "{name:<width$}  {:.2}  {interval:<15} {sd:>6} {:>6}  {bars}",
+                it.estimate.mean, it.n
+            )?;
+        }
+        for warning in &warnings {
+            writeln!(out, "\x1b[33m{}\x1b[0m", line(&warning.to_string()))?;
+        }
+    }
+    if let Some(path) = &args.chart {
+        let bars = groups.iter().map(|(name, it)| Bar {
+            label: name.clone(),
+            measure: Measure::new(Some(it.estimate.mean), it.estimate.interval),
+            tone: Tone::Plain,
+        });
+        draw(&Chart::Bars(Bars { title: "Mean score".to_owned(), bars: bars.collect(), mark: None }), path)?;
+    }
+    Ok(Ended::Passed)
+}
+
+/// A distribution in ten letters.
+fn bars(tenths: &[usize; 10]) -> String {
+    const HEIGHTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let most = tenths.iter().copied().max().unwrap_or(0).max(1);
+    tenths.iter().map(|it| HEIGHTS[(it * 8).div_ceil(most)]).collect()
+}
+
+fn computed(file: &std::path::Path) -> anyhow::Result<Ended> {
     let text = read_input(file).with_context(|| format!("cannot read `{}`", file.display()))?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let (mut n_lines, mut n_known) = (0, 0);

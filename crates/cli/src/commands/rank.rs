@@ -1,0 +1,129 @@
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use jurist_core::chart::{Chart, Forest, ForestRow, Measure};
+use jurist_core::stats::{Elo, Model, Pair, Position, Preferred, Ties, WinRates, bradley_terry, elo};
+use jurist_engine::load::read_input;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Ended;
+use super::grades::draw;
+use super::reporting::line;
+
+/// Rank candidates that were compared two by two
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A line of FILE is one comparison; `first` is who was shown first, and `case` holds together what is not independent:
+  {\"case\": \"7\", \"first\": \"agent-a\", \"second\": \"agent-b\", \"winner\": \"agent-b\"}
+A winner that is neither of them, such as \"tie\", is a tie.")]
+pub struct Args {
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Pulls strengths together, so that they exist where somebody only won
+    #[arg(long, value_name = "PENALTY", default_value_t = 0.0)]
+    penalty: f64,
+    /// A forest plot, as .svg
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
+    /// Everything as JSON
+    #[arg(long)]
+    json: bool,
+    /// Decides what is left to chance
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+}
+
+#[derive(Deserialize)]
+struct Compared {
+    #[serde(default)]
+    case: serde_json::Value,
+    first: String,
+    second: String,
+    winner: Option<String>,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    let name = args.file.display();
+    let text = read_input(&args.file).with_context(|| format!("cannot read `{name}`"))?;
+    let (mut names, mut cases): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let place = |list: &mut Vec<String>, name: String| {
+        list.iter().position(|it| *it == name).unwrap_or_else(|| {
+            list.push(name);
+            list.len() - 1
+        })
+    };
+    let mut pairs = Vec::new();
+    for (at, row) in text.lines().enumerate().filter(|it| !it.1.trim().is_empty()) {
+        let row: Compared =
+            serde_json::from_str(row).with_context(|| format!("`{name}`, line {}", at + 1))?;
+        // A comparison without a case stands alone.
+        let case = if row.case.is_null() { format!("line {at}") } else { row.case.to_string() };
+        let preferred = match &row.winner {
+            Some(it) if *it == row.first => Preferred::First,
+            Some(it) if *it == row.second => Preferred::Second,
+            _ => Preferred::Neither,
+        };
+        let (first, second) = (place(&mut names, row.first), place(&mut names, row.second));
+        pairs.push(Pair::new(place(&mut cases, case), first, second, preferred));
+    }
+    anyhow::ensure!(!pairs.is_empty(), "`{name}` holds no comparison");
+    let model = Model { ties: Ties::Davidson, position: Position::Estimated, penalty: args.penalty };
+    // Without ties, or with one order throughout, there is nothing to estimate of them.
+    let ranking = bradley_terry(&names, &pairs, model, args.seed).or_else(|_| {
+        bradley_terry(&names, &pairs, Model { penalty: args.penalty, ..Model::default() }, args.seed)
+    })?;
+    let (rates, ratings) = (WinRates::new(names.len(), &pairs), elo(names.len(), &pairs, Elo::default()));
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by(|a, b| ranking.players[*b].strength.value.total_cmp(&ranking.players[*a].strength.value));
+    let mut out = anstream::stdout();
+    if args.json {
+        let told = json!({ "ranking": ranking, "elo": ratings, "win_rates": rates.matrix(), "names": names });
+        writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
+    } else {
+        let width = names.iter().map(|it| it.chars().count()).max().unwrap_or(0).clamp(6, 40);
+        writeln!(out, "\x1b[1m{:<width$}  strength  95 % interval      as Elo  win rate\x1b[0m", "")?;
+        for at in &order {
+            let it = &ranking.players[*at].strength;
+            let interval =
+                it.interval.map(|(low, high)| format!("{low:+.2} to {high:+.2}")).unwrap_or_default();
+            let others: Vec<f64> = (0..names.len()).filter_map(|other| rates.rate(*at, other)).collect();
+            let rate = 100.0 * others.iter().sum::<f64>() / others.len().max(1) as f64;
+            let name: String = line(&names[*at]).chars().take(width).collect();
+            writeln!(
+                out,
+                "{name:<width$}  {:>+8.2}  {interval:<17} {:>7.0}  {rate:>6.0} %",
+                it.value,
+                it.elo()
+            )?;
+        }
+        if let Some(position) = ranking.position {
+            let odds = position.value.exp();
+            let shown = position.interval.is_some_and(|(low, high)| 0.0 < low || high < 0.0);
+            let word = if shown { "is shown to matter" } else { "cannot be shown to matter" };
+            writeln!(out, "Who stands first {word}: it multiplies the odds by {odds:.2}.")?;
+        }
+        let apart = |pair: &[usize]| {
+            let (a, b) =
+                (ranking.players[pair[0]].strength.interval, ranking.players[pair[1]].strength.interval);
+            a.zip(b).is_some_and(|(a, b)| b.1 < a.0)
+        };
+        if order.len() > 1 && !apart(&order[..2]) {
+            writeln!(out, "The first two cannot be told apart by these {} comparisons.", pairs.len())?;
+        }
+    }
+    if let Some(path) = &args.chart {
+        let rows = order.iter().map(|at| ForestRow {
+            label: names[*at].clone(),
+            measure: Measure::new(
+                Some(ranking.players[*at].strength.value),
+                ranking.players[*at].strength.interval,
+            ),
+            n: pairs.iter().filter(|it| it.first == *at || it.second == *at).count(),
+        });
+        let title = "Strengths in log-odds".to_owned();
+        draw(&Chart::Forest(Forest { title, rows: rows.collect(), whole: None, reference: 0.0 }), path)?;
+    }
+    Ok(Ended::Passed)
+}
