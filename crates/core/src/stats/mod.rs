@@ -8,6 +8,7 @@ mod compute;
 mod compute_agreement;
 mod consensus;
 mod correlation;
+mod glad;
 mod gwet;
 mod icc;
 mod kappa;
@@ -30,12 +31,13 @@ pub use alpha::{alpha, alpha_with_interval};
 pub use compare::{Comparison, Difference, StatusChange, compare};
 pub use compute::compute;
 pub use consensus::{
-    Abilities, Consensus, Errors, Majority, Settled, SettledItem, Stop, Votes, agreement_with, dawid_skene,
-    glad, majority, settle,
+    Consensus, Errors, Majority, Settled, SettledItem, Stop, Votes, agreement_with, dawid_skene, majority,
+    settle,
 };
 pub use correlation::{
     Correlation, kendall, kendall_c, kendall_p_in_large_samples, pearson, somers_d, spearman,
 };
+pub use glad::{Abilities, glad};
 pub use gwet::{ChanceModel, Corrected, Credit, corrected};
 pub use icc::{Design, Icc, Unit, icc};
 pub use kappa::{Kappa, Weights, cohen, cohen_error_by_chance, fleiss, fleiss_with_interval, randolph};
