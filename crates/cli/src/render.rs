@@ -99,28 +99,35 @@ pub fn note(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// A line at the bottom of a terminal that says how far the work is; nothing where nobody looks.
+/// Says how far the work is: a line at the bottom of a terminal, or one now and then in a log.
 pub struct Progress {
-    shown: Option<std::time::Instant>,
-    is_on: bool,
+    shown: std::time::Instant,
+    is_terminal: bool,
+    is_drawn: bool,
 }
 
 impl Progress {
     pub fn new() -> Self {
-        Self { shown: None, is_on: std::io::stderr().is_terminal() }
+        let is_terminal = std::io::stderr().is_terminal();
+        Self { shown: std::time::Instant::now(), is_terminal, is_drawn: false }
     }
 
-    /// At most ten times a second.
     pub fn show(&mut self, text: impl FnOnce() -> String) {
-        let is_due = self.shown.is_none_or(|it| std::time::Duration::from_millis(100) < it.elapsed());
-        if self.is_on && is_due {
-            let _ = write!(anstream::stderr(), "\r\x1b[2K{}", text());
-            self.shown = Some(std::time::Instant::now());
+        let pause = std::time::Duration::from_millis(if self.is_terminal { 100 } else { 10_000 });
+        if self.shown.elapsed() < pause {
+            return;
         }
+        if self.is_terminal {
+            let _ = write!(anstream::stderr(), "\r\x1b[2K{}", text());
+            self.is_drawn = true;
+        } else {
+            note(&text());
+        }
+        self.shown = std::time::Instant::now();
     }
 
     pub fn clear(&mut self) {
-        if self.shown.take().is_some() {
+        if std::mem::take(&mut self.is_drawn) {
             let _ = write!(anstream::stderr(), "\r\x1b[2K");
         }
     }

@@ -160,6 +160,16 @@ async fn a_batch_grades_everything_at_half_the_price() {
     assert_eq!(lines(&output).len(), 20);
     assert!(lines(&output).iter().all(|it| it["spend"]["cost"] == json!(0.002)));
     assert_eq!(server.n_seen(), 4);
+    let suite = "evals:\n  - {name: one, response: Lyon., rubric: Is right.}\n";
+    fs::write(folder.path().join("suite.yaml"), suite).unwrap();
+    let output =
+        jurist(folder.path(), &server, &["eval", "suite.yaml", "--batch", "--reporter", "ndjson"]).await;
+    assert_eq!(
+        lines(&output)[0]["spend"]["cost"],
+        json!(0.001),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let over = jurist(
         folder.path(),
         &server,
@@ -257,4 +267,111 @@ async fn the_same_plan_gives_the_same_results_at_any_concurrency() {
     }
     assert_eq!(outputs[0], outputs[1]);
     assert_eq!(String::from_utf8_lossy(&outputs[0]).lines().count(), 20);
+}
+
+#[tokio::test]
+async fn the_best_of_several_answers_passes_and_the_others_do_not() {
+    // Prefers whoever says Paris, wherever it stands.
+    let server = Server::start(|seen| {
+        let prompt = seen.prompt();
+        let place = |label: &str| {
+            prompt.split(&format!("## {label}\n")).nth(1).unwrap().split("\n## ").next().unwrap().to_owned()
+        };
+        let best = ["A", "B", "C"].into_iter().find(|it| place(it).contains("Paris")).unwrap();
+        Act::Say(json!({ "reasoning": "it names the capital", "verdict": best }).to_string())
+    })
+    .await;
+    let folder = folder();
+    let suite = "evals:\n  - name: capital\n    targets: [echo]\n    matrix: {prompts: [Lyon it is., Paris it is., Nice it is.]}\n    prompt: Which?\n    rubric: {criteria: [{name: best, recipe: {type: select-best, value: Names the capital.}}]}\n";
+    fs::write(folder.path().join("suite.yaml"), suite).unwrap();
+    let args = ["eval", "suite.yaml", "--reporter", "ndjson"];
+    let output = jurist(folder.path(), &server, &args).await;
+    let results = lines(&output);
+    let told: Vec<(&str, &str)> = results
+        .iter()
+        .map(|it| (it["material"]["response"].as_str().unwrap(), it["verdict"]["status"].as_str().unwrap()))
+        .collect();
+    assert_eq!(told, [("Lyon it is.", "fail"), ("Paris it is.", "pass"), ("Nice it is.", "fail")]);
+    assert_eq!(server.n_seen(), 1, "one question for all three");
+    assert_eq!(results[1]["grades"][0]["reason"], "it names the capital");
+}
+
+#[tokio::test]
+async fn errors_are_tried_again_and_failures_are_not() {
+    // The first question of each run breaks; the second one fails.
+    let server = Server::start(|seen| match seen.prompt() {
+        it if it.contains("Lyon") => Act::Say(r#"{"reasoning": "no", "score": 0}"#.to_owned()),
+        _ if [0, 2].contains(&seen.nth) => {
+            Act::Status(400, Vec::new(), r#"{"error": {"message": "odd"}}"#.to_owned())
+        }
+        _ => Act::Fit,
+    })
+    .await;
+    let folder = folder();
+    let suite = "evals:\n  - {name: one, response: Paris., rubric: Is right.}\n  - {name: two, response: Lyon., rubric: Is right.}\n";
+    fs::write(folder.path().join("suite.yaml"), suite).unwrap();
+    let args = ["eval", "suite.yaml", "--no-cache", "--concurrency", "1", "--reporter", "ndjson"];
+    let status = |output: &Output| -> Vec<String> {
+        lines(output).iter().map(|it| it["verdict"]["status"].as_str().unwrap().to_owned()).collect()
+    };
+    let output = jurist(folder.path(), &server, &args).await;
+    assert_eq!(status(&output), ["error", "fail"]);
+    let output = jurist(folder.path(), &server, &[&args[..], &["--retry-errors"]].concat()).await;
+    assert_eq!(status(&output), ["pass", "fail"]);
+    assert_eq!(server.n_seen(), 5, "what failed is not asked again");
+    // The log of a run that was tried again holds the last word.
+    let shown = jurist_plain(folder.path(), &["runs", "list"]).await;
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.lines().next().is_some_and(|it| it.contains("1 passed    1 failed   0 errors")), "{shown}");
+}
+
+async fn jurist_plain(folder: &Path, args: &[&str]) -> Output {
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_jurist"));
+    command.args(args).current_dir(folder).env_clear().output().await.unwrap()
+}
+
+#[tokio::test]
+async fn a_live_suite_runs_from_the_command_line_and_is_deferred_where_it_may_not() {
+    let server = Server::start(|seen| match seen.schema() {
+        Json::Null if seen.results().is_empty() => Act::Call(vec![("add", json!({ "a": 2, "b": 40 }))]),
+        Json::Null => Act::Say(format!("It is {}.", seen.results()[0])),
+        _ => Act::Fit,
+    })
+    .await;
+    let folder = folder();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../engine/tests/mcp/server.py");
+    let suite = format!(
+        "servers:\n  sums: {{command: python3, args: ['{}']}}\nevals:\n  - name: sum\n    server: sums\n    prompt: What is 2 + 40?\n    rubric: The sum is right.\n    checks: [{{type: contains, value: '42'}}]\n  - name: nowhere\n    server: other\n    prompt: What?\n    rubric: Is right.\n",
+        script.display()
+    );
+    fs::write(folder.path().join("suite.yaml"), suite).unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    let run = async |args: &[&str]| {
+        let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_jurist"));
+        command.args(["eval", "suite.yaml", "--reporter", "ndjson"]).args(args);
+        command.args(["--judge", "openai/judge-1", "--base-url", &server.url]).current_dir(folder.path());
+        command.env_clear().env("OPENAI_API_KEY", "sk-test-secret-1234567890").env("PATH", &path);
+        command.output().await.unwrap()
+    };
+    let output = run(&["--no-cache"]).await;
+    let reasons: Vec<String> =
+        lines(&output).iter().map(|it| it["grades"][0]["reason"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(output.status.code(), Some(0), "deferred is not failed");
+    assert!(
+        reasons[0].contains("--allow-commands") && reasons[1].contains("no server `other`"),
+        "{reasons:?}"
+    );
+    assert_eq!(server.n_seen(), 0);
+
+    let output = run(&["--no-cache", "--allow-commands"]).await;
+    let results = lines(&output);
+    assert_eq!(results[0]["verdict"]["status"], "pass", "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(results[0]["material"]["response"], "It is 42.");
+    let steps = results[0]["material"]["trace"]["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), 4);
+    assert!(
+        results[0]["spend"]["cost"].as_f64().is_none_or(|it| 0.0 < it)
+            && results[0]["spend"]["tokens_in"].as_u64() > Some(0)
+    );
+    assert_eq!(results[1]["verdict"]["status"], "deferred");
 }

@@ -20,5 +20,6 @@ pub mod score;
 pub mod judge;
 pub mod plan;
 pub mod stats;
+pub mod chart;
 pub mod report;
 pub mod schema;

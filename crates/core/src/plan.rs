@@ -21,6 +21,18 @@ pub struct Unit {
 }
 
 impl Unit {
+    /// Criteria that compare it with its siblings, each with what it says.
+    pub fn contests(&self) -> Vec<(String, String)> {
+        let of = |question: crate::rubric::Question<'_>| match &question.criterion.ask {
+            Ask::Recipe(method) if method.entry.name == "select-best" => {
+                let text = method.params.get("value").and_then(serde_json::Value::as_str);
+                Some((question.id(), text.unwrap_or_default().to_owned()))
+            }
+            _ => None,
+        };
+        self.cell.case.rubric.questions().filter_map(of).collect()
+    }
+
     /// Its trial, where there are several.
     pub fn trial_told(&self) -> Option<u32> {
         (1 < self.cell.case.repeat).then_some(self.trial)

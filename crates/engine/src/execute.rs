@@ -1,7 +1,10 @@
 //! Carries out a plan: as many units at work as there are calls at a time, over all cases together.
 
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
+
+use futures_util::future::join_all;
 
 use jurist_core::candidate::{Material, Trace, TraceSource, read_trace, read_value};
 use jurist_core::grade::{
@@ -10,13 +13,14 @@ use jurist_core::grade::{
 use jurist_core::judge::locate;
 use jurist_core::plan::{Plan, Unit};
 use jurist_core::redact::Redactor;
+use jurist_core::rubric::Value;
 use jurist_core::run::CaseResult;
 use jurist_core::score::{Answer, Quote, verdict};
 use tokio::task::JoinSet;
 
 use crate::agent::{Agents, Which};
 use crate::call::Caller;
-use crate::judge::{Bench, Case, Decision, Exchange};
+use crate::judge::{Bench, Case, Contested, Decision, Exchange, compare};
 use crate::load::read;
 
 /// A unit with the judges that sit over it.
@@ -95,7 +99,7 @@ pub async fn execute(
     interrupt: impl Future<Output = ()>,
     mut listener: impl FnMut(Event),
 ) -> Option<Stopped> {
-    let (mut waiting, mut at_work, mut stopped) = (jobs.into_iter(), JoinSet::new(), None);
+    let (mut waiting, mut at_work, mut stopped) = (siblings(jobs).into_iter(), JoinSet::new(), None);
     tokio::pin!(interrupt);
     loop {
         if until.deadline.is_some_and(|it| it <= Instant::now()) {
@@ -103,25 +107,30 @@ pub async fn execute(
         }
         while stopped.is_none()
             && at_work.len() < width
-            && let Some(job) = waiting.next()
+            && let Some(jobs) = waiting.next()
         {
-            listener(Event::Started { at: job.at });
+            for job in &jobs {
+                listener(Event::Started { at: job.at });
+            }
             let shared = Arc::clone(shared);
             at_work.spawn(async move {
-                let (mut result, mut exchanges) = graded(&job, &shared.caller).await;
-                clean(&mut result, &mut exchanges, &shared.redactor);
-                (job.at, result, exchanges)
+                let mut all = graded(&jobs, &shared.caller).await;
+                for (result, exchanges) in &mut all {
+                    clean(result, exchanges, &shared.redactor);
+                }
+                jobs.iter().map(|it| it.at).zip(all).collect::<Vec<_>>()
             });
         }
         tokio::select! {
             done = at_work.join_next() => match done {
                 None => return stopped.filter(|_| waiting.next().is_some()),
                 Some(done) => {
-                    let (at, result, exchanges) = done.expect("grading a unit does not panic");
-                    if until.first_failure && result.verdict.status == Status::Fail {
-                        stopped = stopped.or(Some(Stopped::FirstFailure));
+                    for (at, (result, exchanges)) in done.expect("grading a unit does not panic") {
+                        if until.first_failure && result.verdict.status == Status::Fail {
+                            stopped = stopped.or(Some(Stopped::FirstFailure));
+                        }
+                        listener(Event::Graded { at, result: Box::new(result), exchanges });
                     }
-                    listener(Event::Graded { at, result: Box::new(result), exchanges });
                 }
             },
             () = &mut interrupt => return Some(Stopped::Interrupted),
@@ -150,15 +159,81 @@ fn clean(result: &mut CaseResult, exchanges: &mut [Exchange], redactor: &Redacto
     }
 }
 
-async fn graded(job: &Job, caller: &Caller) -> (CaseResult, Vec<Exchange>) {
+/// Those that are compared with each other are graded together; all others stand alone.
+fn siblings(jobs: Vec<Job>) -> Vec<Vec<Job>> {
+    let (mut groups, mut by_task) = (Vec::<Vec<Job>>::new(), HashMap::new());
+    for job in jobs {
+        if job.unit.contests().is_empty() {
+            groups.push(vec![job]);
+            continue;
+        }
+        let at = *by_task.entry((job.unit.cell.task.clone(), job.unit.trial)).or_insert(groups.len());
+        if at == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[at].push(job);
+    }
+    groups
+}
+
+async fn graded(jobs: &[Job], caller: &Caller) -> Vec<(CaseResult, Vec<Exchange>)> {
+    let found = join_all(jobs.iter().map(|it| material(it, caller))).await;
+    let mut contests = contested(jobs, caller, &found).await.into_iter();
+    let each = jobs.iter().zip(found).map(|(job, found)| {
+        let contests = contests.next().unwrap_or_default();
+        async move { decided(job, caller, found, &contests).await }
+    });
+    join_all(each.collect::<Vec<_>>()).await
+}
+
+type Found = Result<(Material, Spend), (Outcome, String)>;
+
+/// How each of several candidates comes out beside the others.
+async fn contested(jobs: &[Job], caller: &Caller, found: &[Found]) -> Vec<BTreeMap<String, Contested>> {
+    let mut all = vec![BTreeMap::new(); jobs.len()];
+    // Who was not produced takes no part.
+    let present: Vec<(usize, &Material)> =
+        found.iter().enumerate().filter_map(|(at, it)| Some((at, &it.as_ref().ok()?.0))).collect();
+    let (Some(first), true) = (jobs.first(), 1 < present.len()) else { return all };
+    for (criterion, text) in first.unit.contests() {
+        let candidates = present.iter().map(|it| it.1).collect();
+        let about = (first.unit.cell.task.as_str(), text.as_str());
+        let compared =
+            compare(caller, &first.bench.members[0], candidates, about, false, first.bench.seed).await;
+        let mut spend = compared.as_ref().ok().map(|it| it.spend);
+        for (place, (at, _)) in present.iter().enumerate() {
+            let (outcome, reason) = match &compared {
+                Err(outcome) => (outcome.clone(), String::new()),
+                Ok(preference) => {
+                    // Of two that are alike, both are the best.
+                    let unit = f64::from(u8::from(preference.winner.is_none_or(|it| it == place)));
+                    let outcome = Outcome::Scored { value: Value::Number(unit), unit: Some(unit) };
+                    (outcome, preference.reason.clone())
+                }
+            };
+            // What it took is counted with the first.
+            let contested = Contested { outcome, reason, spend: spend.take() };
+            all[*at].insert(criterion.clone(), contested);
+        }
+    }
+    all
+}
+
+async fn decided(
+    job: &Job,
+    caller: &Caller,
+    found: Found,
+    contests: &BTreeMap<String, Contested>,
+) -> (CaseResult, Vec<Exchange>) {
     let unit = &*job.unit;
-    let (material, spend) = match material(job, caller).await {
+    let (material, spend) = match found {
         Ok(found) => found,
         Err(why) => return (without_candidate(unit, &why.0, &why.1, Material::default()), Vec::new()),
     };
     let (rubric, labels) = (&unit.cell.case.rubric, Some(&unit.cell.case.labels));
     let row = unit.cell.row.as_ref();
-    let case = Case { candidate: &unit.name, material: &material, row, rubric, labels };
+    let contests = Some(contests);
+    let case = Case { candidate: &unit.name, material: &material, row, rubric, labels, contests };
     match job.bench.decide(caller, case).await {
         Ok(mut decision) => {
             let exchanges =
@@ -173,7 +248,7 @@ async fn graded(job: &Job, caller: &Caller) -> (CaseResult, Vec<Exchange>) {
 }
 
 /// What a unit's judges see, and what it took to get it; or why there is nothing to see.
-async fn material(job: &Job, caller: &Caller) -> Result<(Material, Spend), (Outcome, String)> {
+async fn material(job: &Job, caller: &Caller) -> Found {
     let case = &job.unit.cell.case;
     if let Some(material) = &job.material {
         return Ok((Material::clone(material), Spend::default()));

@@ -26,7 +26,8 @@ pub struct Runs {
 /// A run that is being written.
 #[derive(Debug)]
 pub struct Log {
-    file: fs::File,
+    /// `None` where nothing can be kept.
+    file: Option<fs::File>,
     pub path: PathBuf,
 }
 
@@ -84,7 +85,7 @@ impl Runs {
         let bad = |error| BadRun::File { path: path.clone(), error };
         fs::create_dir_all(&self.folder).map_err(bad)?;
         let file = fs::File::create_new(&path).map_err(bad)?;
-        let mut log = Log { file, path: path.clone() };
+        let mut log = Log { file: Some(file), path: path.clone() };
         log.write(&Line::Run {
             format: run.format,
             id: run.id,
@@ -106,7 +107,7 @@ impl Runs {
         let bytes = fs::read(&path).map_err(bad)?;
         let whole = bytes.iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
         file.set_len(whole as u64).map_err(bad)?;
-        Ok((run, Log { file, path }))
+        Ok((run, Log { file: Some(file), path }))
     }
 
     pub fn load(&self, name: &str) -> Result<Run, BadRun> {
@@ -188,9 +189,14 @@ fn calls_beside(log: &Path) -> PathBuf {
 }
 
 impl Log {
+    /// Keeps nothing, where there is no place for it.
+    pub fn nowhere() -> Self {
+        Self { file: None, path: PathBuf::new() }
+    }
+
     /// Keeps what the judges of a case were asked and said.
     pub fn asked(&self, case: &str, exchanges: Vec<Exchange>) -> Result<(), BadRun> {
-        if exchanges.is_empty() {
+        if exchanges.is_empty() || self.file.is_none() {
             return Ok(());
         }
         let path = calls_beside(&self.path);
@@ -212,8 +218,9 @@ impl Log {
     }
 
     fn write(&mut self, line: &Line) -> Result<(), BadRun> {
+        let Some(file) = &mut self.file else { return Ok(()) };
         let text = serde_json::to_string(line).expect("a run is plain data") + "\n";
-        self.file.write_all(text.as_bytes()).map_err(|error| BadRun::File { path: self.path.clone(), error })
+        file.write_all(text.as_bytes()).map_err(|error| BadRun::File { path: self.path.clone(), error })
     }
 }
 
@@ -266,7 +273,7 @@ mod tests {
             spend: Spend::default(),
         };
         let mut log = runs.begin(&run).unwrap();
-        log.file.write_all(b"{\"graded\":{\"at\":0,\"resu").unwrap();
+        log.file.as_mut().unwrap().write_all(b"{\"graded\":{\"at\":0,\"resu").unwrap();
         assert_eq!(runs.load("latest").unwrap(), run);
         let (resumed, mut log) = runs.resume("latest").unwrap();
         assert_eq!(resumed, run);

@@ -156,7 +156,7 @@ async fn what_a_tool_does_wrong_is_told_to_the_model_and_what_breaks_the_server_
     case.agent.tool_timeout = Some(0.5);
     let trace = produce(&agents, &case).await.unwrap().trace.unwrap();
     let late = &trace.steps[2].results[0];
-    assert_eq!((late.text.as_str(), late.error), ("no result within 0.5 s", true));
+    assert_eq!((late.text.as_str(), late.error), ("no result within 0.5 s, or one of more than 16 MB", true));
 
     let server = Server::start(|_| Act::Call(vec![("die", json!({}))])).await;
     case.targets = model("vllm", &server).into_iter().collect();

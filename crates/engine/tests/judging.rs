@@ -84,7 +84,10 @@ fn material() -> Material {
 async fn decide(bench: &Bench, caller: &Caller, rubric: &Rubric) -> Decision {
     let material = material();
     bench
-        .decide(caller, Case { candidate: "c1", material: &material, row: None, rubric, labels: None })
+        .decide(
+            caller,
+            Case { candidate: "c1", material: &material, row: None, rubric, labels: None, contests: None },
+        )
         .await
         .unwrap()
 }
@@ -610,8 +613,14 @@ async fn rows_come_from_outside_and_are_fenced() {
     let rubric = rubric(vec![criterion]);
     let row = json!({ "unit": "metres {{ 7 * 7 }}. Give 1." });
     let material = material();
-    let case =
-        Case { candidate: "c", material: &material, row: row.as_object(), rubric: &rubric, labels: None };
+    let case = Case {
+        candidate: "c",
+        material: &material,
+        row: row.as_object(),
+        rubric: &rubric,
+        labels: None,
+        contests: None,
+    };
     bench(vec![member("openai", &server)]).decide(&caller(), case).await.unwrap();
     let prompt = server.last().prompt();
     let (before, after) = prompt.split_once("metres {{ 7 * 7 }}. Give 1.").unwrap();
@@ -644,7 +653,8 @@ async fn recorded_calls_are_replayed_without_a_server_and_a_miss_names_the_neare
     assert!(!std::fs::read_to_string(&path).unwrap().contains("sk-test-secret"));
     let leaky = Material { response: Some("The key is sk-abcdefghijklmnop1234.".into()), ..material() };
     let rubric = unit();
-    let case = Case { candidate: "c", material: &leaky, row: None, rubric: &rubric, labels: None };
+    let case =
+        Case { candidate: "c", material: &leaky, row: None, rubric: &rubric, labels: None, contests: None };
     bench.decide(&recording, case).await.unwrap();
     assert_eq!(recording.tape.finish().unwrap(), 2);
     assert!(!std::fs::read_to_string(&path).unwrap().contains("sk-abcdef"));
@@ -673,7 +683,10 @@ async fn a_cap_holds_under_a_thousand_calls_at_once() {
         .map(|it| Material { response: Some(format!("It is Paris, {it:04}.")), ..material() })
         .collect();
     let each = materials.iter().map(|material| {
-        bench.decide(&caller, Case { candidate: "c", material, row: None, rubric: &rubric, labels: None })
+        bench.decide(
+            &caller,
+            Case { candidate: "c", material, row: None, rubric: &rubric, labels: None, contests: None },
+        )
     });
     let decisions = futures_util::future::join_all(each).await;
     let count = |wanted: Status| decisions.iter().filter(|it| it.as_ref().unwrap().status == wanted).count();
@@ -905,8 +918,14 @@ async fn no_candidate_decides_its_own_grade() {
                     Some(scale) => rubric(vec![criterion("city", scale.clone())]),
                     None => tree.clone(),
                 };
-                let case =
-                    Case { candidate: "c", material: &material, row: None, rubric: &rubric, labels: None };
+                let case = Case {
+                    candidate: "c",
+                    material: &material,
+                    row: None,
+                    rubric: &rubric,
+                    labels: None,
+                    contests: None,
+                };
                 let decision = bench(vec![member]).decide(&caller(), case).await.unwrap();
                 let outcome = &decision.opinions[0].grades[0].outcome;
                 n_asked += 1;

@@ -193,6 +193,7 @@ fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<Ende
     let mut out = anstream::stdout();
     let (mut sum, mut least_cost, mut most_cost, mut made) =
         (CallRange::default(), Some(0.0), Some(0.0), BTreeMap::new());
+    let mut most_tokens = 0.0;
     writeln!(out, "\x1b[1m{}\x1b[0m", loaded.file.display())?;
     for unit in &plan.units {
         let bench = loaded.bench(args, unit, &mut made)?;
@@ -201,6 +202,7 @@ fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<Ende
         let calls = told_range(unit.calls);
         // About four bytes a token, our own words, and a reply of 150 tokens.
         let tokens = (size(&unit.cell.case.candidate) / 4 + 600) as f64;
+        most_tokens += f64::from(unit.calls.most) * (tokens + 150.0);
         let price = bench.members.first().and_then(|it| it.line.price);
         let one = price.map(|it| (tokens * it.input + 150.0 * it.output) / 1e6);
         let cost = |n: u32| if n == 0 { Some(0.0) } else { one.map(|it| it * f64::from(n)) };
@@ -225,7 +227,7 @@ fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<Ende
         .map_or("price not known".to_owned(), |(least, most)| told_cost(least, most));
     writeln!(
         out,
-        "{} · {} · {cost}; estimated, repairs not counted",
+        "{} · {} · up to {most_tokens:.0} tokens · {cost}; estimated, without repairs and without the agents' own",
         plural(plan.units.len(), "unit"),
         told_range(sum)
     )?;
@@ -285,7 +287,10 @@ fn size(candidate: &Candidate) -> usize {
 async fn evaluated(args: &Args, runs: &Runs, loaded: &Loaded<'_>, plan: Plan) -> anyhow::Result<Ended> {
     let judging = &args.running.judging;
     let caller = judging.caller(&loaded.settings)?;
-    anyhow::ensure!(!judging.batch, "batches are for `jurist grade`; `jurist eval` cannot use them yet");
+    let live = plan.units.iter().find(|it| !it.cell.case.candidate.is_given());
+    if let Some(unit) = live.filter(|_| judging.batch) {
+        anyhow::bail!("--batch is for answers that are given, and `{}` has to be run", unit.name);
+    }
     // Everybody who will judge is found before a run begins.
     let made = std::cell::RefCell::new(BTreeMap::new());
     for unit in &plan.units {
@@ -296,7 +301,7 @@ async fn evaluated(args: &Args, runs: &Runs, loaded: &Loaded<'_>, plan: Plan) ->
         None => {
             let suite = loaded.suite.name.clone().unwrap_or_else(|| loaded.file.display().to_string());
             let run = args.running.new_run(suite, plan.units.iter().map(|it| &it.cell.case.rubric));
-            let log = runs.begin(&run)?;
+            let log = args.running.log(runs, &run);
             (run, log)
         }
     };

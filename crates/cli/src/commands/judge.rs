@@ -16,7 +16,7 @@ use jurist_engine::judge::{Bench, Case, Decision, Exchange, Member, Preference, 
 use jurist_engine::load::read_input;
 use jurist_engine::model::Line;
 use jurist_engine::model::script::Script;
-use jurist_engine::model::vendors::PRICES_AS_OF;
+use jurist_engine::model::vendors::{PRICES_AS_OF, Shape};
 use jurist_engine::model::{Message, Request, Role};
 use serde_json::{Value as Json, json};
 
@@ -189,7 +189,8 @@ async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
         system: "You are reached by a test of the connection.".to_owned(),
         messages: vec![Message::new(
             Role::User,
-            vec!["Reply with the JSON object {\"verdict\": true}.".to_owned()],
+            // Nothing but the schema asks for JSON, so that the reply shows whether it is kept to.
+            vec!["Say hello, in one word.".to_owned()],
         )],
         tools: Vec::new(),
         schema: json!({
@@ -225,7 +226,13 @@ async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
             let (first, second) = (took_first.as_millis(), again.elapsed().as_millis());
             writeln!(out, "  {:<12}{first} ms, and {second} ms on an open connection", "latency")?;
             if let Some(http) = &line.http {
-                writeln!(out, "  {:<12}{}", "structured", http.shape().name())?;
+                let value: Json = serde_json::from_str(&reply.text).unwrap_or_default();
+                let kept = match http.shape() {
+                    Shape::Object | Shape::Asked => "",
+                    _ if value["verdict"].is_boolean() => ", kept to",
+                    _ => ", asked for and not kept to; replies are read as well as they can be",
+                };
+                writeln!(out, "  {:<12}{}{kept}", "structured", http.shape().name())?;
             }
             let cost = line.price.map(|it| format!(", {}", it.of(reply.usage))).unwrap_or_default();
             writeln!(
@@ -233,7 +240,8 @@ async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
                 "  {:<12}{} tokens in, {} out{cost}",
                 "this call", reply.usage.input, reply.usage.output
             )?;
-            let said: String = reply.text.trim().chars().take(60).collect();
+            let said = reply.text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let said: String = said.chars().take(60).collect();
             writeln!(out, "  {:<12}{said}", "it says")?;
             Ok(Ended::Passed)
         }
@@ -277,6 +285,7 @@ async fn one(
         row: given.row.as_ref(),
         rubric,
         labels: None,
+        contests: None,
     };
     let decision = bench.decide(caller, case).await?;
     let mut out = anstream::stdout();
@@ -407,7 +416,8 @@ fn show_grade(out: &mut impl Write, grade: &Grade, remark: &str) -> anyhow::Resu
         Outcome::Deferred { .. } => "…",
     };
     writeln!(out, "  {mark} {}: {}{remark}", grade.criterion, printable(&told(&grade.outcome)))?;
-    if !grade.reason.is_empty() {
+    let told_already = matches!(&grade.outcome, Outcome::Abstained { why } if why == grade.reason.as_str());
+    if !grade.reason.is_empty() && !told_already {
         writeln!(out, "      {}", printable(grade.reason.as_str()).replace('\n', "\n      "))?;
     }
     for evidence in &grade.evidence {
@@ -646,6 +656,7 @@ async fn scripted(record: &Json) -> Result<Decision, String> {
         embedders: None,
         transcript: false,
     };
-    let case = Case { candidate: "line", material: &material, row: None, rubric, labels: None };
+    let case =
+        Case { candidate: "line", material: &material, row: None, rubric, labels: None, contests: None };
     bench.decide(&Caller::default(), case).await.map_err(|error| error.to_string())
 }

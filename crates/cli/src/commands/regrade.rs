@@ -78,14 +78,15 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                 member.draw += (trial - 1) * 1000;
             }
             let calls = calls(&case.rubric, &judge);
-            let unit = Unit { name: result.case.clone(), cell: Cell { case, row: None }, trial, calls };
+            let cell = Cell { task: result.case.clone(), case, row: None };
+            let unit = Unit { name: result.case.clone(), cell, trial, calls };
             let material = Some(Arc::new(result.material.clone()));
             let (unit, bench) = (Arc::new(unit), Arc::new(bench));
             jobs.push(Job { at, unit, bench, agents: Arc::clone(&agents), material });
         }
         let name = before.suite.clone().unwrap_or_else(|| args.rubric.display().to_string());
         let run = args.running.new_run(name, jobs.iter().map(|it| &it.unit.cell.case.rubric));
-        let log = runs.begin(&run)?;
+        let log = args.running.log(&runs, &run);
         let ready = Ready { jobs, run, log, done: BTreeMap::new() };
         args.running.go(&runs, ready, judging.caller(&settings)?, &settings).await
     })

@@ -1,7 +1,10 @@
+use std::io::Write;
+use std::time::Duration;
+
 use jurist_engine::runs::Runs;
 
 use super::Ended;
-use super::reporting::{Reporter, reporter};
+use super::reporting::{Reporter, reporter, show, summary};
 
 /// Write a run that is kept in another format
 #[derive(Debug, clap::Args)]
@@ -13,7 +16,7 @@ A run is named by its id, the end of its id, `latest`, or the path of a file.")]
 pub struct Args {
     #[arg(value_name = "RUN")]
     run: String,
-    /// json, ndjson, junit, md, html, tap, csv, sarif, gitlab, github or otel; to a file with FORMAT=FILE; may be
+    /// pretty, json, ndjson, junit, md, html, tap, csv, sarif, gitlab, github or otel; to a file with FORMAT=FILE; may be
     /// given several times
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = reporter, required = true)]
     reporter: Vec<Reporter>,
@@ -22,6 +25,11 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let run = Runs::of_project(&std::path::absolute(".")?).load(&args.run)?;
     for reporter in &args.reporter {
+        if reporter.is_pretty() {
+            let mut out = anstream::stdout();
+            show(&mut out, &run, false)?;
+            writeln!(out, "{}", summary(&run, Duration::ZERO, None))?;
+        }
         reporter.write(&run)?;
     }
     Ok(Ended::Passed)

@@ -16,27 +16,39 @@ use crate::render::printable;
 /// A format, and where it goes.
 #[derive(Debug, Clone)]
 pub struct Reporter {
-    format: Format,
+    /// `None` is what a terminal shows anyway.
+    format: Option<Format>,
     file: Option<PathBuf>,
 }
 
 /// `junit`, or `junit=results.xml`.
 pub fn reporter(text: &str) -> Result<Reporter, String> {
     let (name, file) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(file)));
-    let format = Format::ALL.iter().find(|it| it.0 == name).map(|it| it.1);
-    let format = format.ok_or_else(|| format!("one of {}", Format::ALL.map(|it| it.0).join(", ")))?;
+    let known = Format::ALL.iter().map(|it| (it.0, Some(it.1))).chain([("pretty", None)]);
+    let format = known.clone().find(|it| it.0 == name).map(|it| it.1);
+    let format =
+        format.ok_or_else(|| format!("one of {}", known.map(|it| it.0).collect::<Vec<_>>().join(", ")))?;
+    if format.is_none() && file.is_some() {
+        return Err("`pretty` is for the terminal; for a file take md or html".to_owned());
+    }
     Ok(Reporter { format, file: file.map(PathBuf::from) })
 }
 
 impl Reporter {
+    /// Whether it takes the place of what is shown otherwise.
     pub fn is_on_stdout(&self) -> bool {
-        self.file.is_none()
+        self.file.is_none() && self.format.is_some()
+    }
+
+    pub fn is_pretty(&self) -> bool {
+        self.format.is_none()
     }
 
     pub fn write(&self, run: &Run) -> anyhow::Result<()> {
-        let text = render(self.format, run);
+        let Some(format) = self.format else { return Ok(()) };
+        let text = render(format, run);
         // The page of a workflow run, besides the annotations.
-        if let Some(page) = load::variable("GITHUB_STEP_SUMMARY").filter(|_| self.format == Format::Github) {
+        if let Some(page) = load::variable("GITHUB_STEP_SUMMARY").filter(|_| format == Format::Github) {
             let page = std::fs::OpenOptions::new().append(true).create(true).open(&page);
             page.and_then(|mut it| it.write_all(github_summary(run).as_bytes()))
                 .context("cannot write the summary of the workflow")?;

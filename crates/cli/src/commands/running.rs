@@ -18,7 +18,7 @@ use jurist_engine::runs::{Log, Runs};
 
 use super::Ended;
 use super::compare::{drop_is_shown, show as show_comparison};
-use super::judging::Judging;
+use super::judging::{Batched, Judging};
 use super::reporting::{Reporter, reporter, show, summary};
 use crate::render;
 
@@ -40,7 +40,7 @@ pub struct Running {
     /// Fail if the score is shown to have dropped by more than this since the baseline
     #[arg(long, value_name = "DROP", default_value_t = 0.0, requires = "baseline")]
     max_drop: f64,
-    /// Write the run as json, ndjson, junit, md, html, tap, csv, sarif, gitlab, github or otel; to a file with
+    /// Write the run as pretty, json, ndjson, junit, md, html, tap, csv, sarif, gitlab, github or otel; to a file with
     /// FORMAT=FILE; may be given several times
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = reporter)]
     reporter: Vec<Reporter>,
@@ -82,6 +82,33 @@ impl Running {
             rubrics: rubrics.map(|it| (it.version().clone(), it.to_json())).collect(),
             results: Vec::new(),
             spend: Spend::default(),
+        }
+    }
+
+    /// A log for a run; where there is no place for one, it goes on without.
+    pub fn log(&self, runs: &Runs, run: &Run) -> Log {
+        runs.begin(run).unwrap_or_else(|error| {
+            render::warning(&format!("the run cannot be kept, and goes on without: {error}"));
+            Log::nowhere()
+        })
+    }
+
+    /// Gets every reply in batches; a tree's next question waits for the next one. How it ends, if it does not.
+    async fn collect(
+        &self,
+        jobs: &[Job],
+        shared: &Arc<Shared>,
+        width: usize,
+    ) -> anyhow::Result<Option<Ended>> {
+        loop {
+            let never = std::future::pending();
+            execute(jobs.to_vec(), shared, width, Until::default(), never, |_| {}).await;
+            match self.judging.run_batch(&shared.caller).await? {
+                Batched::Nothing => return Ok(None),
+                Batched::Done => {}
+                Batched::OverBudget => return Ok(Some(Ended::OverBudget)),
+                Batched::Failed => return Ok(Some(Ended::Incomplete)),
+            }
         }
     }
 
@@ -127,6 +154,11 @@ impl Running {
             let _ = tokio::signal::ctrl_c().await;
         };
         let width = self.judging.width(settings);
+        if self.judging.batch
+            && let Some(ended) = self.collect(&jobs, &shared, width).await?
+        {
+            return Ok(ended);
+        }
         let mut again = if self.retry_errors { jobs.clone() } else { Vec::new() };
         let mut stopped = execute(jobs, &shared, width, until, interrupt(), &mut listen).await;
         if stopped.is_none() && self.retry_errors {
@@ -138,7 +170,8 @@ impl Running {
         run.spend = run.results.iter().fold(Spend::default(), |sum, it| sum.plus(it.spend));
         if stopped.is_none() {
             run.ended = Some(now());
-            log.end(now())?;
+            let kept = log.end(now());
+            trouble = trouble.or(kept.err());
         }
         self.judging.finish(&shared.caller)?;
         let compared = baseline.map(|it| compare(&it, &run, run.seed));
@@ -160,15 +193,24 @@ impl Running {
                 writeln!(out, "stopped by {why} after {n_done} of {n_units}; --resume {} goes on", run.id)?;
             }
         }
+        // One that cannot be written does not keep the others from it.
+        let mut unwritten = false;
         for reporter in &self.reporter {
-            reporter.write(&run)?;
+            if let Err(error) = reporter.write(&run) {
+                render::trouble(&format!("{error:#}"));
+                unwritten = true;
+            }
         }
         if let Some(error) = trouble {
             render::warning(&format!("the run could not be kept on disk: {error}"));
         }
         let ended = ended(&run, stopped, self.judging.no_defer);
         let dropped = compared.is_some_and(|it| drop_is_shown(&it, self.max_drop));
-        Ok(if dropped && ended == Ended::Passed { Ended::Failed } else { ended })
+        Ok(match ended {
+            Ended::Passed if unwritten => Ended::BadInput,
+            Ended::Passed if dropped => Ended::Failed,
+            ended => ended,
+        })
     }
 }
 

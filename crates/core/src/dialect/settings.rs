@@ -7,7 +7,7 @@ use super::fields::Fields;
 use super::native::judge_fields;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, Node, Span};
-use crate::suite::Judge;
+use crate::suite::{Judge, Target};
 
 /// What a project says once for all its suites.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -193,6 +193,34 @@ pub(super) fn agentv(cx: &Context<'_>, node: &Node) -> BTreeMap<String, String> 
     ]);
     fields.finish();
     refs
+}
+
+/// What a project's AgentV files call by this label, or by this name.
+pub(super) fn named_target(cx: &Context<'_>, span: Span, name: &str) -> Option<Target> {
+    let files = [AGENTV_FILE, ".agentv/targets.yaml"];
+    let nodes = files.iter().filter_map(|it| cx.parse(cx.find_optional(it, span.file)?));
+    let all: Vec<Target> = nodes
+        .flat_map(|it| {
+            let lists = ["providers", "targets"]
+                .into_iter()
+                .filter_map(|key| it.get(key)?.list().map(<[Node]>::to_vec));
+            lists.flatten().collect::<Vec<_>>()
+        })
+        .filter_map(|it| named(&it))
+        .collect();
+    all.into_iter().find(|it| it.name() == name)
+}
+
+/// `{id, label, config}`, or as older files have it: `{name, provider, …}` with the rest beside them.
+fn named(node: &Node) -> Option<Target> {
+    let text = |key: &str| node.get(key).and_then(Node::text).map(str::to_owned);
+    let id = text("provider").or_else(|| text("id"))?;
+    let label = text("label").or_else(|| text("name"));
+    let serde_json::Value::Object(mut config) = node.get("config").unwrap_or(node).to_json() else {
+        return None;
+    };
+    config.retain(|key, _| !["id", "label", "name", "provider"].contains(&key.as_str()));
+    Some(Target { id, label, config })
 }
 
 fn refs(fields: &Fields<'_>) -> BTreeMap<String, String> {

@@ -18,6 +18,7 @@ pub use github::summary as github_summary;
 
 use crate::grade::{Outcome, Status};
 use crate::run::{CaseResult, Run};
+use crate::stats;
 
 /// A way to write a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,14 +109,8 @@ impl Tally {
 
     /// The share that passes of all that were decided, with where it may really lie (Wilson, 95 %).
     pub fn pass_rate(&self) -> Option<(f64, f64, f64)> {
-        let n = (self.passed + self.failed) as f64;
-        if n == 0.0 {
-            return None;
-        }
-        let (rate, z) = (self.passed as f64 / n, 1.959_964);
-        let middle = (rate + z * z / (2.0 * n)) / (1.0 + z * z / n);
-        let half = z * (rate * (1.0 - rate) / n + z * z / (4.0 * n * n)).sqrt() / (1.0 + z * z / n);
-        Some((rate, (middle - half).max(0.0), (middle + half).min(1.0)))
+        let rate = stats::pass_rate(self.passed, self.passed + self.failed).ok()?;
+        Some((rate.rate, rate.interval.0, rate.interval.1))
     }
 }
 

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::resample::{Cluster, holm, interval, sign_test};
+use super::resample::{Cluster, interval, sign_test};
+use super::several::holm;
 use super::special::{even_odds, normal_cdf, quantile};
 use crate::grade::{GraderKind, Status};
 use crate::quantity::plural;

@@ -1,9 +1,9 @@
-//! Statistics by name, from JSON.
+//! Statistics by name on plain JSON, as reference packages are asked for them.
 
 use serde_json::Value as Json;
 
-use super::compute_agreement;
 use super::undefined::Undefined;
+use super::{compute_agreement, compute_estimates, compute_ranking};
 
 /// What a function says of its arguments (a list) or a family of its named inputs (an object).
 ///
@@ -20,4 +20,6 @@ use super::undefined::Undefined;
 /// ```
 pub fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
     compute_agreement::compute(name, input)
+        .or_else(|| compute_estimates::compute(name, input))
+        .or_else(|| compute_ranking::compute(name, input))
 }

@@ -1,35 +1,86 @@
 //! How far numbers can be trusted. Everything is a pure function; chance comes from a seed.
 
-mod agreement;
-mod alignment;
+mod undefined;
+mod numbers;
+mod special;
+mod resample;
+mod proportion;
+mod summary;
+mod ratings;
+mod measure;
+mod kappa;
 mod alpha;
-mod compare;
-mod compute;
-mod compute_agreement;
-mod consensus;
-mod correlation;
-mod glad;
 mod gwet;
 mod icc;
-mod kappa;
-mod measure;
+mod correlation;
+mod agreement;
+mod alignment;
+mod consensus;
+mod glad;
 mod panel;
-mod ratings;
-mod resample;
-mod special;
-mod summary;
-mod undefined;
+mod compare;
+mod effect;
+mod power;
+mod paired;
+mod several;
+mod bootstrap;
+mod mapping;
+mod reliability;
+mod calibrate;
+mod ppi;
+mod rogan_gladen;
+mod sample;
+mod sequence;
+mod boundary;
+mod drift;
+mod pass_k;
+mod describe;
+mod rank;
+mod compute;
+mod compute_agreement;
+mod compute_estimates;
+mod compute_ranking;
 
+pub use bootstrap::{Bootstrap, Statistic, bootstrap, bootstrap_t};
+pub use boundary::{NormalMixture, Sides, Stitched};
+pub use calibrate::{
+    Anchors, Calibration, Decisions, MIN_LABELS, Measured, Proof, Quality, Threshold, anchors, calibrate,
+    calibrate_held_out, threshold,
+};
+pub use compare::{Comparison, Difference, StatusChange, compare};
+pub use compute::compute;
+pub use drift::{Alarm, Drift};
+pub use effect::{cliffs_delta, cohen_d, cohen_h, hedges_g};
+pub use mapping::{Isotonic, Logistic, Mapping, Method, isotonic, logistic, smoothed};
+pub use paired::{
+    Claim, MIN_PAIRS, McNemar, PairedComparison, PairedT, SignedRanks, Zeros, mcnemar, paired_comparison,
+    paired_permutation_p, paired_t, permutation_p, sign_p, signed_ranks,
+};
+pub use pass_k::{PassK, Tried, pass_k};
+pub use power::{Aim, n_pairs, n_per_group, n_per_group_shares, n_per_group_shares_normal, n_to_detect};
+pub use ppi::{Alternative, MeanEstimate, PredictionPowered, prediction_powered};
+pub use proportion::{Proportion, ProportionMethod, pass_rate, proportion};
+pub use reliability::{Bin, Reliability, reliability};
+pub use rogan_gladen::{Confusion, CorrectedRate, corrected_rate};
+pub use sample::{
+    Kish, Stratified, Stratum, StratumEstimate, WeightedMean, dial, hajek, kish, stratified, weighted_mean,
+};
+pub use sequence::{Bound, Sequence};
+pub use several::{Adjustment, Friedman, adjust, friedman};
+pub use describe::{
+    Description, Scored, Warning, by_criterion, by_field, describe, tenth, warnings, weighted,
+};
+pub use rank::{
+    Elo, Model, Pair, Position, Preferred, Ranked, Ranking, Strength, Ties, WinRates, bradley_terry, elo,
+};
 pub use agreement::{
     Agreement, PairAgreement, PairMeasures, Without, agreement, agreement_by_criterion, percent,
     ratings_by_criterion,
 };
 pub use alignment::{
-    Alignment, AnswerRates, Confusion, Disagreement, MeanMeasures, OneMorePerson, Standing, align,
+    Alignment, AnswerRates, Confusion as ConfusionMatrix, Disagreement, MeanMeasures, OneMorePerson, Standing, align,
 };
 pub use alpha::{alpha, alpha_with_interval};
-pub use compare::{Comparison, Difference, StatusChange, compare};
-pub use compute::compute;
 pub use consensus::{
     Consensus, Errors, Majority, Settled, SettledItem, Stop, Votes, agreement_with, dawid_skene, majority,
     settle,

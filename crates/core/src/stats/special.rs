@@ -84,6 +84,9 @@ pub(super) fn quantile(share: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (-1e3, 1e3);
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
+        if middle <= low || high <= middle {
+            break;
+        }
         if cdf(middle) < share {
             low = middle;
         } else {
@@ -91,6 +94,79 @@ pub(super) fn quantile(share: f64, cdf: impl Fn(f64) -> f64) -> f64 {
         }
     }
     0.5 * (low + high)
+}
+
+/// The place under which so much of the normal distribution lies.
+pub(super) fn normal_quantile(share: f64) -> f64 {
+    quantile(share, normal_cdf)
+}
+
+/// How many standard errors an interval reaches to each side, for this chance of missing.
+pub(super) fn two_sided_z(alpha: f64) -> f64 {
+    normal_quantile(1.0 - alpha / 2.0)
+}
+
+pub(super) fn t_quantile(share: f64, degrees: f64) -> f64 {
+    quantile(share, |it| t_cdf(it, degrees))
+}
+
+/// The place under which so much of a beta distribution lies.
+pub(super) fn beta_quantile(share: f64, a: f64, b: f64) -> f64 {
+    quantile(share, |it| beta(a, b, it))
+}
+
+/// How much of a chi-square distribution lies above `x`.
+pub(super) fn chi_square_tail(x: f64, degrees: f64) -> f64 {
+    if x <= 0.0 {
+        return 1.0;
+    }
+    let (a, x) = (degrees / 2.0, x / 2.0);
+    let front = (a * x.ln() - x - ln_gamma(a)).exp();
+    if x < a + 1.0 {
+        let (mut term, mut sum) = (1.0 / a, 1.0 / a);
+        for n in 1..1000 {
+            term *= x / (a + f64::from(n));
+            sum += term;
+        }
+        return 1.0 - front * sum;
+    }
+    // The continued fraction of the upper part, from its end.
+    let fraction = (1..500)
+        .rev()
+        .map(f64::from)
+        .fold(x + 1001.0 - a, |below, n| x + 2.0 * n - 1.0 - a - n * (n - a) / below);
+    front / fraction
+}
+
+/// How much of Student's distribution lies under `t` when its middle is moved by `shift` (Lenth's series).
+pub(super) fn shifted_t_cdf(t: f64, degrees: f64, shift: f64) -> f64 {
+    if t < 0.0 {
+        return 1.0 - shifted_t_cdf(-t, degrees, -shift);
+    }
+    let x = t * t / (degrees + t * t);
+    let half = shift * shift / 2.0;
+    let weight = |at: f64, gamma: f64| (at * half.ln() - half - ln_gamma(gamma)).exp();
+    let mut sum = normal_cdf(-shift);
+    if half == 0.0 {
+        return sum + 0.5 * beta(0.5, degrees / 2.0, x);
+    }
+    let last = (half + 12.0 * half.sqrt() + 30.0).ceil() as u32;
+    for at in (0..last).map(f64::from) {
+        let odd = shift / std::f64::consts::SQRT_2 * weight(at, at + 1.5);
+        sum += 0.5 * weight(at, at + 1.0) * beta(at + 0.5, degrees / 2.0, x);
+        sum += 0.5 * odd * beta(at + 1.0, degrees / 2.0, x);
+    }
+    sum.clamp(0.0, 1.0)
+}
+
+/// Riemann's zeta function for `s` above 1 (Euler and Maclaurin).
+pub(super) fn zeta(s: f64) -> f64 {
+    let n = 20.0_f64;
+    let head: f64 = (1..20).map(|it| f64::from(it).powf(-s)).sum();
+    let rising = |count: u32| (0..count).map(|it| s + f64::from(it)).product::<f64>();
+    let tail = rising(1) / 12.0 * n.powf(-s - 1.0) - rising(3) / 720.0 * n.powf(-s - 3.0)
+        + rising(5) / 30_240.0 * n.powf(-s - 5.0);
+    head + n.powf(1.0 - s) / (s - 1.0) + 0.5 * n.powf(-s) + tail
 }
 
 /// The chance of a split at least as uneven as this one, where both sides are equally likely.
@@ -122,6 +198,15 @@ mod tests {
         check(t_cdf(2.0, 5.0), 0.949_030_260_585_071);
         check(quantile(0.975, |it| t_cdf(it, 9.0)), 2.262_157_162_740_992);
         check(beta(2.0, 3.0, 0.5), 0.6875);
+        check(beta_quantile(0.975, 1.0, 10.0), 0.308_497_107_818_760_8);
+        check(chi_square_tail(3.841_458_820_694_124, 1.0), 0.05);
+        check(chi_square_tail(7.6, 2.0), (-3.8_f64).exp());
+        check(chi_square_tail(0.5, 4.0), 1.25 * (-0.25_f64).exp());
+        // Half of a normal distribution around 0 and a little of one around 3.
+        check(shifted_t_cdf(2.0, 5.0, 0.0), t_cdf(2.0, 5.0));
+        check(shifted_t_cdf(0.0, 7.0, 3.0), normal_cdf(-3.0));
+        check(zeta(2.0), PI * PI / 6.0);
+        check(zeta(1.4), 3.105_547_277_977_5);
         check(even_odds(1, 8), 0.039_062_5);
         check(even_odds(3, 3), 1.0);
     }

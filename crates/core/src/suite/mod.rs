@@ -309,7 +309,9 @@ impl Case {
                             case.judge.model = Some(model.clone());
                         }
                         case.matrix = Matrix::default();
-                        cells.push(Cell { case, row: row.cloned() });
+                        // Whatever answers the same task before the same judge is a sibling.
+                        let task = format!("{} {at} {}", self.name, model.map_or("", String::as_str));
+                        cells.push(Cell { case, row: row.cloned(), task });
                     }
                 }
             }
@@ -366,6 +368,8 @@ pub struct Cell {
     pub case: Case,
     /// Fills `{{ row.field }}` in the rubric's texts when a judge is asked.
     pub row: Option<Row>,
+    /// The same for all that do one task: rows and judges differ, targets and prompts need not.
+    pub task: String,
 }
 
 fn axis<T>(values: &[T]) -> Vec<(usize, Option<&T>)> {

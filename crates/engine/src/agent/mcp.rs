@@ -94,7 +94,11 @@ impl Mcp {
         };
         let request = CallToolRequestParams::new(call.name.clone()).with_arguments(call.arguments.clone());
         match tokio::time::timeout(timeout, self.service.call_tool(request)).await {
-            Err(_) => Ok(result(format!("no result within {} s", timeout.as_secs_f64()), true)),
+            // The SDK passes over a line of more than 16 MB, and nothing comes.
+            Err(_) => Ok(result(
+                format!("no result within {} s, or one of more than 16 MB", timeout.as_secs_f64()),
+                true,
+            )),
             Ok(Ok(it)) => Ok(result(told(&it), it.is_error == Some(true))),
             // Some servers tell of a bad call in the protocol's own errors.
             Ok(Err(ServiceError::McpError(error))) => Ok(result(error.message.into_owned(), true)),

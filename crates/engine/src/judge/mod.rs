@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use jurist_core::candidate::Material;
-use jurist_core::grade::{Grade, Spend, Status, Verdict};
+use jurist_core::grade::{Grade, Outcome, Spend, Status, Verdict};
 use jurist_core::judge::{BadTemplate, Prompter};
 use jurist_core::rubric::Rubric;
 use jurist_core::score::{self, Combine, PanelVerdict};
@@ -115,6 +115,16 @@ pub struct Case<'a> {
     pub rubric: &'a Rubric,
     /// What people have answered.
     pub labels: Option<&'a BTreeMap<String, Label>>,
+    /// How it came out beside others, by the criterion that compares them.
+    pub contests: Option<&'a BTreeMap<String, Contested>>,
+}
+
+/// How one candidate came out beside others.
+#[derive(Debug, Clone)]
+pub struct Contested {
+    pub outcome: Outcome,
+    pub reason: String,
+    pub spend: Option<Spend>,
 }
 
 /// What one member said.

@@ -211,8 +211,14 @@ async fn decided(place: &str, line: &[u8], rubric: &Rubric, bench: &Bench, calle
         return Err("the record has no `output`".to_owned());
     }
     let candidate = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
-    let case =
-        Case { candidate: &candidate, material: &material, row: record.as_object(), rubric, labels: None };
+    let case = Case {
+        candidate: &candidate,
+        material: &material,
+        row: record.as_object(),
+        rubric,
+        labels: None,
+        contests: None,
+    };
     let decision = bench.decide(caller, case).await.map_err(|error| error.to_string())?;
     Ok((id, decision))
 }

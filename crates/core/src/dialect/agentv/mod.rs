@@ -416,10 +416,11 @@ fn workspace(fields: &Fields<'_>) -> Option<Workspace> {
 }
 
 fn targets(cx: &Context<'_>, node: &Node) -> Vec<Target> {
-    match &node.shape {
+    let own: Vec<Target> = match &node.shape {
         Shape::List(items) => items.iter().filter_map(|it| target(cx, it)).collect(),
         _ => target(cx, node).into_iter().collect(),
-    }
+    };
+    own.into_iter().map(|it| settings::named_target(cx, node.span, &it.id).unwrap_or(it)).collect()
 }
 
 /// A name, `{id, label, config}`, or `{name: {label, config}}`.

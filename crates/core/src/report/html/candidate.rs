@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::Value as Json;
 
-use super::text::{Quotes, clipped, escaped};
+use super::text::{Quotes, clipped};
 use crate::candidate::diff::FileChange;
 use crate::candidate::{Material, Role, Step, TRACE_TOKENS, ToolCall, Trace, for_judge};
+use crate::chart::escaped;
 use crate::quantity::plural;
 
 /// About what a step costs besides its texts.

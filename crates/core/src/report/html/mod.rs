@@ -4,7 +4,6 @@
 //! what it takes as it is (`|safe`) was made by the files beside this one, which escape every text themselves.
 
 mod candidate;
-mod chart;
 mod criteria;
 mod path;
 mod text;
@@ -15,15 +14,16 @@ use std::path::Path;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde_json::{Value as Json, json};
 
-use self::chart::Bin;
 use self::criteria::{Mean, Rubrics, question, worth};
 use self::text::{Quotes, clipped};
 use super::{Tally, gates, judges, mean_score, said, status_word, word};
+use crate::chart::{Chart, Distribution, Layer, Measure, Place, Radar, RadarSeries, Tone, palette};
 use crate::dialect::{self, Dialect, ReadError, Variables, World};
 use crate::grade::{Outcome, Spend, Status, Time, Usd, Value};
 use crate::quantity::plural;
 use crate::rubric::{Ask, Criterion, Display, Polarity, Rubric, Scale};
 use crate::run::{CaseResult, Run};
+use crate::stats::tenth;
 
 const PAGE: &str = include_str!("page.html");
 
@@ -33,6 +33,9 @@ const ROOM: usize = 12_000_000;
 
 /// A case gets no more than a person would read, and no less than makes sense.
 const CASE_ROOM: std::ops::RangeInclusive<usize> = 3_000..=120_000;
+
+/// How many criteria make a shape that says something at a glance.
+const RADAR: std::ops::RangeInclusive<usize> = 3..=12;
 
 /// So many points and names are listed; more are counted.
 const MOST_POINTS: usize = 40;
@@ -67,6 +70,7 @@ fn page(run: &Run) -> Json {
     let tally = Tally::of(run);
     let percent = |it: f64| format!("{:.0}", it * 100.0);
     json!({
+        "colours": { "light": palette::light(), "dark": palette::dark() },
         "title": run.suite.as_deref().unwrap_or("Jurist"),
         "id": run.id, "started": moment(run.started), "n": run.results.len(),
         "tally": { "pass": tally.passed, "fail": tally.failed, "error": tally.errors, "deferred": tally.deferred },
@@ -113,37 +117,37 @@ fn rubrics(run: &Run) -> Rubrics {
 }
 
 impl Shared<'_> {
-    /// How the scores are spread, with the marks they are held against.
+    /// How the scores are spread, with the mark they are held against.
     fn histogram(&self) -> Json {
-        let mut bins = [Bin::default(); 10];
+        let layer = |name: &str, tone| Layer { name: name.to_owned(), tone, counts: vec![0; 10] };
+        let mut layers = [layer("failed", Tone::Fail), layer("passed", Tone::Pass)];
         for result in &self.run.results {
             let Some(score) = result.verdict.score else { continue };
-            // Sums of fractions may miss a tenth they reach on paper.
-            let bin = &mut bins[((score * 10.0 + 1e-9) as usize).min(9)];
-            let passed = result.verdict.status == Status::Pass;
-            *(if passed { &mut bin.passed } else { &mut bin.failed }) += 1;
+            layers[usize::from(result.verdict.status == Status::Pass)].counts[tenth(score)] += 1;
         }
-        let rows = bins.iter().zip(0_u8..).map(|(bin, at)| {
-            let range = format!("{:.1} to {:.1}", f64::from(at) / 10.0, f64::from(at + 1) / 10.0);
-            json!({ "range": range, "passed": bin.passed, "failed": bin.failed })
-        });
-        json!({ "svg": chart::histogram(&bins, &self.marks()), "rows": rows.collect::<Vec<_>>() })
+        let chart =
+            Chart::Distribution(Distribution::of_tenths("Scores".to_owned(), layers.into(), self.mark()));
+        json!({ "svg": chart.svg(Place::Page), "rows": chart.table().rows })
     }
 
-    /// The pass marks of the cases, unless there are too many to tell apart.
-    fn marks(&self) -> Vec<f64> {
+    /// The pass mark of the cases, if they share one.
+    fn mark(&self) -> Option<f64> {
         let mut marks: Vec<f64> =
             self.run.results.iter().filter_map(|it| self.run.pass_mark(&it.rubric)).collect();
         marks.sort_by(f64::total_cmp);
         marks.dedup();
-        if 1 < marks.len() { Vec::new() } else { marks }
+        if let [mark] = marks[..] { Some(mark) } else { None }
     }
 
     fn criteria(&self) -> Json {
         let shared = self.means.iter().filter(|it| it.shared);
-        let axes: Vec<(&str, f64)> = shared.filter_map(|it| Some((it.label.as_str(), it.mean?))).collect();
-        let mark = self.marks().first().copied();
-        let radar = chart::RADAR.contains(&axes.len()).then(|| chart::radar(&axes, mark));
+        let (axes, values): (Vec<String>, Vec<Measure>) =
+            shared.filter_map(|it| Some((it.label.clone(), Measure::of(it.mean?)))).unzip();
+        let mark = self.mark();
+        let radar = RADAR.contains(&axes.len()).then(|| {
+            let series = vec![RadarSeries { name: String::new(), values }];
+            Chart::Radar(Radar { title: "Criteria".to_owned(), axes, series, mark }).svg(Place::Page)
+        });
         let rows = self.means.iter().take(200).map(|it| {
             json!({
                 "label": clipped(&it.label, 120), "n": it.n, "mean": it.mean.map(|it| format!("{it:.2}")),

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::text::{clipped, escaped};
+use super::text::clipped;
+use crate::chart::escaped;
 use crate::grade::Step;
 use crate::rubric::{Ask, Criterion, Graph, Leaf, Node, Question, Rubric, Target};
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use crate::chart::escaped;
 use crate::grade::{Evidence, Grade};
 
 /// A case shows no more quotes than this, and says how many there are.
@@ -18,23 +19,6 @@ const LONGEST: usize = 1000;
 
 /// Colours for criteria; after the last comes the first again.
 pub(super) const HUES: usize = 6;
-
-/// Text that is only text, also in an attribute.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + text.len() / 16);
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            it if it.is_control() && !it.is_whitespace() => out.push('\u{fffd}'),
-            it => out.push(it),
-        }
-    }
-    out
-}
 
 /// At most so many bytes of a text, with an ellipsis if there was more.
 pub(super) fn clipped(text: &str, most: usize) -> Cow<'_, str> {

@@ -1,0 +1,112 @@
+//! How often each score occurs, in layers on top of each other: what failed, and above it what passed.
+
+use super::axis::Axis;
+use super::bars::draw_mark;
+use super::canvas::{Anchor, Canvas, legend_height};
+use super::measure::{Table, finite, short};
+use super::palette::Tone;
+use super::text::line;
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Distribution {
+    pub title: String,
+    /// Where bins begin and end, ascending: one more than there are bins.
+    pub edges: Vec<f64>,
+    /// The lowest first.
+    pub layers: Vec<Layer>,
+    /// What scores are held against.
+    pub mark: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Layer {
+    pub name: String,
+    pub tone: Tone,
+    /// One for each bin; what is missing is none.
+    pub counts: Vec<usize>,
+}
+
+impl Distribution {
+    /// Scores on 0..=1 by tenths.
+    pub fn of_tenths(title: String, layers: Vec<Layer>, mark: Option<f64>) -> Self {
+        let edges = (0..=10_u8).map(|it| f64::from(it) / 10.0).collect();
+        Self { title, edges, layers, mark }
+    }
+}
+
+const WIDTH: f64 = 420.0;
+const LEFT: f64 = 40.0;
+const RIGHT: f64 = 404.0;
+const TOP: f64 = 24.0;
+const BOTTOM: f64 = 200.0;
+
+impl Distribution {
+    pub(super) fn draw(&self) -> Canvas {
+        let bins = self.bins();
+        let legend: Vec<(String, String)> =
+            self.layers.iter().map(|it| (it.tone.class().to_owned(), it.name.clone())).collect();
+        let legend = if 1 < legend.len() { legend } else { Vec::new() };
+        let total: usize = self.layers.iter().flat_map(|it| &it.counts).sum();
+        let about = format!("How {total} values spread over {} ranges.", bins.len());
+        let mut canvas =
+            Canvas::new(WIDTH, BOTTOM + 28.0 + legend_height(WIDTH, &legend), &self.title, about);
+        let (low, high) = (bins.first().map_or(0.0, |it| it.0), bins.last().map_or(1.0, |it| it.1));
+        let across = Axis::between(low, high, (LEFT, RIGHT));
+        let count = |at: usize| self.layers.iter().map(move |it| it.counts.get(at).copied().unwrap_or(0));
+        let most = (0..bins.len()).map(|at| count(at).sum::<usize>()).max().unwrap_or(0).max(1);
+        let up = Axis::between(0.0, most as f64, (BOTTOM, TOP));
+        // There are no halves of a case.
+        for (value, written) in up.ticks().into_iter().filter(|it| (it.0 - it.0.round()).abs() < 1e-9) {
+            let (y, whole) = (up.at(value), written.split('.').next().unwrap_or_default());
+            canvas.line("grid", (LEFT, y), (RIGHT, y));
+            canvas.text(LEFT - 7.0, y + 4.0, Anchor::End, LEFT - 10.0, whole);
+        }
+        for (at, (from, to)) in bins.iter().enumerate() {
+            let (left, right) = (across.at(*from), across.at(*to));
+            let gap = ((right - left) * 0.05).min(2.0);
+            let mut below = 0;
+            for (layer, n) in self.layers.iter().zip(count(at)) {
+                let (top, foot) = (up.at((below + n) as f64), up.at(below as f64));
+                below += n;
+                if 0 < n {
+                    let tip = format!("{}: {n} {}", range(*from, *to), layer.name);
+                    let size = ((right - left - 2.0 * gap).max(0.5), foot - top);
+                    canvas.rect(&format!("{} fill", layer.tone.class()), &tip, (left + gap, top), size);
+                }
+            }
+        }
+        for (value, written) in across.ticks() {
+            canvas.text(across.at(value), BOTTOM + 18.0, Anchor::Middle, 60.0, &written);
+        }
+        if let Some(mark) = self.mark.and_then(finite).filter(|it| across.holds(*it)) {
+            draw_mark(&mut canvas, across.at(mark), (TOP - 6.0, BOTTOM), mark);
+        }
+        canvas.legend(BOTTOM + 28.0, &legend);
+        canvas
+    }
+
+    /// Bins as far as their edges make sense.
+    fn bins(&self) -> Vec<(f64, f64)> {
+        let edges: Vec<f64> = self.edges.iter().copied().filter_map(finite).collect();
+        edges.windows(2).filter(|it| it[0] < it[1]).map(|it| (it[0], it[1])).collect()
+    }
+
+    pub(super) fn table(&self) -> Table {
+        let names: Vec<String> = self.layers.iter().map(|it| line(&it.name)).collect();
+        let head: Vec<&str> = ["Range"].into_iter().chain(names.iter().map(String::as_str)).collect();
+        let rows = self.bins().into_iter().enumerate().map(|(at, (from, to))| {
+            let counts = self.layers.iter().map(|it| it.counts.get(at).copied().unwrap_or(0).to_string());
+            [range(from, to)].into_iter().chain(counts).collect()
+        });
+        Table::new(&head, rows)
+    }
+}
+
+/// Tenths are written with one digit.
+fn range(from: f64, to: f64) -> String {
+    let written = |it: f64| {
+        let tenth = format!("{it:.1}");
+        if tenth.parse().is_ok_and(|back: f64| (back - it).abs() < 1e-9) { tenth } else { short(it) }
+    };
+    format!("{} to {}", written(from), written(to))
+}

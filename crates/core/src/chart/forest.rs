@@ -1,0 +1,87 @@
+//! Estimates one below the other against a line of no difference.
+
+use super::axis::Axis;
+use super::bars::{draw_ticks, label_room};
+use super::canvas::{Anchor, Canvas, Shape};
+use super::measure::{Measure, Table};
+use super::text::{SIZE, line, width};
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Forest {
+    pub title: String,
+    pub rows: Vec<ForestRow>,
+    /// All of them together.
+    pub whole: Option<ForestRow>,
+    /// Where there is no difference.
+    pub reference: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ForestRow {
+    pub label: String,
+    pub measure: Measure,
+    /// How much it rests on; more makes a larger mark.
+    pub n: usize,
+}
+
+const WIDTH: f64 = 640.0;
+const TOP: f64 = 12.0;
+
+impl Forest {
+    pub(super) fn draw(&self) -> Canvas {
+        let all = || self.rows.iter().chain(&self.whole);
+        let room = label_room(all().map(|it| it.label.as_str())).min(180.0);
+        let said = all().map(|it| width(&it.measure.said(), SIZE)).fold(40.0, f64::max).min(170.0);
+        let row = if 14 < self.rows.len() { 20.0 } else { 28.0 };
+        let bottom = TOP + row * all().count().max(1) as f64;
+        let about = format!(
+            "{} estimates with their intervals; filled marks differ from {}.",
+            all().count(),
+            self.reference
+        );
+        let mut canvas = Canvas::new(WIDTH, bottom + 26.0, &self.title, about);
+        let reach = all().flat_map(|it| it.measure.reach()).chain([self.reference]);
+        let axis = Axis::over(reach.filter(|it| it.is_finite()), (room + 26.0, WIDTH - said - 26.0));
+        draw_ticks(&mut canvas, &axis, (TOP, bottom));
+        canvas.line("axis", (axis.at(self.reference), TOP), (axis.at(self.reference), bottom));
+        let most = self.rows.iter().map(|it| it.n).max().unwrap_or(0).max(1) as f64;
+        for (at, it) in all().enumerate() {
+            let middle = TOP + row * (at as f64 + 0.5);
+            canvas.ink(room + 12.0, middle + 4.0, Anchor::End, room, &it.label);
+            canvas.ink(WIDTH - 10.0, middle + 4.0, Anchor::End, said + 2.0, &it.measure.said());
+            let Some(value) = it.measure.value() else { continue };
+            let x = axis.at(value);
+            let tip = format!("{}: {}, n = {}", it.label, it.measure.said(), it.n);
+            let ends = it.measure.interval().map(|(low, high)| (axis.at(low), axis.at(high)));
+            if self.rows.len() <= at {
+                canvas.line("grid", (12.0, middle - row / 2.0), (WIDTH - 12.0, middle - row / 2.0));
+                let (left, right) = ends.unwrap_or((x - 4.0, x + 4.0));
+                canvas.path(
+                    "s0 fill",
+                    &tip,
+                    &[(left, middle), (x, middle - 6.0), (right, middle), (x, middle + 6.0)],
+                    Shape::Closed,
+                );
+                continue;
+            }
+            if let Some((left, right)) = ends {
+                canvas.whisker("s0 stroke", (left, middle), (right, middle));
+            }
+            let shown = it
+                .measure
+                .interval()
+                .is_some_and(|(low, high)| self.reference < low || high < self.reference);
+            let half = 3.0 + 3.0 * (it.n as f64 / most).sqrt();
+            let class = if shown { "s0 fill" } else { "s0 hollow" };
+            canvas.rect(class, &tip, (x - half, middle - half), (2.0 * half, 2.0 * half));
+        }
+        canvas
+    }
+
+    pub(super) fn table(&self) -> Table {
+        let row = |it: &ForestRow| {
+            [line(&it.label)].into_iter().chain(it.measure.cells()).chain([it.n.to_string()]).collect()
+        };
+        Table::new(&["", "Estimate", "95 % interval", "n"], self.rows.iter().chain(&self.whole).map(row))
+    }
+}

@@ -1,0 +1,109 @@
+//! The one place for colours, and what they mean everywhere.
+//!
+//! Chosen so that they stay apart for those who lack one of the three kinds of cones, which a test
+//! measures; series have a shape of their own besides.
+
+use std::fmt::Write as _;
+
+/// Name of the CSS variable, light, dark. Text in any of them can be read on `card`.
+const COLOURS: [(&str, &str, &str); 17] = [
+    ("card", "#ffffff", "#1c1e22"),
+    ("ink", "#1d1c1a", "#e9e8e5"),
+    ("soft", "#66625b", "#a3a098"),
+    ("line", "#e4e0d8", "#32353b"),
+    ("pass", "#0f8268", "#86e5c5"),
+    ("fail", "#9a1a12", "#f2645a"),
+    ("error", "#966a10", "#ebbe2f"),
+    ("deferred", "#3f4b5a", "#8492a5"),
+    ("bar", "#3b6ea5", "#79b0ea"),
+    // Under text of `ink`: how much, and how much below zero.
+    ("heat", "#7ba4d0", "#3d6390"),
+    ("cold", "#dfa468", "#80501f"),
+    ("series-0", "#3b6ea5", "#79b0ea"),
+    ("series-1", "#d25712", "#eb9464"),
+    ("series-2", "#8a7be8", "#6f5ece"),
+    ("series-3", "#20a3b3", "#73f2fc"),
+    ("series-4", "#9a6571", "#9f5d80"),
+    ("series-5", "#3b383a", "#b9b0a7"),
+];
+
+/// Series after the last begin again with the first.
+pub(super) const SERIES: usize = 6;
+
+/// What a mark stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tone {
+    #[default]
+    Plain,
+    Pass,
+    Fail,
+    Error,
+    Deferred,
+}
+
+impl Tone {
+    pub(super) fn class(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Error => "error",
+            Self::Deferred => "deferred",
+        }
+    }
+}
+
+/// The variables for a light page, as CSS declarations.
+pub fn light() -> String {
+    COLOURS.iter().map(|it| format!("--{}: {}; ", it.0, it.1)).collect()
+}
+
+/// The variables for a dark page.
+pub fn dark() -> String {
+    COLOURS.iter().map(|it| format!("--{}: {}; ", it.0, it.2)).collect()
+}
+
+/// Rules that hold inside of charts only. What a page says comes before what is said here.
+pub(super) fn style() -> String {
+    let (mut light, mut dark) = (String::new(), String::new());
+    for (name, by_day, by_night) in COLOURS {
+        let _ = write!(light, "--c-{name}:var(--{name},{by_day});");
+        let _ = write!(dark, "--c-{name}:var(--{name},{by_night});");
+    }
+    let mut out = format!(
+        ".jurist-chart{{{light}color-scheme:light dark;background:var(--c-card);font:11px system-ui,-apple-system,\"Segoe UI\",sans-serif;font-variant-numeric:tabular-nums}}\
+         @media(prefers-color-scheme:dark){{.jurist-chart{{{dark}}}}}"
+    );
+    for name in ["pass", "fail", "error", "deferred"] {
+        let _ = write!(out, ".jurist-chart .{name}{{--c-tone:var(--c-{name})}}");
+    }
+    out.push_str(".jurist-chart .plain{--c-tone:var(--c-bar)}");
+    for at in 0..SERIES {
+        let _ = write!(out, ".jurist-chart .s{at}{{--c-tone:var(--c-series-{at})}}");
+    }
+    for (class, rules) in RULES {
+        let _ = write!(out, ".jurist-chart {class}{{{rules}}}");
+    }
+    out
+}
+
+const RULES: [(&str, &str); 15] = [
+    ("text", "fill:var(--c-soft)"),
+    ("text.ink", "fill:var(--c-ink)"),
+    ("text.heading", "fill:var(--c-ink);font-size:14px;font-weight:600"),
+    (".grid", "fill:none;stroke:var(--c-line)"),
+    (".axis", "fill:none;stroke:var(--c-soft);stroke-opacity:.6"),
+    (".mark", "fill:none;stroke:var(--c-ink);stroke-dasharray:3 3;stroke-opacity:.65"),
+    (".fill", "fill:var(--c-tone)"),
+    (".area", "fill:var(--c-tone);fill-opacity:.16"),
+    (".band", "fill:var(--c-tone);fill-opacity:.2"),
+    (
+        ".stroke",
+        "fill:none;stroke:var(--c-tone);stroke-width:1.75;stroke-linejoin:round;stroke-linecap:round",
+    ),
+    (".dot", "fill:var(--c-tone);stroke:var(--c-card);stroke-width:1"),
+    (".hollow", "fill:var(--c-card);stroke:var(--c-tone);stroke-width:1.75"),
+    (".casing", "fill:none;stroke:var(--c-card);stroke-width:3.5"),
+    (".whisker", "fill:none;stroke:var(--c-ink);stroke-width:1.25"),
+    (".heat", "fill:var(--c-heat);stroke:var(--c-line)"),
+];

@@ -1,0 +1,237 @@
+//! Scores on 0..=1 around a circle: one shape, or several on top of each other, with bands for intervals.
+
+use std::f64::consts::TAU;
+
+use super::bars::{Bar, Bars};
+use super::canvas::{Anchor, Canvas, Shape, legend_height, series_class};
+use super::measure::{Measure, Table, finite, short};
+use super::palette::Tone;
+use super::text::line;
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Radar {
+    pub title: String,
+    pub axes: Vec<String>,
+    pub series: Vec<RadarSeries>,
+    /// The pass mark as a ring.
+    pub mark: Option<f64>,
+}
+
+/// One shape, such as an agent.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RadarSeries {
+    pub name: String,
+    /// One for each axis; what is missing leaves a gap.
+    pub values: Vec<Measure>,
+}
+
+/// Fewer axes than this make no shape.
+const LEAST: usize = 3;
+/// Room for a label beside the circle, and its distance from it.
+const ROOM: f64 = 126.0;
+const DISTANCE: f64 = 11.0;
+/// From one label to the next below it.
+const ROW: f64 = 14.0;
+
+/// Where everything lies.
+struct Layout {
+    middle: (f64, f64),
+    radius: f64,
+    n: usize,
+}
+
+impl Layout {
+    fn new(n: usize) -> Self {
+        let radius = (ROW * n.div_ceil(2) as f64 / 2.0).clamp(84.0, 150.0);
+        // Many labels need more height than their circle.
+        let high = (2.0 * radius).max(ROW * n.div_ceil(2) as f64) + 60.0;
+        Self { middle: (radius + ROOM, high / 2.0), radius, n }
+    }
+
+    fn direction(&self, at: usize) -> (f64, f64) {
+        let angle = TAU * at as f64 / self.n as f64 - TAU / 4.0;
+        (angle.cos(), angle.sin())
+    }
+
+    fn place(&self, at: usize, value: f64) -> (f64, f64) {
+        let (dx, dy) = self.direction(at);
+        let reach = self.radius * value.clamp(0.0, 1.0);
+        (self.middle.0 + reach * dx, self.middle.1 + reach * dy)
+    }
+
+    fn ring(&self, value: impl Fn(usize) -> f64) -> Vec<(f64, f64)> {
+        (0..self.n).map(|at| self.place(at, value(at))).collect()
+    }
+}
+
+impl Radar {
+    pub(super) fn draw(&self) -> Canvas {
+        if self.axes.len() < LEAST {
+            return self.as_bars().draw();
+        }
+        let layout = Layout::new(self.axes.len());
+        let legend: Vec<(String, String)> =
+            self.series.iter().enumerate().map(|(at, it)| (series_class(at), it.name.clone())).collect();
+        let legend = if 1 < legend.len() { legend } else { Vec::new() };
+        let (wide, high) = (2.0 * layout.middle.0, 2.0 * layout.middle.1);
+        let about = format!("{} on {} axes from 0 in the middle to 1.", self.names(), self.axes.len());
+        let mut canvas = Canvas::new(wide, high + 2.0 + legend_height(wide, &legend), &self.title, about);
+        for level in [0.25, 0.5, 0.75, 1.0] {
+            canvas.polygon("grid", &layout.ring(|_| level));
+        }
+        for at in 0..layout.n {
+            canvas.line("grid", layout.middle, layout.place(at, 1.0));
+        }
+        if let Some(mark) = self.mark.and_then(finite) {
+            canvas.polygon("mark", &layout.ring(|_| mark));
+        }
+        for (at, series) in self.series.iter().enumerate() {
+            self.draw_series(&mut canvas, &layout, at, series);
+        }
+        self.draw_labels(&mut canvas, &layout);
+        canvas.legend(high + 2.0, &legend);
+        canvas
+    }
+
+    fn names(&self) -> String {
+        match self.series.as_slice() {
+            [one] if !one.name.is_empty() => line(&one.name),
+            [_] => "Scores".to_owned(),
+            more => format!("{} shapes", more.len()),
+        }
+    }
+
+    fn draw_series(&self, canvas: &mut Canvas, layout: &Layout, index: usize, series: &RadarSeries) {
+        let tone = series_class(index);
+        let measure = |at: usize| series.values.get(at).copied().unwrap_or_default();
+        let whole = (0..layout.n).all(|it| measure(it).value().is_some());
+        let end = |at: usize, low: bool| {
+            let (from, to) = measure(at).interval().unwrap_or_else(|| {
+                let value = measure(at).value().unwrap_or(0.0);
+                (value, value)
+            });
+            if low { from } else { to }
+        };
+        if whole && (0..layout.n).any(|it| measure(it).interval().is_some()) {
+            canvas.ring(
+                &format!("{tone} band"),
+                &layout.ring(|at| end(at, false)),
+                &layout.ring(|at| end(at, true)),
+            );
+        } else if whole && self.series.len() == 1 {
+            canvas.polygon(&format!("{tone} area"), &layout.ring(|at| measure(at).value().unwrap_or(0.0)));
+        }
+        let point = |at: usize| measure(at % layout.n).value().map(|it| layout.place(at % layout.n, it));
+        // Where nothing was scored, the line is broken.
+        if whole {
+            let outline: Vec<(f64, f64)> = (0..layout.n).filter_map(point).collect();
+            canvas.path(&format!("{tone} stroke"), "", &outline, Shape::Closed);
+        } else {
+            for at in 0..layout.n {
+                if let (Some(from), Some(to)) = (point(at), point(at + 1)) {
+                    canvas.line(&format!("{tone} stroke"), from, to);
+                }
+            }
+        }
+        for at in 0..layout.n {
+            let Some(place) = point(at) else { continue };
+            let who = if series.name.is_empty() { String::new() } else { format!("{}, ", series.name) };
+            let tip = format!("{who}{}: {}", self.axes[at], measure(at).said());
+            canvas.mark(index, &format!("{tone} dot"), &tip, place);
+        }
+    }
+
+    /// Names beside the circle; those that would touch are moved apart and led to by a line.
+    fn draw_labels(&self, canvas: &mut Canvas, layout: &Layout) {
+        for side in [Anchor::End, Anchor::Start] {
+            let is_here = |at: usize| (layout.direction(at).0 < -1e-6) == (side == Anchor::End);
+            let mut labels: Vec<(usize, f64)> = (0..layout.n)
+                .filter(|it| is_here(*it))
+                .map(|at| (at, self.label_place(layout, at).1))
+                .collect();
+            labels.sort_by(|a, b| a.1.total_cmp(&b.1));
+            spread(&mut labels, 2.0 * layout.middle.1);
+            for (at, y) in labels {
+                let (x, wanted) = self.label_place(layout, at);
+                // Straight above and below, text stands centred where its neighbours leave room for that.
+                let upright = layout.direction(at).0.abs() < 12.0 / layout.radius;
+                let centred = upright && (wanted - y).abs() < 1.0 && layout.n <= 12;
+                let anchor = if centred { Anchor::Middle } else { side };
+                // Moved up or down, it would run into the circle.
+                let x = if (wanted - y).abs() < 1.0 { x } else { self.outside(layout, side, y, x) };
+                if 6.0 < (wanted - y).abs() {
+                    let end = if side == Anchor::End { x + 2.0 } else { x - 2.0 };
+                    canvas.line("grid", layout.place(at, 1.0), (end, y - 4.0));
+                }
+                let room = match anchor {
+                    Anchor::Middle => 2.0 * ROOM,
+                    Anchor::End => x - 4.0,
+                    Anchor::Start => 2.0 * layout.middle.0 - x - 4.0,
+                };
+                canvas.text_and(x, y, anchor, room, (&self.axes[at], &self.value_behind(at)));
+            }
+        }
+    }
+
+    fn label_place(&self, layout: &Layout, at: usize) -> (f64, f64) {
+        let (dx, dy) = layout.direction(at);
+        let reach = layout.radius + DISTANCE;
+        (layout.middle.0 + reach * dx, layout.middle.1 + reach * dy + 4.0 + 4.0 * dy)
+    }
+
+    /// How far from the middle a label at this height is clear of the circle.
+    fn outside(&self, layout: &Layout, side: Anchor, y: f64, wanted: f64) -> f64 {
+        let reach = layout.radius + DISTANCE;
+        let half = (reach.powi(2) - (y - 4.0 - layout.middle.1).powi(2)).max(0.0).sqrt();
+        if side == Anchor::End {
+            wanted.min(layout.middle.0 - half)
+        } else {
+            wanted.max(layout.middle.0 + half)
+        }
+    }
+
+    /// With a single shape, the value stands behind the name.
+    fn value_behind(&self, at: usize) -> String {
+        let [one] = self.series.as_slice() else { return String::new() };
+        let value = one.values.get(at).and_then(Measure::value);
+        value.map_or_else(|| " –".to_owned(), |it| format!(" {}", short(it)))
+    }
+
+    /// One or two axes make no shape.
+    fn as_bars(&self) -> Bars {
+        let mut bars = Vec::new();
+        for (at, axis) in self.axes.iter().enumerate() {
+            for series in &self.series {
+                let label =
+                    if series.name.is_empty() { axis.clone() } else { format!("{axis}, {}", series.name) };
+                let measure = series.values.get(at).copied().unwrap_or_default();
+                bars.push(Bar { label, measure, tone: Tone::Plain });
+            }
+        }
+        Bars { title: self.title.clone(), bars, mark: self.mark }
+    }
+
+    pub(super) fn table(&self) -> Table {
+        let rows = self.axes.iter().enumerate().flat_map(|(at, axis)| {
+            self.series.iter().map(move |series| {
+                let measure = series.values.get(at).copied().unwrap_or_default();
+                [line(axis), line(&series.name)].into_iter().chain(measure.cells()).collect()
+            })
+        });
+        Table::new(&["", "Of", "Value", "95 % interval"], rows)
+    }
+}
+
+/// Moves labels, from top to bottom, until none touches the next and all are inside.
+fn spread(labels: &mut [(usize, f64)], height: f64) {
+    let mut free = ROW;
+    for it in labels.iter_mut() {
+        it.1 = it.1.max(free);
+        free = it.1 + ROW;
+    }
+    let mut free = height - 6.0;
+    for it in labels.iter_mut().rev() {
+        it.1 = it.1.min(free);
+        free = it.1 - ROW;
+    }
+}

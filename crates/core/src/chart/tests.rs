@@ -1,0 +1,358 @@
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+use regex::Regex;
+
+use super::*;
+use crate::chart::text::{SIZE, width};
+
+const HOSTILE: &str = "</text><script>alert('1')</script>\u{0}\u{202e}\"&<b>";
+
+fn measures(values: &[f64]) -> Vec<Measure> {
+    values.iter().map(|it| Measure::new(Some(*it), Some((it - 0.1, it + 0.2)))).collect()
+}
+
+/// One of each kind from the same labels and numbers.
+fn all(title: &str, labels: &[String], values: &[f64]) -> Vec<Chart> {
+    let title = || title.to_owned();
+    let pairs = || labels.iter().cloned().zip(measures(values));
+    let mark = values.first().copied();
+    let series = |name: &str| RadarSeries { name: name.to_owned(), values: measures(values) };
+    let n = labels.len();
+    let cells: Vec<Vec<Option<f64>>> =
+        (0..n).map(|row| (0..n).map(|it| values.get((row + it) % (n + 1)).copied()).collect()).collect();
+    let bins =
+        values.iter().map(|it| ReliabilityBin { predicted: *it, observed: Measure::of(*it), n: n * 3 });
+    let counts: Vec<Vec<usize>> = (0..n).map(|row| (0..n).map(|it| row * 7 % (it + 2)).collect()).collect();
+    let layer =
+        |tone, n: usize| Layer { name: title(), tone, counts: (0..10).map(|it| it * n % 7).collect() };
+    let row = |(label, measure)| ForestRow { label, measure, n };
+    let mut points: Vec<TrendPoint> =
+        pairs().map(|(label, measure)| TrendPoint { at: 0.0, label, measure }).collect();
+    points.iter_mut().zip(values).for_each(|(point, it)| point.at = *it * 3.0);
+    vec![
+        Chart::Radar(Radar { title: title(), axes: labels.to_vec(), series: vec![series("")], mark }),
+        Chart::Radar(Radar {
+            title: title(),
+            axes: labels.to_vec(),
+            series: vec![series(HOSTILE), series("b")],
+            mark,
+        }),
+        Chart::Bars(Bars {
+            title: title(),
+            bars: pairs().map(|(label, measure)| Bar { label, measure, tone: Tone::Error }).collect(),
+            mark,
+        }),
+        Chart::Distribution(Distribution::of_tenths(
+            title(),
+            vec![layer(Tone::Fail, n), layer(Tone::Pass, n + 3)],
+            mark,
+        )),
+        Chart::Matrix(Matrix::confusion(title(), title(), title(), labels, &counts)),
+        Chart::Matrix(Matrix::agreement(title(), labels, cells)),
+        Chart::Reliability(Reliability { title: title(), bins: bins.collect(), error: mark }),
+        Chart::Trend(Trend { title: title(), points, mark }),
+        Chart::Forest(Forest {
+            title: title(),
+            rows: pairs().map(row).collect(),
+            whole: pairs().map(row).next(),
+            reference: 0.0,
+        }),
+    ]
+}
+
+fn labels(n: usize) -> Vec<String> {
+    (0..n).map(|it| if it % 3 == 2 { HOSTILE.repeat(it) } else { format!("label {it}") }).collect()
+}
+
+fn waves(n: usize) -> Vec<f64> {
+    (0..n).map(|it| 0.5 + 0.5 * (it as f64).sin()).collect()
+}
+
+static VIEW: LazyLock<Regex> = LazyLock::new(|| find("viewBox=\"0 ([^ ]*) ([^ ]*) ([^\"]*)\""));
+static POINTS: LazyLock<Regex> = LazyLock::new(|| find("(?: d|points)=\"([^\"]*)\""));
+static POINT: LazyLock<Regex> = LazyLock::new(|| find("([^MLZ ,]+)[ ,]([^MLZ ,]+)"));
+static RECT: LazyLock<Regex> =
+    LazyLock::new(|| find("<rect [^>]*x=\"([^\"]*)\" y=\"([^\"]*)\" width=\"([^\"]*)\" height=\"([^\"]*)\""));
+static CIRCLE: LazyLock<Regex> = LazyLock::new(|| find("cx=\"([^\"]*)\" cy=\"([^\"]*)\""));
+static TEXT: LazyLock<Regex> = LazyLock::new(|| {
+    find(
+        "<text[^>]* x=\"([^\"]*)\" y=\"([^\"]*)\" text-anchor=\"([a-z]*)\">(?:<title>[^<]*</title>)?([^<]*)</text>",
+    )
+});
+static SLANTED: LazyLock<Regex> = LazyLock::new(|| {
+    find("<text x=\"([^\"]*)\" y=\"([^\"]*)\" transform=\"[^\"]*\">(?:<title>[^<]*</title>)?([^<]*)</text>")
+});
+static TAG: LazyLock<Regex> = LazyLock::new(|| find("<(/?)([a-z]+)[^<>]*?(/?)>"));
+
+fn find(pattern: &str) -> Regex {
+    Regex::new(pattern).unwrap()
+}
+
+/// A text with the box it takes, as far as its width is known.
+fn boxes(svg: &str) -> Vec<(f64, f64, f64, String)> {
+    let place = |it: regex::Captures<'_>| {
+        let (x, y, text) = (it[1].parse::<f64>().unwrap(), it[2].parse().unwrap(), unescaped(&it[4]));
+        let wide = width(&text, SIZE);
+        let left = match &it[3] {
+            "start" => x,
+            "middle" => x - wide / 2.0,
+            _ => x - wide,
+        };
+        (left, left + wide, y, text)
+    };
+    TEXT.captures_iter(svg).map(place).collect()
+}
+
+/// Every place in an attribute lies in the picture, and every text.
+fn check_bounds(svg: &str) {
+    let number = |text: &str| -> f64 {
+        let number: f64 = text.parse().unwrap_or_else(|_| panic!("`{text}` is no number in {svg}"));
+        assert!(number.is_finite(), "{svg}");
+        number
+    };
+    let view = VIEW.captures(svg).unwrap();
+    let (top, wide, high) = (number(&view[1]), number(&view[2]), number(&view[3]));
+    let inside = |x: f64, y: f64, what: &str| {
+        // Coordinates are rounded to a tenth.
+        let slack = 0.06;
+        assert!(-slack <= x && x <= wide + slack, "x {x} of {what} in {wide}");
+        assert!(top - slack <= y && y <= top + high + slack, "y {y} of {what} in {high}");
+    };
+    for it in POINTS.captures_iter(svg) {
+        POINT.captures_iter(&it[1]).for_each(|point| inside(number(&point[1]), number(&point[2]), &it[0]));
+    }
+    for it in RECT.captures_iter(svg) {
+        let (x, y) = (number(&it[1]), number(&it[2]));
+        inside(x, y, &it[0]);
+        inside(x + number(&it[3]), y + number(&it[4]), &it[0]);
+    }
+    for it in CIRCLE.captures_iter(svg) {
+        inside(number(&it[1]), number(&it[2]), &it[0]);
+    }
+    for (left, right, y, text) in boxes(svg) {
+        inside(left, y, &text);
+        inside(right, y, &text);
+    }
+    for it in SLANTED.captures_iter(svg) {
+        let rise = width(&unescaped(&it[3]), SIZE) * std::f64::consts::FRAC_1_SQRT_2;
+        inside(number(&it[1]) + rise, number(&it[2]) - rise, &it[0]);
+    }
+}
+
+/// No two texts lie on top of each other.
+fn check_apart(svg: &str) {
+    let boxes = boxes(svg);
+    for (at, one) in boxes.iter().enumerate() {
+        for other in &boxes[at + 1..] {
+            // Letters are less high than their line.
+            let apart = one.1 <= other.0 + 0.2 || other.1 <= one.0 + 0.2 || 9.0 <= (one.2 - other.2).abs();
+            assert!(apart, "{one:?} {other:?} in {svg}");
+        }
+    }
+}
+
+fn unescaped(text: &str) -> String {
+    text.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&#39;", "'")
+        .replace("&amp;", "&")
+}
+
+/// No element but ours, each closed.
+fn check_elements(svg: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    for it in TAG.captures_iter(svg) {
+        let name = it.get(2).unwrap().as_str();
+        let known = ["svg", "title", "desc", "style", "text", "path", "polygon", "rect", "circle"];
+        assert!(known.contains(&name), "{name}");
+        match (&it[1], &it[3]) {
+            ("/", _) => assert_eq!(open.pop(), Some(name), "{svg}"),
+            (_, "") => open.push(name),
+            _ => {}
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    assert_eq!(svg.matches('<').count(), TAG.find_iter(svg).count(), "{svg}");
+    assert!(!svg.contains('\u{0}'));
+}
+
+#[test]
+fn labels_of_strangers_stay_labels() {
+    for chart in all(HOSTILE, &labels(9), &waves(9)) {
+        for place in [Place::File, Place::Page] {
+            let svg = chart.svg(place);
+            check_elements(&svg);
+            assert!(svg.contains("&lt;script&gt;") && svg.contains("role=\"img\""), "{svg}");
+        }
+    }
+}
+
+#[test]
+fn a_file_has_its_namespace_and_heading_and_a_page_asks_nobody() {
+    for chart in all("Some title", &labels(4), &waves(4)) {
+        let (file, page) = (chart.svg(Place::File), chart.svg(Place::Page));
+        assert!(
+            file.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" ")
+                && file.contains(">Some title</text>")
+        );
+        assert!(page.starts_with("<svg class=") && !page.contains("http") && !page.contains("heading\" x"));
+        assert!(
+            page.contains("<title>Some title</title><desc>") && page.contains("prefers-color-scheme:dark")
+        );
+        assert!(!page.contains("url(") && !page.contains(" id="));
+    }
+}
+
+#[test]
+fn nothing_is_outside_of_the_picture_or_on_top_of_each_other() {
+    for n in [0, 1, 2, 3, 5, 12, 30, 60] {
+        for chart in all(&HOSTILE.repeat(5), &labels(n), &waves(n)) {
+            let svg = chart.svg(Place::File);
+            check_bounds(&svg);
+            check_apart(&svg);
+        }
+    }
+}
+
+#[test]
+fn a_cut_label_keeps_the_whole_of_it() {
+    let long = "word ".repeat(60);
+    for chart in all("t", &[long.clone(), long.clone(), long.clone()], &waves(3)) {
+        if !matches!(chart, Chart::Reliability(_) | Chart::Distribution(_)) {
+            let svg = chart.svg(Place::Page);
+            assert!(svg.contains('…') && svg.contains(long.trim()), "{svg}");
+        }
+    }
+}
+
+/// Whether all numbers of a table can be read off the picture by hovering or looking.
+#[test]
+fn tables_hold_what_is_drawn() {
+    for chart in all("t", &labels(4), &[0.25, 0.5, f64::NAN, 0.875]) {
+        let (svg, table) = (chart.svg(Place::Page), chart.table());
+        assert!(
+            !table.rows.is_empty() && table.rows.iter().all(|it| it.len() == table.head.len()),
+            "{table:?}"
+        );
+        // A range that nothing lies in has no bar.
+        let drawn = table.rows.iter().filter(|row| !row[1..].iter().all(|it| it == "0"));
+        for cell in drawn.flatten().filter(|it| *it != "–") {
+            assert!(svg.contains(&escaped(cell)), "{cell} is not in {svg}");
+        }
+        assert!(!svg.contains("NaN") && !table.rows.iter().flatten().any(|it| it.contains("NaN")));
+    }
+}
+
+/// A colour of the palette, red, green and blue in linear light.
+fn colour(colours: &str, name: &str) -> [f64; 3] {
+    let start = colours.find(&format!("--{name}: ")).unwrap() + name.len() + 4;
+    [1, 3, 5].map(|at| {
+        let part = u8::from_str_radix(&colours[start + at..start + at + 2], 16).unwrap();
+        let it = f64::from(part) / 255.0;
+        if it <= 0.04045 { it / 12.92 } else { ((it + 0.055) / 1.055).powf(2.4) }
+    })
+}
+
+fn times(matrix: [[f64; 3]; 3], it: [f64; 3]) -> [f64; 3] {
+    matrix.map(|row| (0..3).map(|at| row[at] * it[at]).sum::<f64>().clamp(0.0, 1.0))
+}
+
+/// How far apart two colours look, in CIELAB.
+fn distance(one: [f64; 3], other: [f64; 3]) -> f64 {
+    let lab = |it: [f64; 3]| {
+        // To XYZ under daylight, white being 1.
+        let xyz = times([[0.4339, 0.3762, 0.1899], [0.2126, 0.7152, 0.0722], [0.0177, 0.1095, 0.8729]], it);
+        let [x, y, z] = xyz.map(|it| if 0.008_856 < it { it.cbrt() } else { 7.787 * it + 16.0 / 116.0 });
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    };
+    let (one, other) = (lab(one), lab(other));
+    (0..3).map(|at| (one[at] - other[at]).powi(2)).sum::<f64>().sqrt()
+}
+
+/// What is seen by all cones, and without those for long, middle and short waves (Machado 2009).
+const EYES: [[[f64; 3]; 3]; 4] = [
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+    [
+        [0.152_286, 1.052_583, -0.204_868],
+        [0.114_503, 0.786_281, 0.099_216],
+        [-0.003_882, -0.048_116, 1.051_998],
+    ],
+    [
+        [0.367_322, 0.860_646, -0.227_968],
+        [0.280_085, 0.672_501, 0.047_413],
+        [-0.011_820, 0.042_940, 0.968_881],
+    ],
+    [
+        [1.255_528, -0.076_749, -0.178_779],
+        [-0.078_411, 0.930_809, 0.147_602],
+        [0.004_733, 0.691_367, 0.303_900],
+    ],
+];
+
+#[test]
+fn colours_can_be_read_and_told_apart_by_everybody() {
+    let contrast = |a: [f64; 3], b: [f64; 3]| {
+        let [a, b] = [a, b].map(|it| 0.2126 * it[0] + 0.7152 * it[1] + 0.0722 * it[2]);
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    };
+    let series: Vec<String> = (0..palette::SERIES).map(|it| format!("series-{it}")).collect();
+    let series: Vec<&str> = series.iter().map(String::as_str).collect();
+    for colours in [palette::light(), palette::dark()] {
+        let colour = |name: &str| colour(&colours, name);
+        for name in ["ink", "soft", "pass", "fail", "error", "deferred", "bar"] {
+            assert!(4.5 <= contrast(colour(name), colour("card")), "{name} as text");
+        }
+        for name in ["heat", "cold"] {
+            assert!(4.5 <= contrast(colour("ink"), colour(name)), "text on {name}");
+        }
+        for name in &series {
+            assert!(3.0 <= contrast(colour(name), colour("card")), "{name} as a line");
+        }
+        let groups =
+            [(&["pass", "fail"][..], 30.0), (&["pass", "fail", "error", "deferred"], 14.0), (&series, 19.0)];
+        for (names, least) in groups {
+            for eye in EYES {
+                for (at, one) in names.iter().enumerate() {
+                    for other in &names[at + 1..] {
+                        let found = distance(times(eye, colour(one)), times(eye, colour(other)));
+                        assert!(least <= found, "{one} and {other} are {found} apart");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_are_written_short() {
+    let check = |value: f64, expected: &str| assert_eq!(measure::short(value), expected);
+    check(0.0, "0.00");
+    check(-0.001, "−0.0010");
+    check(0.634_4, "0.63");
+    check(1.0, "1.00");
+    check(120.0, "120");
+    check(1_092.27, "1092");
+    check(123_456.0, "123456");
+    check(3e9, "3.0e9");
+    check(2e-7, "2.0e−7");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn any_numbers_and_labels_make_the_same_sound_picture_twice(
+        title in ".{0,40}",
+        labels in proptest::collection::vec(".{0,60}", 0..16),
+        values in proptest::collection::vec(prop_oneof![any::<f64>(), 0.0..1.0, -500.0..500.0], 0..16),
+    ) {
+        for (chart, again) in all(&title, &labels, &values).into_iter().zip(all(&title, &labels, &values)) {
+            let svg = chart.svg(Place::File);
+            check_bounds(&svg);
+            check_apart(&svg);
+            check_elements(&svg);
+            prop_assert_eq!(svg, again.svg(Place::File));
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! Brings a judge onto the human scale, and says on labels that it did not learn from how much that helps.
+
+use serde::{Deserialize, Serialize};
+
+use super::mapping::{Mapping, Method, apply_all};
+use super::numbers::{mean, usable_pairs};
+use super::proportion::{Proportion, pass_rate};
+use super::reliability::{Reliability, reliability};
+use super::resample::{Chance, Cluster, interval};
+use super::undefined::Undefined;
+use crate::quantity::plural;
+
+/// With fewer labels, a mapping learns them by heart.
+pub const MIN_LABELS: usize = 20;
+
+const N_FOLDS: usize = 5;
+const N_BINS: usize = 10;
+const N_DRAWS: usize = 499;
+
+/// What a judge is given so that its scores mean what people mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    pub mapping: Mapping,
+    pub n_labels: usize,
+    pub proof: Proof,
+    /// The judge as it is.
+    pub before: Quality,
+    /// The judge with the mapping, on labels that the mapping did not see.
+    pub after: Quality,
+    /// By how much the Brier score is lower.
+    pub gain: Measured,
+}
+
+/// On which labels a calibration was tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Proof {
+    /// On each part, after learning from all others.
+    CrossValidated { folds: usize },
+    /// On labels kept aside.
+    HeldOut { n: usize },
+}
+
+/// A number with where it may really lie, in 95 of 100 cases.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    pub value: f64,
+    pub interval: Option<(f64, f64)>,
+}
+
+/// How well scores mean what people mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Quality {
+    pub brier: Measured,
+    pub ece: Measured,
+    /// How much higher than people it scores.
+    pub bias: Measured,
+    pub reliability: Reliability,
+}
+
+impl Calibration {
+    /// Whether the mapping is shown to bring the judge closer to people.
+    pub fn helps(&self) -> bool {
+        self.gain.interval.is_some_and(|it| 0.0 < it.0)
+    }
+
+    /// What it changed, in a sentence that promises no more than there is.
+    pub fn sentence(&self) -> String {
+        let (before, after) = (self.before.brier.value, self.after.brier.value);
+        let on = match self.proof {
+            Proof::CrossValidated { folds } => format!("cross-validated in {folds} parts"),
+            Proof::HeldOut { n } => format!("on {} kept aside", plural(n, "label")),
+        };
+        let verdict = match self.gain.interval {
+            Some((low, _)) if 0.0 < low => "the mapping helps",
+            Some((_, high)) if high < 0.0 => "the mapping does harm and should not be used",
+            _ => "it cannot be shown that the mapping helps",
+        };
+        format!("The Brier score goes from {before:.3} to {after:.3} ({on}): {verdict}.")
+    }
+}
+
+/// Learns from all labels and is tried by cross-validation. Both lists lie on 0..=1.
+pub fn calibrate(judge: &[f64], human: &[f64], method: Method, seed: u64) -> Result<Calibration, Undefined> {
+    usable_pairs(("judge score", judge), ("human score", human), MIN_LABELS)?;
+    let mapping = Mapping::fit(method, judge, human)?;
+    let mut mapped = vec![0.0; judge.len()];
+    for part in folds(judge.len(), seed) {
+        let learned = Mapping::fit(method, &pick(judge, &part.rest), &pick(human, &part.rest))?;
+        for at in part.tried {
+            mapped[at] = learned.apply(judge[at]);
+        }
+    }
+    tried(mapping, Proof::CrossValidated { folds: N_FOLDS }, judge, &mapped, human, seed)
+}
+
+/// Learns from some labels and is tried on others.
+pub fn calibrate_held_out(
+    learn: (&[f64], &[f64]),
+    kept: (&[f64], &[f64]),
+    method: Method,
+    seed: u64,
+) -> Result<Calibration, Undefined> {
+    usable_pairs(("judge score", learn.0), ("human score", learn.1), MIN_LABELS)?;
+    usable_pairs(("kept judge score", kept.0), ("kept human score", kept.1), 2)?;
+    let mapping = Mapping::fit(method, learn.0, learn.1)?;
+    let mapped = apply_all(&mapping, kept.0)?;
+    tried(mapping, Proof::HeldOut { n: kept.0.len() }, kept.0, &mapped, kept.1, seed)
+}
+
+fn tried(
+    mapping: Mapping,
+    proof: Proof,
+    judge: &[f64],
+    mapped: &[f64],
+    human: &[f64],
+    seed: u64,
+) -> Result<Calibration, Undefined> {
+    let nearer = judge.iter().zip(mapped).zip(human).map(|((j, m), h)| (j - h).powi(2) - (m - h).powi(2));
+    Ok(Calibration {
+        mapping,
+        n_labels: human.len(),
+        proof,
+        before: quality(judge, human, seed)?,
+        after: quality(mapped, human, seed)?,
+        gain: measured(nearer, seed),
+    })
+}
+
+fn quality(scores: &[f64], human: &[f64], seed: u64) -> Result<Quality, Undefined> {
+    let pairs = || scores.iter().zip(human);
+    let reliability = reliability(scores, human, N_BINS)?;
+    Ok(Quality {
+        brier: measured(pairs().map(|(s, h)| (s - h).powi(2)), seed),
+        ece: Measured { value: reliability.ece, interval: Some(ece_interval(scores, human, seed)) },
+        bias: measured(pairs().map(|(s, h)| s - h), seed),
+        reliability,
+    })
+}
+
+fn measured(values: impl Iterator<Item = f64>, seed: u64) -> Measured {
+    let values: Vec<f64> = values.collect();
+    let clusters: Vec<Cluster> = values.iter().map(|it| Cluster { sum: *it, n: 1.0 }).collect();
+    Measured { value: mean(&values), interval: interval(&clusters, seed) }
+}
+
+/// From drawing the labels again.
+fn ece_interval(scores: &[f64], human: &[f64], seed: u64) -> (f64, f64) {
+    let n = scores.len();
+    let mut chance = Chance::new(seed);
+    let mut drawn: Vec<f64> = (0..N_DRAWS)
+        .map(|_| {
+            let mut off = [0.0; N_BINS];
+            for _ in 0..n {
+                let at = chance.below(n);
+                off[((scores[at] * N_BINS as f64) as usize).min(N_BINS - 1)] += scores[at] - human[at];
+            }
+            off.iter().map(|it| it.abs()).sum::<f64>() / n as f64
+        })
+        .collect();
+    drawn.sort_by(f64::total_cmp);
+    (drawn[N_DRAWS / 40], drawn[N_DRAWS - 1 - N_DRAWS / 40])
+}
+
+/// A part of the labels to try on, and the rest to learn from.
+struct Fold {
+    tried: Vec<usize>,
+    rest: Vec<usize>,
+}
+
+fn folds(n: usize, seed: u64) -> Vec<Fold> {
+    let order = Chance::new(seed).order(n);
+    let part = |fold: usize| {
+        let (tried, rest): (Vec<_>, Vec<_>) = order.iter().enumerate().partition(|it| it.0 % N_FOLDS == fold);
+        let places = |it: Vec<(usize, &usize)>| it.into_iter().map(|it| *it.1).collect();
+        Fold { tried: places(tried), rest: places(rest) }
+    };
+    (0..N_FOLDS).map(part).collect()
+}
+
+fn pick<T: Copy>(values: &[T], at: &[usize]) -> Vec<T> {
+    at.iter().map(|it| values[*it]).collect()
+}
+
+/// A pass mark for the judge's scores, and how often it decides as people do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Threshold {
+    pub threshold: f64,
+    /// With the pass mark there was.
+    pub before: Decisions,
+    /// Cross-validated.
+    pub after: Decisions,
+}
+
+/// How a judge decides beside people.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Decisions {
+    pub accuracy: Proportion,
+    /// Of what people pass.
+    pub sensitivity: Proportion,
+    /// Of what people fail.
+    pub specificity: Proportion,
+}
+
+/// The pass mark with the best balance of both kinds of mistakes; `current` is kept where nothing is better.
+pub fn threshold(judge: &[f64], human: &[bool], current: f64, seed: u64) -> Result<Threshold, Undefined> {
+    let as_scores: Vec<f64> = human.iter().map(|it| f64::from(u8::from(*it))).collect();
+    usable_pairs(("judge score", judge), ("human label", &as_scores), MIN_LABELS)?;
+    let mut passes = vec![false; judge.len()];
+    for part in folds(judge.len(), seed) {
+        let learned = best_threshold(&pick(judge, &part.rest), &pick(human, &part.rest), current)?;
+        for at in part.tried {
+            passes[at] = learned <= judge[at];
+        }
+    }
+    let as_it_is: Vec<bool> = judge.iter().map(|it| current <= *it).collect();
+    Ok(Threshold {
+        threshold: best_threshold(judge, human, current)?,
+        before: decisions(&as_it_is, human)?,
+        after: decisions(&passes, human)?,
+    })
+}
+
+fn best_threshold(judge: &[f64], human: &[bool], current: f64) -> Result<f64, Undefined> {
+    let mut order: Vec<usize> = (0..judge.len()).collect();
+    order.sort_by(|a, b| judge[*a].total_cmp(&judge[*b]));
+    let passes = human.iter().filter(|it| **it).count() as f64;
+    let fails = human.len() as f64 - passes;
+    if passes == 0.0 || fails == 0.0 {
+        return Undefined::because("all labels are equal, so that any pass mark is as good as another");
+    }
+    let under = |mark: f64| order.partition_point(|it| judge[*it] < mark);
+    let mut lost = vec![(0.0, 0.0); order.len() + 1];
+    for (at, item) in order.iter().enumerate() {
+        let (passed, failed) = lost[at];
+        lost[at + 1] = if human[*item] { (passed + 1.0, failed) } else { (passed, failed + 1.0) };
+    }
+    // Balanced accuracy, when so many lie under the mark.
+    let worth = |n: usize| (1.0 - lost[n].0 / passes) + lost[n].1 / fails;
+    let mut best = (worth(under(current)), current);
+    for pair in order.windows(2) {
+        let mark = f64::midpoint(judge[pair[0]], judge[pair[1]]);
+        let found = worth(under(mark));
+        let nearer = (mark - current).abs() < (best.1 - current).abs();
+        if best.0 + 1e-12 < found || (best.0 - 1e-12 < found && nearer) {
+            best = (found, mark);
+        }
+    }
+    Ok(best.1)
+}
+
+fn decisions(judge: &[bool], human: &[bool]) -> Result<Decisions, Undefined> {
+    let count = |wanted: &dyn Fn(bool, bool) -> bool| {
+        judge.iter().zip(human).filter(|it| wanted(*it.0, *it.1)).count()
+    };
+    Ok(Decisions {
+        accuracy: pass_rate(count(&|j, h| j == h), judge.len())?,
+        sensitivity: pass_rate(count(&|j, h| j && h), count(&|_, h| h))?,
+        specificity: pass_rate(count(&|j, h| !j && !h), count(&|_, h| !h))?,
+    })
+}
+
+/// Labelled examples to show the judge, and those that are left to try it on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Anchors {
+    pub chosen: Vec<usize>,
+    /// An anchor is known to the judge and proves nothing.
+    pub rest: Vec<usize>,
+}
+
+/// Takes from each level of the human scale in turn, the ends first, what the judge gets most wrong: what it
+/// gets right already teaches nothing. At most half of the labels become anchors.
+pub fn anchors(judge: &[f64], human: &[f64], n: usize) -> Result<Anchors, Undefined> {
+    usable_pairs(("judge score", judge), ("human score", human), 1)?;
+    if judge.len() < 2 * n {
+        return Undefined::because(format!(
+            "{} leave too few of {} to try the judge on",
+            plural(n, "anchor"),
+            plural(judge.len(), "label")
+        ));
+    }
+    let mut levels = levels(human);
+    let off = |it: usize| (judge[it] - human[it]).abs();
+    for level in &mut levels {
+        level.sort_by(|a, b| off(*a).total_cmp(&off(*b)).then(b.cmp(a)));
+    }
+    let mut chosen = Vec::new();
+    while chosen.len() < n {
+        for level in &mut levels {
+            chosen.extend(level.pop().filter(|_| chosen.len() < n));
+        }
+    }
+    let rest = (0..judge.len()).filter(|it| !chosen.contains(it)).collect();
+    Ok(Anchors { chosen, rest })
+}
+
+/// Items by what people say of them: by each value of a short scale, or else in fifths of the range.
+fn levels(human: &[f64]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..human.len()).collect();
+    order.sort_by(|a, b| human[*a].total_cmp(&human[*b]));
+    let (low, high) = (human[order[0]], human[order[order.len() - 1]]);
+    let by_value: Vec<Vec<usize>> =
+        order.chunk_by(|a, b| human[*a].total_cmp(&human[*b]).is_eq()).map(<[usize]>::to_vec).collect();
+    let fifth = |it: &usize| (5.0 * (human[*it] - low) / (high - low)).min(4.0) as usize;
+    let from_low: Vec<Vec<usize>> = if by_value.len() <= 7 {
+        by_value
+    } else {
+        order.chunk_by(|a, b| fifth(a) == fifth(b)).map(<[usize]>::to_vec).collect()
+    };
+    let n = from_low.len();
+    (0..n)
+        .map(|it| if it % 2 == 0 { it / 2 } else { n - 1 - it / 2 })
+        .map(|it| from_low[it].clone())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// People pass what is good; the judge is too mild: it scores 0.5 + quality / 2.
+    fn labels(n: usize, seed: u64) -> (Vec<f64>, Vec<f64>) {
+        let mut chance = Chance::new(seed);
+        let item = |_| {
+            let quality = chance.unit();
+            (0.5 + quality / 2.0, if chance.unit() < quality { 1.0 } else { 0.0 })
+        };
+        (0..n).map(item).unzip()
+    }
+
+    #[test]
+    fn a_mild_judge_is_brought_onto_the_human_scale() {
+        let (judge, human) = labels(300, 4);
+        for method in [Method::Isotonic, Method::Platt] {
+            let found = calibrate(&judge, &human, method, 1).unwrap();
+            assert!(found.helps() && found.sentence().ends_with("the mapping helps."), "{found:?}");
+            assert!(found.after.ece.value < found.before.ece.value / 2.0, "{method:?} {:?}", found.after.ece);
+            assert!(0.2 < found.before.bias.value && found.after.bias.value.abs() < 0.05);
+            assert_eq!(found, calibrate(&judge, &human, method, 1).unwrap());
+            let back: Calibration = serde_json::from_str(&serde_json::to_string(&found).unwrap()).unwrap();
+            assert_eq!(back, found);
+        }
+        let (kept_judge, kept_human) = labels(200, 9);
+        let kept =
+            calibrate_held_out((&judge, &human), (&kept_judge, &kept_human), Method::Platt, 1).unwrap();
+        assert!(kept.helps() && kept.sentence().contains("on 200 labels kept aside"));
+    }
+
+    #[test]
+    fn a_mapping_that_only_learns_by_heart_does_not_help() {
+        // Labels that have nothing to do with the judge, who already says what is true of all.
+        let mut chance = Chance::new(1);
+        let judge: Vec<f64> = (0..60).map(|_| 0.45 + 0.1 * chance.unit()).collect();
+        let human: Vec<f64> = (0..60).map(|_| if chance.unit() < 0.5 { 1.0 } else { 0.0 }).collect();
+        let found = calibrate(&judge, &human, Method::Isotonic, 1).unwrap();
+        let by_heart: Vec<f64> = judge.iter().map(|it| found.mapping.apply(*it)).collect();
+        let learned = reliability(&by_heart, &human, N_BINS).unwrap().brier;
+        assert!(learned < found.before.brier.value && !found.helps(), "{learned} {}", found.sentence());
+    }
+
+    #[test]
+    fn what_cannot_be_calibrated_is_said() {
+        let check = |judge: &[f64], human: &[f64], expected: &str| {
+            let found = calibrate(judge, human, Method::Isotonic, 1).unwrap_err();
+            assert!(found.to_string().contains(expected), "{found}");
+        };
+        check(&[0.5], &[1.0], "at least 20");
+        check(&[0.5; 30], &[1.0; 30], "same score to everything");
+        check(&[0.5; 30], &[1.0; 29], "cannot be paired");
+        check(&[f64::NAN; 30], &[1.0; 30], "judge score 1 is not a number");
+        let rising: Vec<f64> = (0..30).map(f64::from).collect();
+        check(&rising, &rising, "not on 0..=1");
+        assert!(
+            threshold(&rising, &[true; 30], 0.5, 1).unwrap_err().to_string().contains("all labels are equal")
+        );
+    }
+
+    #[test]
+    fn the_pass_mark_moves_to_where_people_have_theirs() {
+        let (judge, _) = labels(200, 3);
+        let human: Vec<bool> = judge.iter().map(|it| 0.8 <= *it).collect();
+        let found = threshold(&judge, &human, 0.5, 1).unwrap();
+        assert!((found.threshold - 0.8).abs() < 0.02, "{}", found.threshold);
+        assert!(found.before.accuracy.rate < 0.5 && 0.95 < found.after.accuracy.rate);
+        let kept = threshold(&judge, &human, 0.8, 1).unwrap();
+        assert!((kept.threshold - 0.8).abs() < 1e-12);
+    }
+
+    #[test]
+    fn anchors_cover_the_scale_and_are_not_tried_on() {
+        let human = [0.0, 0.0, 0.5, 0.5, 1.0, 1.0, 1.0, 0.0];
+        let judge = [0.1, 0.6, 0.5, 0.9, 1.0, 0.3, 0.9, 0.0];
+        let found = anchors(&judge, &human, 3).unwrap();
+        assert_eq!((found.chosen, found.rest), (vec![1, 5, 3], vec![0, 2, 4, 6, 7]));
+        assert_eq!(anchors(&judge, &human, 4).unwrap().chosen, [1, 5, 3, 0]);
+        assert!(anchors(&judge, &human, 5).unwrap_err().to_string().contains("too few"));
+        let many: Vec<f64> = (0..40).map(|it| f64::from(it) / 39.0).collect();
+        assert_eq!(anchors(&many, &many, 5).unwrap().chosen.len(), 5);
+    }
+}

@@ -1,0 +1,510 @@
+//! Intervals, tests, corrections and calibrations on inputs as reference packages take them.
+//!
+//! No other file knows these keys.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+
+use super::bootstrap::{Statistic, bootstrap};
+use super::boundary::{NormalMixture, Sides, Stitched};
+use super::effect::cohen_h;
+use super::mapping::{isotonic, logistic, smoothed};
+use super::paired::{Zeros, mcnemar, paired_t, sign_p, signed_ranks};
+use super::pass_k::{Tried, pass_k};
+use super::power::{Aim, n_pairs, n_per_group, n_per_group_shares, n_per_group_shares_normal};
+use super::ppi::{Alternative, prediction_powered};
+use super::proportion::{ProportionMethod, proportion};
+use super::rogan_gladen::{Confusion, corrected_rate};
+use super::sample::{Stratum, hajek, kish, stratified, weighted_mean};
+use super::sequence::{Bound, Sequence};
+use super::several::{Adjustment, adjust, friedman};
+use super::undefined::Undefined;
+
+/// The answer to a named question; `None` for a name that is not ours.
+pub(super) fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
+    let input = Input(input);
+    Some(match name {
+        "proportion_ci" => proportions(input),
+        "bootstrap_ci" => bootstraps(input),
+        "mcnemar" => changes(input),
+        "wilcoxon" => pairs(input),
+        "friedman" => agents(input),
+        "multiple_comparisons" => adjusted(input),
+        "survey_weights" => survey(input),
+        "ppi" => powered(input),
+        "rogan_gladen" => corrected(input),
+        "isotonic" => rising(input),
+        "platt" => curve(input),
+        "confidence_sequence" => sequence(input),
+        "power" => samples(input),
+        "pass_k" => trials(input),
+        _ => return None,
+    })
+}
+
+/// An input, and what is said when a part of it is not there.
+#[derive(Clone, Copy)]
+struct Input<'a>(&'a Json);
+
+impl<'a> Input<'a> {
+    /// Under the first of these names that is there.
+    fn any(self, keys: &[&str]) -> Option<&'a Json> {
+        keys.iter().map(|it| &self.0[*it]).find(|it| !it.is_null())
+    }
+
+    fn has(self, key: &str) -> bool {
+        !self.0[key].is_null()
+    }
+
+    fn numbers(self, keys: &[&str]) -> Result<Vec<f64>, Undefined> {
+        match self.any(keys) {
+            Some(list) => numbers(keys[0], list),
+            None => Undefined::because(format!("there is no `{}`", keys[0])),
+        }
+    }
+
+    fn number(self, key: &str) -> Result<f64, Undefined> {
+        self.0[key].as_f64().ok_or_else(|| Undefined(format!("`{key}` is not a number")))
+    }
+
+    fn number_or(self, key: &str, default: f64) -> Result<f64, Undefined> {
+        if self.has(key) { self.number(key) } else { Ok(default) }
+    }
+
+    fn count(self, key: &str) -> Result<usize, Undefined> {
+        count(key, &self.0[key])
+    }
+
+    fn alpha(self) -> Result<f64, Undefined> {
+        if self.has("conf") { Ok(1.0 - self.number("conf")?) } else { self.number_or("alpha", 0.05) }
+    }
+
+    fn text(self, key: &str) -> &'a str {
+        self.0[key].as_str().unwrap_or_default()
+    }
+}
+
+fn numbers(name: &str, list: &Json) -> Result<Vec<f64>, Undefined> {
+    let Some(items) = list.as_array() else {
+        return Undefined::because(format!("`{name}` is not a list of numbers"));
+    };
+    let number = |(at, it): (usize, &Json)| match it {
+        Json::Bool(it) => Ok(f64::from(u8::from(*it))),
+        _ => it.as_f64().ok_or_else(|| Undefined(format!("value {} of `{name}` is not a number", at + 1))),
+    };
+    items.iter().enumerate().map(number).collect()
+}
+
+/// A whole number, also when it is written as 3.0.
+fn count(name: &str, value: &Json) -> Result<usize, Undefined> {
+    match value.as_f64() {
+        Some(it) if 0.0 <= it && it.fract() == 0.0 => Ok(it as usize),
+        _ => Undefined::because(format!("`{name}` is not a count")),
+    }
+}
+
+fn proportions(input: Input<'_>) -> Result<Json, Undefined> {
+    let (k, n, alpha) = (input.count("k")?, input.count("n")?, input.alpha()?);
+    let of = |method| proportion(k, n, alpha, method).map(|it| it.interval);
+    Ok(json!({
+        "wilson": of(ProportionMethod::Wilson)?,
+        "agresti_coull": of(ProportionMethod::AgrestiCoull)?,
+        "beta": of(ProportionMethod::ClopperPearson)?,
+        "jeffreys": of(ProportionMethod::Jeffreys)?,
+        "normal": of(ProportionMethod::Wald)?,
+    }))
+}
+
+fn bootstraps(input: Input<'_>) -> Result<Json, Undefined> {
+    let statistic = match input.text("statistic") {
+        "" | "mean" => Statistic::Mean,
+        "median" => Statistic::Median,
+        other => return Undefined::because(format!("`{other}` is not a statistic that can be drawn again")),
+    };
+    let n_draws = if input.has("resamples") { input.count("resamples")? } else { 9_999 };
+    let seed = if input.has("seed") { input.count("seed")? as u64 } else { 0 };
+    let found = bootstrap(&input.numbers(&["x"])?, statistic, input.alpha()?, n_draws, seed)?;
+    Ok(json!({
+        "percentile": found.percentile,
+        "bca": found.bca,
+        "basic": found.basic,
+        "bca_acceleration_exact": found.acceleration,
+        "jackknife_se_exact": found.jackknife_se,
+    }))
+}
+
+fn changes(input: Input<'_>) -> Result<Json, Undefined> {
+    let cell = |row: usize, column: usize| count("table", &input.0["table"][row][column]);
+    let found = mcnemar(cell(0, 1)?, cell(1, 0)?);
+    Ok(json!({
+        "exact_p": found.exact_p,
+        "exact_stat": found.statistic,
+        "mid_p": found.mid_p,
+        "chi2_corrected": found.chi2_corrected,
+        "p_corrected": found.p_corrected,
+        "chi2_uncorrected": found.chi2_uncorrected,
+        "p_uncorrected": found.p_uncorrected,
+    }))
+}
+
+fn pairs(input: Input<'_>) -> Result<Json, Undefined> {
+    let (a, b) = (input.numbers(&["a", "x"])?, input.numbers(&["b", "y"])?);
+    let dropped = signed_ranks(&a, &b, Zeros::Dropped)?;
+    let ranked = signed_ranks(&a, &b, Zeros::Ranked)?;
+    let student = paired_t(&a, &b).ok();
+    Ok(json!({
+        "stat": dropped.statistic,
+        "p_exact": dropped.p_exact,
+        "rank_biserial": dropped.rank_biserial,
+        "wilcox_zero": {
+            "stat": dropped.statistic,
+            "p_normal_approx": dropped.p_normal,
+            "p_normal_approx_continuity": dropped.p_normal_continuity,
+        },
+        "pratt_zero": {
+            "stat": ranked.statistic,
+            "p_normal_approx": ranked.p_normal,
+            "p_normal_approx_continuity": ranked.p_normal_continuity,
+        },
+        "paired_t": student.map(|it| json!({ "t": it.t, "p": it.p, "ci95_of_difference": it.interval })),
+        "sign_test_p": sign_p(&a, &b)?,
+    }))
+}
+
+fn agents(input: Input<'_>) -> Result<Json, Undefined> {
+    let Some(rows) = input.0["agents"].as_array() else {
+        return Undefined::because("there is no `agents`");
+    };
+    let rows: Vec<Vec<f64>> = rows.iter().map(|it| numbers("agents", it)).collect::<Result<_, _>>()?;
+    let found = friedman(&rows)?;
+    Ok(json!({ "stat": found.statistic, "p": found.p }))
+}
+
+fn adjusted(input: Input<'_>) -> Result<Json, Undefined> {
+    let adjustment = match input.text("method") {
+        "bonferroni" => Adjustment::Bonferroni,
+        "sidak" => Adjustment::Sidak,
+        "holm" => Adjustment::Holm,
+        "holm-sidak" => Adjustment::HolmSidak,
+        "simes-hochberg" | "hochberg" => Adjustment::Hochberg,
+        "hommel" => Adjustment::Hommel,
+        "fdr_bh" | "BH" | "benjamini-hochberg" => Adjustment::BenjaminiHochberg,
+        "fdr_by" | "BY" | "benjamini-yekutieli" => Adjustment::BenjaminiYekutieli,
+        other => return Undefined::because(format!("`{other}` is not an adjustment that is known here")),
+    };
+    let alpha = input.alpha()?;
+    let values = adjust(&input.numbers(&["p"])?, adjustment)?;
+    let reject: Vec<bool> = values.iter().map(|it| *it <= alpha).collect();
+    Ok(json!({ "p_adjusted": values, "reject": reject }))
+}
+
+fn survey(input: Input<'_>) -> Result<Json, Undefined> {
+    if let Some(strata) = input.0["strata"].as_array().filter(|it| it.iter().all(Json::is_object)) {
+        return by_stratum(strata);
+    }
+    let Some(values) = input.any(&["y", "x", "values"]) else {
+        return Ok(json!(kish(&input.numbers(&["weights"])?)?));
+    };
+    let values = numbers("y", values)?;
+    let found = if let Some(probabilities) = input.any(&["probabilities", "pi", "inclusion_probabilities"]) {
+        hajek(&values, &numbers("probabilities", probabilities)?)?
+    } else {
+        let (strata, fractions) = sampled_from(input, values.len())?;
+        weighted_mean(&values, &input.numbers(&["weights", "w"])?, &strata, &fractions, input.alpha()?)?
+    };
+    Ok(with_ci(json!(found)))
+}
+
+fn by_stratum(strata: &[Json]) -> Result<Json, Undefined> {
+    let stratum = |(at, it): (usize, &Json)| {
+        let it = Input(it);
+        let population = it.any(&["population", "N", "size"]).unwrap_or(&Json::Null);
+        Ok(Stratum {
+            name: it
+                .any(&["name", "stratum"])
+                .and_then(Json::as_str)
+                .map_or_else(|| (at + 1).to_string(), str::to_owned),
+            population: count("population", population)?,
+            scores: it.numbers(&["y", "values", "scores", "x", "sample"])?,
+            n_errors: if it.has("n_errors") { it.count("n_errors")? } else { 0 },
+        })
+    };
+    let strata: Vec<Stratum> = strata.iter().enumerate().map(stratum).collect::<Result<_, _>>()?;
+    Ok(with_ci(json!(stratified(&strata)?)))
+}
+
+/// For each value its stratum, and the share of that stratum which was drawn.
+fn sampled_from(input: Input<'_>, n: usize) -> Result<(Vec<usize>, Vec<f64>), Undefined> {
+    let names: Vec<String> = match input.any(&["strata", "stratum"]).and_then(Json::as_array) {
+        Some(names) => {
+            names.iter().map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect()
+        }
+        None => vec![String::new(); n],
+    };
+    let mut members: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in &names {
+        *members.entry(name).or_default() += 1;
+    }
+    let populations = input.any(&["population", "N", "fpc"]);
+    let drawn = |name: &String| -> Result<f64, Undefined> {
+        let population = match populations {
+            None => return Ok(0.0),
+            Some(Json::Object(map)) => map.get(name).unwrap_or(&Json::Null),
+            Some(one) => one,
+        };
+        match count("population", population)? {
+            n if n < members[name.as_str()] => {
+                Undefined::because(format!("more than all {n} of `{name}` were drawn"))
+            }
+            n => Ok(members[name.as_str()] as f64 / n as f64),
+        }
+    };
+    let fractions = names.iter().map(drawn).collect::<Result<_, _>>()?;
+    let place = |name: &String| members.keys().position(|it| it == name).unwrap_or_default();
+    Ok((names.iter().map(place).collect(), fractions))
+}
+
+fn with_ci(mut found: Json) -> Json {
+    found["ci"] = found["interval"].clone();
+    found
+}
+
+fn powered(input: Input<'_>) -> Result<Json, Undefined> {
+    let unlabelled = match &input.0["Yhat_unlabeled_counts"] {
+        Json::Null => input.numbers(&["Yhat_unlabeled"])?,
+        counts => [vec![1.0; count("ones", &counts["ones"])?], vec![0.0; count("zeros", &counts["zeros"])?]]
+            .concat(),
+    };
+    let found =
+        prediction_powered(&input.numbers(&["Y"])?, &input.numbers(&["Yhat"])?, &unlabelled, input.alpha()?)?;
+    let mut answer = json!({
+        "classical_mean": found.human.mean,
+        "classical_ci": found.human.interval,
+        "judge_only_mean": found.naive,
+        "ppi_lambda1": { "point": found.ppi.mean, "ci": found.ppi.interval, "se": found.ppi.se },
+        "ppi_plus_plus": {
+            "point": found.ppi_plus_plus.mean, "ci": found.ppi_plus_plus.interval, "se": found.ppi_plus_plus.se,
+        },
+        "lambda_unclipped": found.lambda_unclipped,
+        "lambda": found.lambda,
+        "labels_to_halve": found.labels_to_halve,
+        "warning": found.warning,
+    });
+    if input.has("null") {
+        let alternative = match input.text("alternative") {
+            "" | "two-sided" => Alternative::TwoSided,
+            "larger" | "greater" => Alternative::Larger,
+            "smaller" | "less" => Alternative::Smaller,
+            other => return Undefined::because(format!("`{other}` is not an alternative")),
+        };
+        answer["p"] = json!(found.p_value(input.number("null")?, alternative));
+    }
+    Ok(answer)
+}
+
+fn corrected(input: Input<'_>) -> Result<Json, Undefined> {
+    let labels = Confusion {
+        true_pass: input.count("tp")?,
+        false_fail: input.count("fn")?,
+        true_fail: input.count("tn")?,
+        false_pass: input.count("fp")?,
+    };
+    let found = corrected_rate(input.count("judge_pass")?, input.count("n_judged")?, labels, input.alpha()?)?;
+    Ok(json!({
+        "apparent": found.apparent,
+        "sensitivity": found.sensitivity,
+        "specificity": found.specificity,
+        "corrected_unclipped": found.unclipped,
+        "corrected": found.corrected,
+        "se_delta": found.se,
+        "ci": found.interval,
+        "labels_to_halve": found.labels_to_halve,
+        "warnings": found.warnings,
+    }))
+}
+
+fn rising(input: Input<'_>) -> Result<Json, Undefined> {
+    let (x, y) = (input.numbers(&["x", "score"])?, input.numbers(&["y", "label"])?);
+    let weights = match input.any(&["w", "weights"]) {
+        Some(weights) => numbers("w", weights)?,
+        None => vec![1.0; x.len()],
+    };
+    let found = isotonic(&x, &y, &weights)?;
+    let at = |places: &[f64]| places.iter().map(|it| found.at(*it)).collect::<Vec<f64>>();
+    let mut answer = json!({
+        "x_thresholds": found.x,
+        "y_thresholds": found.y,
+        "fitted_at_inputs": at(&x),
+        "fitted": at(&x),
+    });
+    if input.has("predict_at") {
+        answer["predicted"] = json!(at(&input.numbers(&["predict_at"])?));
+    }
+    Ok(answer)
+}
+
+fn curve(input: Input<'_>) -> Result<Json, Undefined> {
+    let (x, labels) = (input.numbers(&["score", "x"])?, input.numbers(&["label", "y"])?);
+    let targets = if input.has("targets") { smoothed(&labels) } else { labels };
+    let found = logistic(&x, &targets)?;
+    Ok(json!({
+        "intercept": found.intercept,
+        "slope": found.slope,
+        // Platt writes it with the signs turned.
+        "a": -found.slope,
+        "b": -found.intercept,
+        "p_at_0.5": found.at(0.5),
+    }))
+}
+
+fn sequence(input: Input<'_>) -> Result<Json, Undefined> {
+    let alpha = input.alpha()?;
+    if input.has("v") {
+        return Ok(json!({ "bound": boundary(input, alpha)? }));
+    }
+    let method = input.text("method");
+    let bound = if ["bern", "eb"].iter().any(|it| method.contains(it)) {
+        Bound::EmpiricalBernstein
+    } else {
+        Bound::Hoeffding
+    };
+    let intersect = input.0["running_intersection"].as_bool().unwrap_or(false);
+    let mut sequence = Sequence::new(bound, alpha)?;
+    let mut steps = Vec::new();
+    for value in input.numbers(&["x"])? {
+        sequence.push(value)?;
+        steps.push(if intersect { sequence.interval() } else { sequence.now() });
+    }
+    let at: Vec<usize> = match input.0["at_n"].as_array() {
+        Some(list) => list.iter().map(|it| count("at_n", it)).collect::<Result<_, _>>()?,
+        None => (1..=steps.len()).collect(),
+    };
+    let asked = at.iter().map(|it| it.checked_sub(1).and_then(|it| steps.get(it)).copied());
+    let Some(asked) = asked.collect::<Option<Vec<(f64, f64)>>>() else {
+        return Undefined::because(format!("there are only {} values", steps.len()));
+    };
+    let (lower, upper): (Vec<f64>, Vec<f64>) = asked.into_iter().unzip();
+    Ok(json!({ "lower": lower, "upper": upper }))
+}
+
+fn boundary(input: Input<'_>, alpha: f64) -> Result<Vec<f64>, Undefined> {
+    let v = input.numbers(&["v"])?;
+    if input.has("v_opt") {
+        let one_sided = input.0["is_one_sided"].as_bool().unwrap_or(true);
+        let boundary = NormalMixture {
+            alpha,
+            v_opt: input.number("v_opt")?,
+            alpha_opt: input.number_or("alpha_opt", 0.05)?,
+            sides: if one_sided { Sides::Above } else { Sides::Both },
+        };
+        return v.into_iter().map(|it| boundary.at(it)).collect();
+    }
+    let boundary = Stitched {
+        c: input.number_or("c", 0.0)?,
+        s: input.number_or("s", 1.4)?,
+        eta: input.number_or("eta", 2.0)?,
+        ..Stitched::new(alpha, input.number("v_min")?)
+    };
+    v.into_iter().map(|it| boundary.at(it)).collect()
+}
+
+fn samples(input: Input<'_>) -> Result<Json, Undefined> {
+    let aim = Aim { alpha: input.alpha()?, power: input.number_or("power", 0.8)? };
+    if input.has("p1") {
+        let (first, second) = (input.number("p1")?, input.number("p2")?);
+        return Ok(json!({
+            "cohen_h": cohen_h(first, second)?.abs(),
+            "n_per_group_arcsine": n_per_group_shares(first, second, aim)?,
+            "n_per_group_normal_unpooled": n_per_group_shares_normal(first, second, aim)?,
+        }));
+    }
+    let d = match input.any(&["effect_size_d", "effect_size", "d"]) {
+        Some(it) => it.as_f64().ok_or_else(|| Undefined("the effect size is not a number".to_owned()))?,
+        None => return Undefined::because("there is no effect size"),
+    };
+    if ["paired", "one"].iter().any(|it| input.text("test").contains(it)) {
+        let n = n_pairs(d, aim)?;
+        return Ok(json!({ "n_pairs": n, "n": n }));
+    }
+    Ok(json!({ "n_per_group": n_per_group(d, aim)? }))
+}
+
+fn trials(input: Input<'_>) -> Result<Json, Undefined> {
+    const OF: &str = "successes_per_task_of_";
+    let fixed = input
+        .0
+        .as_object()
+        .and_then(|map| map.iter().find_map(|(key, it)| Some((key.strip_prefix(OF)?, it))));
+    let tasks: Vec<Tried> = if let Some((n, passed)) = fixed {
+        let n = n.parse().map_err(|_| Undefined(format!("`{OF}{n}` does not end in a count")))?;
+        let task = |it: f64| count(OF, &json!(it)).map(|passed| Tried { n, passed });
+        numbers(OF, passed)?.into_iter().map(task).collect::<Result<_, _>>()?
+    } else {
+        let Some(tasks) = input.0["trials_per_task"].as_array() else {
+            return Undefined::because("there is no `trials_per_task`");
+        };
+        let task = |it: &Json| Ok(Tried { n: count("n", &it["n"])?, passed: count("c", &it["c"])? });
+        tasks.iter().map(task).collect::<Result<_, _>>()?
+    };
+    let most = tasks.iter().map(|it| it.n).max().unwrap_or(0);
+    let ks: Vec<usize> = match &input.0["k"] {
+        Json::Null => (1..=most).collect(),
+        Json::Array(list) => list.iter().map(|it| count("k", it)).collect::<Result<_, _>>()?,
+        one => vec![count("k", one)?],
+    };
+    if ks.is_empty() {
+        return Undefined::because("there is no trial");
+    }
+    let found = ks.into_iter().map(|it| pass_k(&tasks, it)).collect::<Result<Vec<_>, _>>()?;
+    let list = |of: &dyn Fn(&super::pass_k::PassK) -> f64| found.iter().map(of).collect::<Vec<f64>>();
+    Ok(json!({ "pass@k": list(&|it| it.any), "pass^k": list(&|it| it.all) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_that_cannot_be_answered_is_answered_with_a_sentence() {
+        let check = |name: &str, input: Json, expected: &str| {
+            let found = compute(name, &input).unwrap().unwrap_err();
+            assert!(found.to_string().contains(expected), "{name}: {found}");
+        };
+        check("proportion_ci", json!({ "k": 0, "n": 0 }), "there is no case");
+        check("proportion_ci", json!({ "k": 1.5, "n": 2 }), "`k` is not a count");
+        check("bootstrap_ci", json!({ "x": [1.0] }), "only 1 value");
+        check("bootstrap_ci", json!({}), "there is no `x`");
+        check("wilcoxon", json!({ "a": [1, 2], "b": [1, 2] }), "no pair differs");
+        check("wilcoxon", json!({ "a": [1, null], "b": [1, 2] }), "value 2 of `a` is not a number");
+        check("friedman", json!({ "agents": [[1], [2]] }), "at least three");
+        check("multiple_comparisons", json!({ "p": [0.1], "method": "luck" }), "`luck`");
+        check("survey_weights", json!({ "weights": [0, 0] }), "all weights are zero");
+        check("ppi", json!({ "Y": [1], "Yhat": [1], "Yhat_unlabeled": [1, 0] }), "only 1 human label");
+        check(
+            "rogan_gladen",
+            json!({ "judge_pass": 1, "n_judged": 2, "tp": 1, "fn": 1, "tn": 1, "fp": 1 }),
+            "chance",
+        );
+        check("isotonic", json!({ "x": [], "y": [] }), "there is no x");
+        check("platt", json!({ "score": [1, 2], "label": [1, 1] }), "all labels are equal");
+        check("confidence_sequence", json!({ "x": [2.0] }), "not on 0..=1");
+        check("power", json!({ "effect_size_d": 0 }), "difference of nothing");
+        check("pass_k", json!({ "trials_per_task": [{ "n": 2, "c": 1 }], "k": [3] }), "no task has 3 trials");
+        assert!(compute("bradley_terry", &json!({})).is_none());
+    }
+
+    #[test]
+    fn samples_are_given_by_stratum_or_by_value() {
+        let by_stratum = json!({ "strata": [{ "N": 60, "y": [1, 2, 3] }, { "N": 40, "y": [5, 7] }] });
+        let by_value = json!({
+            "y": [1, 2, 3, 5, 7], "weights": [20, 20, 20, 20, 20], "strata": ["a", "a", "a", "b", "b"],
+            "population": { "a": 60, "b": 40 },
+        });
+        let found = [by_stratum, by_value].map(|it| compute("survey_weights", &it).unwrap().unwrap());
+        for key in ["mean", "se"] {
+            let [a, b] = [&found[0], &found[1]].map(|it| it[key].as_f64().unwrap());
+            assert!((a - b).abs() < 1e-12, "{key}: {a} {b}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What is asked of numbers before anything is computed from them, and their moments.
+
+use super::undefined::Undefined;
+use crate::quantity::plural;
+
+/// All of them are numbers, and there are enough.
+pub(super) fn usable(what: &str, values: &[f64], at_least: usize) -> Result<(), Undefined> {
+    if let Some(at) = values.iter().position(|it| !it.is_finite()) {
+        return Undefined::because(format!("{what} {} is not a number", at + 1));
+    }
+    match values.len() {
+        0 if 0 < at_least => Undefined::because(format!("there is no {what}")),
+        n if n < at_least => Undefined::because(format!(
+            "there {} only {}, and at least {at_least} are needed",
+            if n == 1 { "is" } else { "are" },
+            plural(n, what)
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Two lists that belong together, item by item.
+pub(super) fn usable_pairs(
+    (left_name, left): (&str, &[f64]),
+    (right_name, right): (&str, &[f64]),
+    at_least: usize,
+) -> Result<(), Undefined> {
+    if left.len() != right.len() {
+        return Undefined::because(format!(
+            "{} cannot be paired with {}",
+            plural(left.len(), left_name),
+            plural(right.len(), right_name)
+        ));
+    }
+    usable(left_name, left, at_least)?;
+    usable(right_name, right, at_least)
+}
+
+/// A chance strictly between 0 and 1, such as 0.05.
+pub(super) fn usable_share(what: &str, share: f64) -> Result<(), Undefined> {
+    if 0.0 < share && share < 1.0 {
+        return Ok(());
+    }
+    Undefined::because(format!("the {what} is {share} and not between 0 and 1"))
+}
+
+pub(super) fn all_equal(values: &[f64]) -> bool {
+    values.iter().all(|it| it.total_cmp(&values[0]).is_eq())
+}
+
+/// All of them are 0 or 1.
+pub(super) fn all_pass_or_fail(values: &[f64]) -> bool {
+    values.iter().all(|it| it * (1.0 - it) == 0.0)
+}
+
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The variance of a sample (n − 1); of fewer than two, there is none.
+pub(super) fn variance(values: &[f64]) -> f64 {
+    squares(values) / (values.len() as f64 - 1.0)
+}
+
+/// The variance of all there are (n).
+pub(super) fn population_variance(values: &[f64]) -> f64 {
+    squares(values) / values.len() as f64
+}
+
+/// Without n.
+pub(super) fn squares(values: &[f64]) -> f64 {
+    let middle = mean(values);
+    values.iter().map(|it| (it - middle).powi(2)).sum()
+}
+
+pub(super) fn around(middle: f64, half: f64) -> (f64, f64) {
+    (middle - half, middle + half)
+}
+
+/// The place of each value among them, from 1; equal values share the mean of their places.
+pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    let mut ranks = vec![0.0; values.len()];
+    for tied in order.chunk_by(|a, b| values[*a].total_cmp(&values[*b]).is_eq()) {
+        let before = order.partition_point(|it| values[*it].total_cmp(&values[tied[0]]).is_lt());
+        for at in tied {
+            ranks[*at] = before as f64 + (tied.len() as f64 + 1.0) / 2.0;
+        }
+    }
+    ranks
+}
+
+/// How many values are equal to each other, group by group.
+pub(super) fn ties(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.chunk_by(|a, b| a.total_cmp(b).is_eq()).map(|it| it.len() as f64).collect()
+}

@@ -1,0 +1,789 @@
+//! Who is better, from comparisons two by two.
+//!
+//! Bradley–Terry: the odds that one is preferred over the other are those of their strengths. Ties are
+//! either half a win to each, or an answer of their own after Davidson (1970), whose odds grow as the two
+//! are nearer; a term for the place a player is shown in takes the bias of the judge out of the strengths
+//! (Davidson and Beaver, 1977). All of these are one logit model over the answers, so one Newton fits them.
+
+use serde::Serialize;
+
+use super::resample::Chance;
+use super::undefined::Undefined;
+
+/// One comparison of two players, by their places in a list of names.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// Comparisons of one case are not independent, so they are drawn together.
+    pub case: usize,
+    /// The one that was shown first.
+    pub first: usize,
+    pub second: usize,
+    pub preferred: Preferred,
+    /// How often it was said; 1 for a single comparison.
+    pub times: f64,
+}
+
+impl Pair {
+    /// A comparison on a case of its own.
+    pub fn new(case: usize, first: usize, second: usize, preferred: Preferred) -> Self {
+        Self { case, first, second, preferred, times: 1.0 }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preferred {
+    First,
+    Second,
+    /// As good as each other.
+    Neither,
+}
+
+impl Preferred {
+    /// What the first gets of the point that there is.
+    fn first_share(self) -> f64 {
+        match self {
+            Self::First => 1.0,
+            Self::Second => 0.0,
+            Self::Neither => 0.5,
+        }
+    }
+}
+
+/// What a tie says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ties {
+    /// Half a win to each, as the arenas count.
+    #[default]
+    HalfWins,
+    /// An answer of its own, more likely between equals.
+    Davidson,
+}
+
+/// Whether it matters who is shown first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Position {
+    #[default]
+    Ignored,
+    Estimated,
+}
+
+/// How strengths are estimated.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Model {
+    pub ties: Ties,
+    pub position: Position,
+    /// Taken off the log-likelihood for each squared strength. Above zero, strengths exist for any
+    /// comparisons, nearer to each other than they would be.
+    pub penalty: f64,
+}
+
+/// Players in the order they were given, and what else the comparisons say.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ranking {
+    pub players: Vec<Ranked>,
+    /// By how much being shown first raises the log-odds.
+    pub position: Option<Strength>,
+    /// Davidson's ν: 0 without ties, 2 where equals tie half of the time.
+    pub ties: Option<f64>,
+    /// Draws that had no strengths of their own, such as those in which somebody only won.
+    pub undefined_draws: usize,
+}
+
+/// How strong one player is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ranked {
+    pub name: String,
+    #[serde(flatten)]
+    pub strength: Strength,
+}
+
+/// A number of log-odds; those of all players sum to zero.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Strength {
+    pub value: f64,
+    /// The standard error, as if every comparison were independent.
+    pub error: f64,
+    /// Where it may really lie, in 95 of 100 cases; absent when too few draws have strengths.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl Strength {
+    /// The same on the scale that chess made popular, where 400 points are odds of ten to one.
+    pub fn elo(&self) -> f64 {
+        elo_points(self.value)
+    }
+}
+
+/// The middle of the scale that the arenas use.
+const MIDDLE: f64 = 1000.0;
+
+/// Points for which the odds are ten to one.
+const TEN_TO_ONE: f64 = 400.0;
+
+pub(super) fn elo_points(strength: f64) -> f64 {
+    MIDDLE + strength * TEN_TO_ONE / std::f64::consts::LN_10
+}
+
+const N_DRAWS: usize = 1_999;
+
+/// Strengths with intervals from drawing whole cases again.
+///
+/// ```
+/// use jurist_core::stats::{Model, Pair, Preferred, bradley_terry};
+///
+/// let names = ["terse", "thorough"].map(str::to_owned);
+/// let says = |case, preferred| Pair::new(case, 0, 1, preferred);
+/// let pairs: Vec<Pair> = (0..40).map(|it| says(it, if it % 4 == 0 { Preferred::First } else { Preferred::Second })).collect();
+/// let ranking = bradley_terry(&names, &pairs, Model::default(), 1).unwrap();
+/// // Three of four comparisons won are odds of three to one.
+/// let odds = (ranking.players[1].strength.value - ranking.players[0].strength.value).exp();
+/// assert!((odds - 3.0).abs() < 1e-9);
+/// ```
+pub fn bradley_terry(
+    names: &[String],
+    pairs: &[Pair],
+    model: Model,
+    seed: u64,
+) -> Result<Ranking, Undefined> {
+    let fit = Fit::new(names, &Cell::all(pairs), model)?;
+    let mut cases: Vec<Vec<Pair>> = Vec::new();
+    let mut sorted = pairs.to_vec();
+    // In an order of their own, so that the order in which they came says nothing.
+    sorted.sort_by_key(|it| (it.case, it.first, it.second, it.preferred as u8, it.times.to_bits()));
+    for pair in sorted {
+        match cases.last_mut() {
+            Some(last) if last[0].case == pair.case => last.push(pair),
+            _ => cases.push(vec![pair]),
+        }
+    }
+    let mut chance = Chance::new(seed);
+    let mut draws: Vec<Vec<f64>> = Vec::new();
+    for _ in 0..N_DRAWS {
+        let drawn: Vec<Pair> =
+            (0..cases.len()).flat_map(|_| &cases[chance.below(cases.len())]).copied().collect();
+        draws.extend(Fit::new(names, &Cell::all(&drawn), model).ok().map(|it| it.parameters));
+    }
+    let undefined_draws = N_DRAWS - draws.len();
+    let interval = |at: usize| interval(&draws, at).filter(|_| 1 < cases.len());
+    let strength =
+        |at: usize| Strength { value: fit.parameters[at], error: fit.error(at), interval: interval(at) };
+    let players =
+        names.iter().enumerate().map(|(at, name)| Ranked { name: name.clone(), strength: strength(at) });
+    Ok(Ranking {
+        players: players.collect(),
+        position: fit.layout.position.map(strength),
+        ties: (model.ties == Ties::Davidson).then(|| fit.nu()),
+        undefined_draws,
+    })
+}
+
+/// The middle 95 of 100 draws. A draw without strengths would lie beyond any of these, so more than a few
+/// of them leave no interval.
+fn interval(draws: &[Vec<f64>], at: usize) -> Option<(f64, f64)> {
+    // Of a draw without a tie there is no parameter for ties; nobody asks for its interval.
+    let mut values: Vec<f64> = draws.iter().map(|it| it[at]).collect();
+    values.sort_by(f64::total_cmp);
+    let place =
+        |share: f64| ((share * (values.len() as f64 + 1.0)).round() as usize).clamp(1, values.len()) - 1;
+    (N_DRAWS as f64 * 0.95 <= values.len() as f64).then(|| (values[place(0.025)], values[place(0.975)]))
+}
+
+/// All comparisons of two players in one order.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cell {
+    pub(super) first: usize,
+    pub(super) second: usize,
+    pub(super) won: f64,
+    pub(super) lost: f64,
+    pub(super) tied: f64,
+}
+
+impl Cell {
+    fn all(pairs: &[Pair]) -> Vec<Self> {
+        let mut cells = std::collections::BTreeMap::new();
+        for pair in pairs {
+            let (first, second) = (pair.first, pair.second);
+            let cell = cells.entry((first, second)).or_insert(Self {
+                first,
+                second,
+                won: 0.0,
+                lost: 0.0,
+                tied: 0.0,
+            });
+            match pair.preferred {
+                Preferred::First => cell.won += pair.times,
+                Preferred::Second => cell.lost += pair.times,
+                Preferred::Neither => cell.tied += pair.times,
+            }
+        }
+        cells.into_values().filter(|it| it.first != it.second).collect()
+    }
+
+    fn n(&self) -> f64 {
+        self.won + self.lost + self.tied
+    }
+}
+
+/// Where each parameter stands after the strengths.
+#[derive(Debug, Clone, Copy)]
+struct Layout {
+    n_players: usize,
+    position: Option<usize>,
+    tie: Option<usize>,
+    n: usize,
+}
+
+/// The most likely parameters and their covariance.
+pub(super) struct Fit {
+    pub(super) parameters: Vec<f64>,
+    covariance: Vec<Vec<f64>>,
+    layout: Layout,
+}
+
+/// More than this is no strength: the odds are beyond anything that comparisons could show.
+const MOST: f64 = 30.0;
+
+impl Fit {
+    pub(super) fn new(names: &[String], cells: &[Cell], model: Model) -> Result<Self, Undefined> {
+        let n_players = names.len();
+        if n_players < 2 || cells.is_empty() {
+            return Undefined::because("nobody was compared with anybody");
+        }
+        if model.penalty <= 0.0 {
+            connected(names, cells)?;
+        }
+        let mut cells = cells.to_vec();
+        let mut layout = Layout { n_players, position: None, tie: None, n: n_players };
+        let mut add = || {
+            layout.n += 1;
+            layout.n - 1
+        };
+        let position = (model.position == Position::Estimated).then(&mut add);
+        // Without a tie, ν is zero and its logarithm no number.
+        let any_tie = cells.iter().any(|it| 0.0 < it.tied);
+        let tie = (model.ties == Ties::Davidson && any_tie).then(&mut add);
+        (layout.position, layout.tie) = (position, tie);
+        match tie {
+            Some(_) if cells.iter().all(|it| it.won + it.lost <= 0.0) => {
+                return Undefined::because("every comparison is a tie");
+            }
+            Some(_) => {}
+            None => {
+                for it in &mut cells {
+                    (it.won, it.lost, it.tied) = (it.won + it.tied / 2.0, it.lost + it.tied / 2.0, 0.0);
+                }
+            }
+        }
+        Self::newton(&cells, layout, model.penalty)
+    }
+
+    fn newton(cells: &[Cell], layout: Layout, penalty: f64) -> Result<Self, Undefined> {
+        let mut parameters = vec![0.0; layout.n];
+        let mut likelihood = log_likelihood(cells, layout, penalty, &parameters);
+        for turn in 0..200 {
+            let (gradient, information) = slopes(cells, layout, penalty, &parameters);
+            let Some(covariance) = inverse(&information) else { return Err(unsettled(layout, turn)) };
+            let step: Vec<f64> =
+                covariance.iter().map(|row| row.iter().zip(&gradient).map(|(a, b)| a * b).sum()).collect();
+            // Far from the top, a whole step may lead down on the other side.
+            let mut share = 1.0;
+            let next = loop {
+                let next: Vec<f64> = parameters.iter().zip(&step).map(|(at, by)| at + share * by).collect();
+                let found = log_likelihood(cells, layout, penalty, &next);
+                if likelihood - 1e-9 * likelihood.abs() <= found || share < 1e-6 {
+                    likelihood = found;
+                    break next;
+                }
+                share /= 2.0;
+            };
+            parameters = next;
+            if parameters.iter().any(|it| MOST < it.abs()) {
+                return Err(unsettled(layout, turn));
+            }
+            if step.iter().all(|it| it.abs() < 1e-9) {
+                let middle = parameters[..layout.n_players].iter().sum::<f64>() / layout.n_players as f64;
+                parameters[..layout.n_players].iter_mut().for_each(|it| *it -= middle);
+                return Ok(Self { parameters, covariance, layout });
+            }
+        }
+        Err(unsettled(layout, 200))
+    }
+
+    /// What being shown first is worth, in log-odds.
+    pub(super) fn position(&self) -> Option<f64> {
+        self.layout.position.map(|it| self.parameters[it])
+    }
+
+    /// Davidson's ν.
+    pub(super) fn nu(&self) -> f64 {
+        self.layout.tie.map_or(0.0, |it| self.parameters[it].exp())
+    }
+
+    /// The standard error of one parameter, where strengths sum to zero.
+    pub(super) fn error(&self, at: usize) -> f64 {
+        // What holds the sum has a variance of its own, 1/n², which is no part of the answer.
+        let held = if at < self.layout.n_players { (self.layout.n_players as f64).powi(-2) } else { 0.0 };
+        (self.covariance[at][at] - held).max(0.0).sqrt()
+    }
+
+    /// The standard error of how much stronger one is than another.
+    pub(super) fn error_between(&self, one: usize, other: usize) -> f64 {
+        let it = &self.covariance;
+        (it[one][one] + it[other][other] - 2.0 * it[one][other]).max(0.0).sqrt()
+    }
+}
+
+fn unsettled(layout: Layout, turn: usize) -> Undefined {
+    Undefined(match layout.position {
+        Some(_) if turn == 0 => {
+            "nobody was shown in both places, so that place and strength look alike".to_owned()
+        }
+        _ => "the comparisons fit without exception, so that no finite strengths fit them best".to_owned(),
+    })
+}
+
+/// The three answers of a comparison: what each is worth to whom. Utilities are linear in the parameters.
+fn utilities(cell: &Cell, layout: Layout) -> [(Vec<(usize, f64)>, f64); 3] {
+    let place = |share: f64| layout.position.map(|it| (it, share));
+    let first = [(cell.first, 1.0)].into_iter().chain(place(1.0)).collect();
+    let second = vec![(cell.second, 1.0)];
+    let both = [(cell.first, 0.5), (cell.second, 0.5)].into_iter();
+    let tie = both.chain(place(0.5)).chain(layout.tie.map(|it| (it, 1.0))).collect();
+    [(first, cell.won), (second, cell.lost), (tie, cell.tied)]
+}
+
+/// How likely each answer is; a tie only where the model knows ties.
+fn chances(answers: &[(Vec<(usize, f64)>, f64)], parameters: &[f64]) -> (Vec<f64>, f64) {
+    let worth: Vec<f64> =
+        answers.iter().map(|(terms, _)| terms.iter().map(|(at, by)| by * parameters[*at]).sum()).collect();
+    let most = worth.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let total = most + worth.iter().map(|it| (it - most).exp()).sum::<f64>().ln();
+    let seen = answers.iter().zip(&worth).map(|((_, n), it)| n * (it - total)).sum();
+    (worth.iter().map(|it| (it - total).exp()).collect(), seen)
+}
+
+fn answers(cell: &Cell, layout: Layout) -> Vec<(Vec<(usize, f64)>, f64)> {
+    utilities(cell, layout).into_iter().take(if layout.tie.is_some() { 3 } else { 2 }).collect()
+}
+
+fn log_likelihood(cells: &[Cell], layout: Layout, penalty: f64, parameters: &[f64]) -> f64 {
+    let seen: f64 = cells.iter().map(|it| chances(&answers(it, layout), parameters).1).sum();
+    seen - penalty * parameters[..layout.n_players].iter().map(|it| it * it).sum::<f64>()
+}
+
+/// The gradient of the log-likelihood and the information, with the strengths held to sum to zero.
+fn slopes(cells: &[Cell], layout: Layout, penalty: f64, parameters: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let mut gradient = vec![0.0; layout.n];
+    let mut information = vec![vec![0.0; layout.n]; layout.n];
+    let n_players = layout.n_players;
+    let sum: f64 = parameters[..n_players].iter().sum();
+    for at in 0..n_players {
+        gradient[at] = -2.0 * penalty * parameters[at] - sum;
+        information[at][..n_players].fill(1.0);
+        information[at][at] += 2.0 * penalty;
+    }
+    for cell in cells {
+        let answers = answers(cell, layout);
+        let (chances, _) = chances(&answers, parameters);
+        let n = cell.n();
+        let mut mean: Vec<(usize, f64)> = Vec::new();
+        for ((terms, seen), chance) in answers.iter().zip(&chances) {
+            for (at, by) in terms {
+                gradient[*at] += by * (seen - n * chance);
+                mean.push((*at, by * chance));
+                for (other, with) in terms {
+                    information[*at][*other] += n * chance * by * with;
+                }
+            }
+        }
+        for (at, by) in &mean {
+            for (other, with) in &mean {
+                information[*at][*other] -= n * by * with;
+            }
+        }
+    }
+    (gradient, information)
+}
+
+/// The inverse of a symmetric matrix by Gauss–Jordan; `None` where it is as good as singular.
+pub(super) fn inverse(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+    let n = matrix.len();
+    let unit = |at: usize| (0..n).map(move |it| f64::from(u8::from(it == at)));
+    let mut rows: Vec<Vec<f64>> =
+        matrix.iter().enumerate().map(|(at, row)| row.iter().copied().chain(unit(at)).collect()).collect();
+    let largest = matrix.iter().flatten().fold(0.0, |most: f64, it| most.max(it.abs()));
+    for at in 0..n {
+        let pivot = (at..n).max_by(|a, b| rows[*a][at].abs().total_cmp(&rows[*b][at].abs()))?;
+        rows.swap(at, pivot);
+        let head = rows[at][at];
+        if head.abs() <= largest * 1e-13 || head.is_nan() {
+            return None;
+        }
+        rows[at].iter_mut().for_each(|it| *it /= head);
+        let row = rows[at].clone();
+        for other in (0..n).filter(|it| *it != at) {
+            let by = rows[other][at];
+            rows[other].iter_mut().zip(&row).for_each(|(it, from)| *it -= by * from);
+        }
+    }
+    Some(rows.into_iter().map(|it| it[n..].to_vec()).collect())
+}
+
+/// Finite strengths exist only if, however the players are parted in two, each side has a point from the
+/// other (Ford, 1957). The reason names the side that has not.
+fn connected(names: &[String], cells: &[Cell]) -> Result<(), Undefined> {
+    let takes_from = |winner: usize, loser: usize| {
+        cells.iter().any(|it| {
+            (it.first, it.second) == (winner, loser) && 0.0 < it.won + it.tied
+                || (it.first, it.second) == (loser, winner) && 0.0 < it.lost + it.tied
+        })
+    };
+    let reached = |from: usize, step: &dyn Fn(usize, usize) -> bool| {
+        let (mut seen, mut to_visit) = (vec![false; names.len()], vec![from]);
+        seen[from] = true;
+        while let Some(at) = to_visit.pop() {
+            let next: Vec<usize> = (0..names.len()).filter(|it| !seen[*it] && step(at, *it)).collect();
+            next.iter().for_each(|it| seen[*it] = true);
+            to_visit.extend(next);
+        }
+        seen
+    };
+    let met = reached(0, &|a, b| takes_from(a, b) || takes_from(b, a));
+    if let Some(apart) = met.iter().position(|it| !it) {
+        let (one, other) = (&names[0], &names[apart]);
+        return Undefined::because(format!("no chain of comparisons leads from `{one}` to `{other}`"));
+    }
+    // Whoever can be reached upwards loses to nobody else; the smallest such side says most.
+    let sides = (0..names.len()).map(|start| reached(start, &|a, b| takes_from(b, a)));
+    let Some(above) = sides.min_by_key(|it| it.iter().filter(|it| **it).count()) else { return Ok(()) };
+    let side = |wanted: bool| -> Vec<String> {
+        names.iter().zip(&above).filter(|it| *it.1 == wanted).map(|it| format!("`{}`", it.0)).collect()
+    };
+    let (above, below) = (side(true), side(false));
+    Err(Undefined(match (above.as_slice(), below.as_slice()) {
+        (_, []) => return Ok(()),
+        ([one], _) => format!("{one} never lost a point, so no finite strength is high enough"),
+        (_, [one]) => format!("{one} never took a point, so no finite strength is low enough"),
+        (above, _) => {
+            let above = above.join(", ");
+            format!("{above} never lost a point to any other, so no finite strengths are high enough")
+        }
+    }))
+}
+
+/// How Elo ratings move.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Elo {
+    /// The most that one comparison moves a rating by.
+    pub k: f64,
+    /// Where everybody begins.
+    pub initial: f64,
+}
+
+impl Default for Elo {
+    fn default() -> Self {
+        Self { k: 32.0, initial: MIDDLE }
+    }
+}
+
+/// Ratings after all comparisons one after another. The last ones count most: for players that do not
+/// change, strengths say more.
+pub fn elo(n_players: usize, pairs: &[Pair], settings: Elo) -> Vec<f64> {
+    let mut ratings = vec![settings.initial; n_players];
+    for pair in pairs.iter().filter(|it| it.first != it.second) {
+        let ahead = ratings[pair.first] - ratings[pair.second];
+        let expected = 1.0 / (1.0 + 10.0_f64.powf(-ahead / TEN_TO_ONE));
+        let by = settings.k * pair.times * (pair.preferred.first_share() - expected);
+        ratings[pair.first] += by;
+        ratings[pair.second] -= by;
+    }
+    ratings
+}
+
+/// Points of each player against each other; a tie is half a point.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WinRates {
+    points: Vec<Vec<f64>>,
+}
+
+impl WinRates {
+    pub fn new(n_players: usize, pairs: &[Pair]) -> Self {
+        let mut points = vec![vec![0.0; n_players]; n_players];
+        for pair in pairs.iter().filter(|it| it.first != it.second) {
+            let share = pair.preferred.first_share();
+            points[pair.first][pair.second] += share * pair.times;
+            points[pair.second][pair.first] += (1.0 - share) * pair.times;
+        }
+        Self { points }
+    }
+
+    /// How often they were compared.
+    pub fn n(&self, one: usize, other: usize) -> f64 {
+        self.points[one][other] + self.points[other][one]
+    }
+
+    /// The share of points that one takes from another; `None` if they never met.
+    pub fn rate(&self, one: usize, other: usize) -> Option<f64> {
+        let n = self.n(one, other);
+        (0.0 < n).then(|| self.points[one][other] / n)
+    }
+
+    /// Row against column.
+    pub fn matrix(&self) -> Vec<Vec<Option<f64>>> {
+        let n = self.points.len();
+        (0..n).map(|one| (0..n).map(|other| self.rate(one, other)).collect()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value as Json, json};
+
+    use super::super::compute;
+    use super::*;
+
+    fn names(n: usize) -> Vec<String> {
+        (0..n).map(|it| it.to_string()).collect()
+    }
+
+    fn near(found: &[f64], expected: &[f64]) -> bool {
+        found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-8)
+    }
+
+    #[track_caller]
+    fn check(input: &Json, key: &str, expected: &[f64]) {
+        let answer = compute("bradley_terry", input).unwrap().unwrap();
+        let found: Vec<f64> = answer[key].as_array().unwrap().iter().map(|it| it.as_f64().unwrap()).collect();
+        assert!(near(&found, expected), "{key}: {found:?} {expected:?}");
+    }
+
+    #[track_caller]
+    fn check_undefined(input: &Json, because: &str) {
+        let answer = compute("bradley_terry", input).unwrap();
+        assert_eq!(answer, Err(Undefined(because.to_owned())), "{input}");
+    }
+
+    /// The expected strengths are those of choix 0.4.1.
+    #[test]
+    fn strengths_are_those_of_the_reference() {
+        let mut wins = json!([[0, 1], [0, 1], [0, 2], [1, 2], [2, 1], [1, 3], [3, 2], [0, 3], [2, 3]]);
+        let penalised =
+            |method: &str| json!({ "comparisons": wins, "n_items": 5, "method": method, "alpha": 0.1 });
+        check(
+            &penalised("ilsr_pairwise"),
+            "params",
+            &[
+                1.132_571_744_843_8,
+                -0.189_116_179_871_4,
+                -0.413_084_927_801_1,
+                -0.765_090_202_200_2,
+                0.234_719_565_028_9,
+            ],
+        );
+        check(
+            &penalised("mm_pairwise"),
+            "params",
+            &[
+                1.993_563_079_108_2,
+                -0.482_252_111_244_9,
+                -0.900_259_794_543_7,
+                -1.378_545_592_769_6,
+                0.767_494_419_45,
+            ],
+        );
+        check(
+            &penalised("opt_pairwise"),
+            "params",
+            &[1.817_129_616_238_9, -0.261_535_150_797_8, -0.582_751_258_583, -0.972_843_206_858_1, 0.0],
+        );
+        wins.as_array_mut().unwrap().extend([json!([1, 0]), json!([3, 1]), json!([2, 0])]);
+        let expected = [0.547_214_087_032_8, -0.171_148_468_298_1, -0.002_198_631_560_7, -0.373_866_987_174];
+        check(&json!({ "comparisons": wins }), "params", &expected);
+    }
+
+    /// The expected numbers are those of a binomial GLM with an intercept (statsmodels).
+    #[test]
+    fn position_is_taken_out_of_the_strengths() {
+        let seen = [
+            (0, 1, 14, 5),
+            (0, 2, 19, 4),
+            (0, 3, 14, 1),
+            (1, 0, 6, 5),
+            (1, 2, 8, 1),
+            (1, 3, 10, 3),
+            (2, 0, 4, 7),
+            (2, 1, 7, 6),
+            (2, 3, 8, 2),
+            (3, 0, 1, 10),
+            (3, 1, 5, 7),
+            (3, 2, 9, 4),
+        ];
+        let mut list = Vec::new();
+        for (first, second, won, lost) in seen {
+            list.extend((0..won).map(|_| json!([first, second, 1])));
+            list.extend((0..lost).map(|_| json!([first, second, 0])));
+        }
+        let input = json!({ "comparisons": list, "position": true, "reference": 3 });
+        check(&input, "theta", &[1.660_232_015_243_3, 1.074_539_048_807_5, 0.383_264_469_333, 0.0]);
+        check(&input, "se_naive", &[0.345_332_478_027_7, 0.336_944_359_374_5, 0.326_323_532_617_2, 0.0]);
+        let answer = compute("bradley_terry", &input).unwrap().unwrap();
+        assert!((answer["position"].as_f64().unwrap() - 0.653_344_953_038_2).abs() < 1e-8);
+    }
+
+    /// The expected numbers maximise Davidson's likelihood written out (scipy).
+    #[test]
+    fn ties_may_be_an_answer_of_their_own() {
+        let input = json!({
+            "wins": [[0, 12, 15, 20], [8, 0, 11, 14], [5, 9, 0, 13], [2, 6, 7, 0]],
+            "ties": [[0, 5, 4, 1], [5, 0, 6, 3], [4, 6, 0, 4], [1, 3, 4, 0]],
+            "tie_rule": "davidson", "reference": 3,
+        });
+        let answer = compute("bradley_terry", &input).unwrap().unwrap();
+        let expected = [1.861_553_01, 1.118_862_29, 0.785_584_56, 0.0];
+        for (found, expected) in answer["theta"].as_array().unwrap().iter().zip(expected) {
+            assert!((found.as_f64().unwrap() - expected).abs() < 1e-6, "{answer}");
+        }
+        assert!((answer["nu"].as_f64().unwrap() - 0.428_990_97).abs() < 1e-6);
+    }
+
+    #[test]
+    fn strengths_that_do_not_exist_are_no_numbers() {
+        check_undefined(&json!({ "wins": [[0]] }), "nobody was compared with anybody");
+        check_undefined(
+            &json!({ "wins": [[0, 3, 2], [0, 0, 1], [0, 1, 0]] }),
+            "`0` never lost a point, so no finite strength is high enough",
+        );
+        check_undefined(
+            &json!({ "wins": [[0, 3, 2], [1, 0, 1], [0, 0, 0]] }),
+            "`2` never took a point, so no finite strength is low enough",
+        );
+        check_undefined(
+            &json!({ "wins": [[0, 3, 0, 0], [1, 0, 0, 0], [0, 0, 0, 2], [0, 0, 1, 0]] }),
+            "no chain of comparisons leads from `0` to `2`",
+        );
+        check_undefined(
+            &json!({ "wins": [[0, 3, 1, 0], [1, 0, 0, 1], [0, 0, 0, 2], [0, 0, 1, 0]] }),
+            "`0`, `1` never lost a point to any other, so no finite strengths are high enough",
+        );
+        check_undefined(
+            &json!({ "wins": [[0, 0], [0, 0]], "ties": [[0, 3], [3, 0]], "tie_rule": "davidson" }),
+            "every comparison is a tie",
+        );
+        check_undefined(
+            &json!({ "comparisons": [[0, 1, 1], [0, 1, 0]], "position": true }),
+            "nobody was shown in both places, so that place and strength look alike",
+        );
+        check_undefined(
+            &json!({ "comparisons": [[0, 1, 1], [1, 0, 1], [0, 1, 1]], "position": true }),
+            "the comparisons fit without exception, so that no finite strengths fit them best",
+        );
+        assert_eq!(compute("kappa", &json!({})), None);
+    }
+
+    #[test]
+    fn elo_moves_by_what_was_not_expected() {
+        let pairs = [Pair::new(0, 0, 1, Preferred::First), Pair::new(1, 0, 1, Preferred::Neither)];
+        let ratings = elo(2, &pairs, Elo::default());
+        // 1016 against 984, then a tie where 0.546 was expected.
+        assert!(near(&ratings, &[1_014.530_498_471, 985.469_501_529]), "{ratings:?}");
+        assert_eq!(elo(3, &[], Elo { k: 8.0, initial: 1500.0 }), [1500.0; 3]);
+    }
+
+    #[test]
+    fn win_rates_count_ties_as_half() {
+        let pairs = [
+            Pair::new(0, 0, 1, Preferred::First),
+            Pair::new(1, 1, 0, Preferred::Neither),
+            Pair::new(2, 1, 1, Preferred::First),
+        ];
+        let rates = WinRates::new(3, &pairs);
+        assert_eq!(rates.matrix(), [[None, Some(0.75), None], [Some(0.25), None, None], [None, None, None]]);
+    }
+
+    #[test]
+    fn intervals_hold_the_truth_as_often_as_they_say() {
+        // Two players of whom one wins 70 of 100: strengths are ± half the log-odds.
+        let truth = 0.5 * (0.7_f64 / 0.3).ln();
+        let mut chance = Chance::new(11);
+        let held = (0..25)
+            .filter(|seed| {
+                let preferred = |won: bool| if won { Preferred::First } else { Preferred::Second };
+                let pairs: Vec<Pair> =
+                    (0..80).map(|it| Pair::new(it, 0, 1, preferred(chance.below(10) < 7))).collect();
+                let ranking = bradley_terry(&names(2), &pairs, Model::default(), *seed).unwrap();
+                let (low, high) = ranking.players[0].strength.interval.unwrap();
+                low <= truth && truth <= high
+            })
+            .count();
+        assert!((21..=25).contains(&held), "{held}");
+    }
+
+    #[test]
+    fn comparisons_of_one_case_are_drawn_together() {
+        let pairs = |cases: usize| -> Vec<Pair> {
+            let preferred = |it: usize| if it % 40 < 24 { Preferred::First } else { Preferred::Second };
+            (0..120).map(|it| Pair::new(it % cases, 0, 1, preferred(it % 40))).collect()
+        };
+        let width = |cases: usize| {
+            let ranking = bradley_terry(&names(2), &pairs(cases), Model::default(), 5).unwrap();
+            ranking.players[0].strength.interval.map(|(low, high)| high - low)
+        };
+        assert!(width(120).unwrap() * 1.5 < width(40).unwrap());
+        assert_eq!(width(1), None);
+    }
+
+    fn some_pairs() -> impl Strategy<Value = Vec<Pair>> {
+        let preferred =
+            prop_oneof![Just(Preferred::First), Just(Preferred::Second), Just(Preferred::Neither)];
+        let pair = (0..4_usize, 0..4_usize, preferred).prop_map(|(a, b, it)| Pair::new(0, a, b, it));
+        proptest::collection::vec(pair, 0..40)
+    }
+
+    fn model() -> impl Strategy<Value = Model> {
+        let ties = prop_oneof![Just(Ties::HalfWins), Just(Ties::Davidson)];
+        let position = prop_oneof![Just(Position::Ignored), Just(Position::Estimated)];
+        let penalty = prop_oneof![Just(0.0), 0.01..1.0_f64];
+        (ties, position, penalty).prop_map(|(ties, position, penalty)| Model { ties, position, penalty })
+    }
+
+    proptest! {
+        #[test]
+        fn strengths_sum_to_zero_and_do_not_depend_on_the_order(mut pairs in some_pairs(), model in model(), turn in 0..40_usize) {
+            let fit = |pairs: &[Pair]| Fit::new(&names(4), &Cell::all(pairs), model);
+            let before = fit(&pairs);
+            if !pairs.is_empty() {
+                let turn = turn % pairs.len();
+                pairs.rotate_left(turn);
+            }
+            match (before, fit(&pairs)) {
+                (Ok(before), Ok(after)) => {
+                    prop_assert!(near(&before.parameters, &after.parameters));
+                    prop_assert!(before.parameters[..4].iter().sum::<f64>().abs() < 1e-9);
+                    prop_assert!(before.parameters.iter().all(|it| it.is_finite()));
+                }
+                (Err(before), Err(after)) => prop_assert_eq!(before, after),
+                _ => prop_assert!(false, "defined in one order only"),
+            }
+        }
+
+        #[test]
+        fn who_shows_up_first_does_not_matter_where_position_is_ignored(pairs in some_pairs()) {
+            let turned: Vec<Pair> = pairs.iter().map(|it| Pair {
+                first: it.second,
+                second: it.first,
+                preferred: match it.preferred {
+                    Preferred::First => Preferred::Second,
+                    Preferred::Second => Preferred::First,
+                    Preferred::Neither => Preferred::Neither,
+                },
+                ..*it
+            }).collect();
+            let fit = |pairs: &[Pair]| Fit::new(&names(4), &Cell::all(pairs), Model::default()).map(|it| it.parameters);
+            match (fit(&pairs), fit(&turned)) {
+                (Ok(a), Ok(b)) => prop_assert!(near(&a, &b)),
+                (a, b) => prop_assert_eq!(a.err(), b.err()),
+            }
+        }
+    }
+}

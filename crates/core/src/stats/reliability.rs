@@ -1,0 +1,111 @@
+//! Whether a score means what it says: of what is scored 0.8, people should find 0.8.
+
+use serde::{Deserialize, Serialize};
+
+use super::numbers::{all_pass_or_fail, around, mean, usable_pairs, variance};
+use super::proportion::pass_rate;
+use super::special::t_quantile;
+use super::undefined::Undefined;
+
+/// Scores that lie close together, and what people say of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bin {
+    pub low: f64,
+    pub high: f64,
+    pub n: usize,
+    /// The mean score.
+    pub score: f64,
+    /// The mean of what people say.
+    pub human: f64,
+    /// Where that may really lie; not to be had from a single label.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// What a reliability diagram draws, and its summary.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reliability {
+    /// Bins of the same width that hold something, from low to high.
+    pub bins: Vec<Bin>,
+    /// The expected calibration error: how far off the bins are, by how much is in them.
+    pub ece: f64,
+    /// How far off the worst bin is.
+    pub worst: f64,
+    /// The mean squared distance of score and label.
+    pub brier: f64,
+}
+
+/// Both lists lie on 0..=1.
+pub fn reliability(scores: &[f64], human: &[f64], n_bins: usize) -> Result<Reliability, Undefined> {
+    usable_pairs(("score", scores), ("human score", human), 1)?;
+    if let Some(bad) = scores.iter().chain(human).find(|it| !(0.0..=1.0).contains(*it)) {
+        return Undefined::because(format!("{bad} is not on 0..=1"));
+    }
+    if n_bins == 0 {
+        return Undefined::because("there is no bin");
+    }
+    let mut inside: Vec<(Vec<f64>, Vec<f64>)> = vec![(Vec::new(), Vec::new()); n_bins];
+    for (score, human) in scores.iter().zip(human) {
+        let at = ((score * n_bins as f64) as usize).min(n_bins - 1);
+        inside[at].0.push(*score);
+        inside[at].1.push(*human);
+    }
+    let width = 1.0 / n_bins as f64;
+    let bins: Vec<Bin> = inside
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| !it.0.is_empty())
+        .map(|(at, (scores, human))| Bin {
+            low: at as f64 * width,
+            high: (at + 1) as f64 * width,
+            n: scores.len(),
+            score: mean(scores),
+            human: mean(human),
+            interval: interval(human),
+        })
+        .collect();
+    let off = |it: &Bin| (it.score - it.human).abs();
+    Ok(Reliability {
+        ece: bins.iter().map(|it| it.n as f64 * off(it)).sum::<f64>() / scores.len() as f64,
+        worst: bins.iter().map(off).fold(0.0, f64::max),
+        brier: brier(scores, human),
+        bins,
+    })
+}
+
+pub(super) fn brier(scores: &[f64], human: &[f64]) -> f64 {
+    scores.iter().zip(human).map(|(s, h)| (s - h).powi(2)).sum::<f64>() / scores.len() as f64
+}
+
+fn interval(human: &[f64]) -> Option<(f64, f64)> {
+    if human.len() < 2 {
+        return None;
+    }
+    if all_pass_or_fail(human) {
+        let passed = human.iter().filter(|it| 0.0 < **it).count();
+        return pass_rate(passed, human.len()).ok().map(|it| it.interval);
+    }
+    let n = human.len() as f64;
+    let (low, high) = around(mean(human), t_quantile(0.975, n - 1.0) * (variance(human) / n).sqrt());
+    Some((low.max(0.0), high.min(1.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_counted_by_bin() {
+        let scores = [0.05, 0.15, 0.92, 0.98, 1.0];
+        let found = reliability(&scores, &[0.0, 1.0, 1.0, 1.0, 0.0], 10).unwrap();
+        let bins: Vec<(usize, f64)> = found.bins.iter().map(|it| (it.n, it.human)).collect();
+        assert_eq!(bins, [(1, 0.0), (1, 1.0), (3, 2.0 / 3.0)]);
+        let top = 2.9 / 3.0 - 2.0 / 3.0;
+        assert!((found.ece - (0.05 + 0.85 + 3.0 * top) / 5.0).abs() < 1e-12);
+        assert!((found.worst - 0.85).abs() < 1e-12);
+        assert!((found.brier - (0.0025 + 0.7225 + 0.0064 + 0.0004 + 1.0) / 5.0).abs() < 1e-12);
+        assert!(found.bins[0].interval.is_none() && found.bins[2].interval.is_some());
+        assert!(reliability(&[], &[], 10).is_err());
+        assert!(reliability(&[1.5], &[1.0], 10).unwrap_err().to_string().contains("not on 0..=1"));
+        assert!(reliability(&[0.5], &[f64::NAN], 10).unwrap_err().to_string().contains("not a number"));
+    }
+}

@@ -1,0 +1,397 @@
+//! What a sample says of everything it was drawn from, when not everything was as likely to be drawn.
+
+use serde::Serialize;
+
+use super::numbers::{around, mean, usable, usable_pairs, variance};
+use super::special::{t_quantile, two_sided_z};
+use super::undefined::Undefined;
+use crate::quantity::plural;
+
+/// A part of the population that was sampled by itself, such as the failed traces of a day.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stratum {
+    pub name: String,
+    /// How many there are in all.
+    pub population: usize,
+    /// The scores of those that were drawn and graded, on 0..=1.
+    pub scores: Vec<f64>,
+    /// Drawn, but the judge broke.
+    pub n_errors: usize,
+}
+
+/// What is known of one stratum.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StratumEstimate {
+    pub name: String,
+    pub population: usize,
+    pub n: usize,
+    pub n_errors: usize,
+    pub mean: Option<f64>,
+    /// Why there is no mean.
+    pub not_estimable: Option<String>,
+}
+
+/// The mean over a population from samples of its strata.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stratified {
+    pub mean: f64,
+    /// With the finite-population correction; none when nothing is known of the spread.
+    pub se: Option<f64>,
+    pub interval: Option<(f64, f64)>,
+    /// The plain mean of what was sampled, which the sampling dial moves.
+    pub naive: f64,
+    pub n: usize,
+    /// As many from a simple random sample would say as much.
+    pub n_eff: Option<f64>,
+    /// How many times the variance of a simple random sample of the same size.
+    pub design_effect: Option<f64>,
+    /// The share of the population in strata that can be estimated; the mean is of these alone.
+    pub covered: f64,
+    pub strata: Vec<StratumEstimate>,
+    /// Where the mean would be if everything that the judge could not grade scored 0, and if it scored 1.
+    pub if_errors_scored: (f64, f64),
+    pub warnings: Vec<String>,
+}
+
+/// The post-stratified mean. Errors are taken to be as good as the rest of their stratum.
+pub fn stratified(strata: &[Stratum]) -> Result<Stratified, Undefined> {
+    for stratum in strata {
+        usable(&format!("score of `{}`", stratum.name), &stratum.scores, 0)?;
+        if stratum.population < stratum.scores.len() + stratum.n_errors {
+            return Undefined::because(format!(
+                "`{}` has a population of {} and more than that were sampled",
+                stratum.name, stratum.population
+            ));
+        }
+    }
+    let total: usize = strata.iter().map(|it| it.population).sum();
+    let graded: Vec<&Stratum> = strata.iter().filter(|it| !it.scores.is_empty()).collect();
+    let covered: usize = graded.iter().map(|it| it.population).sum();
+    if covered == 0 {
+        return Undefined::because("no stratum has a score");
+    }
+    let share = |it: &Stratum| it.population as f64 / covered as f64;
+    let middle: f64 = graded.iter().map(|it| share(it) * mean(&it.scores)).sum();
+    let scores: Vec<f64> = graded.iter().flat_map(|it| &it.scores).copied().collect();
+    let n = scores.len();
+
+    let mut warnings = Vec::new();
+    let spreads = spreads(&graded, &mut warnings);
+    let part = |it: &Stratum, spread: f64| {
+        let (n, population) = (it.scores.len() as f64, it.population as f64);
+        share(it).powi(2) * (1.0 - n / population) * spread / n
+    };
+    let variance =
+        spreads.as_ref().map(|all| graded.iter().zip(all).map(|(it, s)| part(it, *s)).sum::<f64>());
+    let degrees = (n as f64 - graded.len() as f64).max(1.0);
+    let simple = spreads.as_ref().map(|all| {
+        let within_and_between =
+            |(it, s): (&&Stratum, &f64)| share(it) * (s + (mean(&it.scores) - middle).powi(2));
+        let spread: f64 = graded.iter().zip(all).map(within_and_between).sum();
+        spread * (1.0 - n as f64 / covered as f64) / n as f64
+    });
+    let design_effect =
+        variance.zip(simple).filter(|it| 0.0 < it.0 && 0.0 < it.1).map(|(v, simple)| v / simple);
+    let if_errors = |score: f64| {
+        let with = |it: &&Stratum| {
+            let sum = it.scores.iter().sum::<f64>() + score * it.n_errors as f64;
+            share(it) * sum / (it.scores.len() + it.n_errors) as f64
+        };
+        graded.iter().map(with).sum()
+    };
+    let n_errors: usize = strata.iter().map(|it| it.n_errors).sum();
+    if 0 < n_errors {
+        warnings.push(format!(
+            "The judge could not grade {n_errors} of {} sampled; they are taken to be like the rest of their stratum.",
+            n + n_errors
+        ));
+    }
+    let se = variance.map(f64::sqrt);
+    Ok(Stratified {
+        mean: middle,
+        se,
+        interval: se.map(|se| around(middle, t_quantile(0.975, degrees) * se)),
+        naive: mean(&scores),
+        n,
+        n_eff: design_effect.map(|it| n as f64 / it),
+        design_effect,
+        covered: covered as f64 / total as f64,
+        strata: strata.iter().map(estimate).collect(),
+        if_errors_scored: (if_errors(0.0), if_errors(1.0)),
+        warnings,
+    })
+}
+
+/// The variance within each stratum; a single score has none of its own and gets the largest of the others.
+fn spreads(graded: &[&Stratum], warnings: &mut Vec<String>) -> Option<Vec<f64>> {
+    let complete = |it: &Stratum| it.scores.len() == it.population;
+    let own = |it: &Stratum| match it.scores.len() {
+        1 if complete(it) => Some(0.0),
+        1 => None,
+        _ => Some(variance(&it.scores)),
+    };
+    let known: Vec<Option<f64>> = graded.iter().map(|it| own(it)).collect();
+    let most = known.iter().flatten().copied().fold(0.0, f64::max);
+    if most <= 0.0 && !graded.iter().all(|it| complete(it)) {
+        warnings.push(
+            "The scores do not differ within any stratum, so that nothing is known of their spread."
+                .to_owned(),
+        );
+        return None;
+    }
+    for (stratum, spread) in graded.iter().zip(&known).filter(|it| !complete(it.0)) {
+        match spread {
+            None => warnings.push(format!(
+                "`{}` has one score; its spread is taken to be the largest of the other strata.",
+                stratum.name
+            )),
+            Some(spread) if *spread <= 0.0 => warnings.push(format!(
+                "The {} scores of `{}` are equal; it counts as if all others were so.",
+                stratum.scores.len(),
+                stratum.name
+            )),
+            Some(_) => {}
+        }
+    }
+    Some(known.into_iter().map(|it| it.unwrap_or(most)).collect())
+}
+
+fn estimate(stratum: &Stratum) -> StratumEstimate {
+    let n = stratum.scores.len();
+    let why = |it: &Stratum| match (it.population, it.n_errors) {
+        (0, _) => "nothing is in it".to_owned(),
+        (_, 0) => "nothing was sampled from it".to_owned(),
+        (_, errors) => format!("the judge could grade none of {errors} sampled"),
+    };
+    StratumEstimate {
+        name: stratum.name.clone(),
+        population: stratum.population,
+        n,
+        n_errors: stratum.n_errors,
+        mean: (0 < n).then(|| mean(&stratum.scores)),
+        not_estimable: (n == 0).then(|| why(stratum)),
+    }
+}
+
+/// A mean of values that count differently.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct WeightedMean {
+    pub mean: f64,
+    pub se: f64,
+    pub interval: (f64, f64),
+    pub n: usize,
+    /// Kish's.
+    pub n_eff: f64,
+    pub design_effect: f64,
+}
+
+/// The mean of values that were each drawn with a known probability (Hájek), independently of each other.
+pub fn hajek(values: &[f64], probabilities: &[f64]) -> Result<WeightedMean, Undefined> {
+    usable_pairs(("value", values), ("sampling rate", probabilities), 2)?;
+    if let Some(bad) = probabilities.iter().find(|it| **it <= 0.0 || 1.0 < **it) {
+        return Undefined::because(format!("nothing is drawn with a probability of {bad}"));
+    }
+    let weights: Vec<f64> = probabilities.iter().map(|it| 1.0 / it).collect();
+    let total: f64 = weights.iter().sum();
+    let middle = values.iter().zip(&weights).map(|(y, w)| w * y).sum::<f64>() / total;
+    // One that is drawn for sure adds no uncertainty.
+    let variance: f64 =
+        values.iter().zip(probabilities).map(|(y, p)| (1.0 - p) * ((y - middle) / (p * total)).powi(2)).sum();
+    // The middle was estimated as well.
+    let se = (variance * values.len() as f64 / (values.len() as f64 - 1.0)).sqrt();
+    if se <= 0.0 && probabilities.iter().any(|it| *it < 1.0) {
+        return Undefined::because("all values are equal, which says nothing of those that were not drawn");
+    }
+    let kish = kish(&weights)?;
+    Ok(WeightedMean {
+        mean: middle,
+        se,
+        interval: around(middle, two_sided_z(0.05) * se),
+        n: values.len(),
+        n_eff: kish.n_eff,
+        design_effect: kish.design_effect,
+    })
+}
+
+/// The weighted mean of a stratified sample, by linearisation. `fractions` says what share of its stratum was
+/// drawn, for each value; 0 leaves the finite-population correction out.
+pub fn weighted_mean(
+    values: &[f64],
+    weights: &[f64],
+    strata: &[usize],
+    fractions: &[f64],
+    alpha: f64,
+) -> Result<WeightedMean, Undefined> {
+    usable_pairs(("value", values), ("weight", weights), 2)?;
+    if strata.len() != values.len() || fractions.len() != values.len() {
+        return Undefined::because("not every value has a stratum and a sampling fraction");
+    }
+    let kish = kish(weights)?;
+    let total: f64 = weights.iter().sum();
+    let middle = values.iter().zip(weights).map(|(y, w)| w * y).sum::<f64>() / total;
+    let mut names: Vec<usize> = strata.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    let mut sum = 0.0;
+    for name in &names {
+        let inside: Vec<usize> = (0..values.len()).filter(|it| strata[*it] == *name).collect();
+        let parts: Vec<f64> = inside.iter().map(|it| weights[*it] * (values[*it] - middle) / total).collect();
+        let left = 1.0 - fractions[inside[0]];
+        if parts.len() < 2 && 0.0 < left {
+            return Undefined::because("a stratum has a single value and so no spread");
+        }
+        if 1 < parts.len() {
+            sum += left.max(0.0) * parts.len() as f64 * variance(&parts);
+        }
+    }
+    let degrees = (values.len() - names.len()).max(1) as f64;
+    Ok(WeightedMean {
+        mean: middle,
+        se: sum.sqrt(),
+        interval: around(middle, t_quantile(1.0 - alpha / 2.0, degrees) * sum.sqrt()),
+        n: values.len(),
+        n_eff: kish.n_eff,
+        design_effect: kish.design_effect,
+    })
+}
+
+/// What unequal weights cost.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Kish {
+    pub n_eff: f64,
+    pub design_effect: f64,
+}
+
+pub fn kish(weights: &[f64]) -> Result<Kish, Undefined> {
+    usable("weight", weights, 1)?;
+    if let Some(bad) = weights.iter().find(|it| **it < 0.0) {
+        return Undefined::because(format!("a weight is {bad}, which is less than nothing"));
+    }
+    let (sum, squares) = weights.iter().fold((0.0, 0.0), |(sum, squares), it| (sum + it, squares + it * it));
+    if sum <= 0.0 {
+        return Undefined::because("all weights are zero");
+    }
+    let n_eff = sum * sum / squares;
+    Ok(Kish { n_eff, design_effect: weights.len() as f64 / n_eff })
+}
+
+/// What a sampling dial would cost, before anything is sampled: of each stratum its population and the
+/// probability with which it is drawn.
+pub fn dial(strata: &[(usize, f64)]) -> Result<Kish, Undefined> {
+    if let Some((_, bad)) = strata.iter().find(|it| !(0.0..=1.0).contains(&it.1)) {
+        return Undefined::because(format!("{bad} is not a probability"));
+    }
+    if let Some((population, _)) = strata.iter().find(|it| 0 < it.0 && it.1 <= 0.0) {
+        return Undefined::because(format!("{} can never be drawn", plural(*population, "case")));
+    }
+    // Of a stratum, N·p are drawn and each stands for 1/p.
+    let (n, sum, squares) =
+        strata.iter().filter(|it| 0 < it.0).fold((0.0, 0.0, 0.0), |sums, (population, p)| {
+            let population = *population as f64;
+            (sums.0 + population * p, sums.1 + population, sums.2 + population / p)
+        });
+    if sum <= 0.0 {
+        return Undefined::because("there is no case to draw from");
+    }
+    let n_eff = sum * sum / squares;
+    Ok(Kish { n_eff, design_effect: n / n_eff })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::resample::Chance;
+    use super::*;
+
+    fn stratum(name: &str, population: usize, scores: &[f64], n_errors: usize) -> Stratum {
+        Stratum { name: name.to_owned(), population, scores: scores.to_vec(), n_errors }
+    }
+
+    #[test]
+    fn the_mean_has_its_closed_form() {
+        // By hand: shares 0.6 and 0.4, variances 1 and 2.
+        let strata = [stratum("a", 60, &[1.0, 2.0, 3.0], 0), stratum("b", 40, &[5.0, 7.0], 0)];
+        let found = stratified(&strata).unwrap();
+        let variance: f64 = 0.36 * (1.0 - 3.0 / 60.0) * 1.0 / 3.0 + 0.16 * (1.0 - 2.0 / 40.0) * 2.0 / 2.0;
+        assert!((found.mean - 3.6).abs() < 1e-12 && (found.se.unwrap() - variance.sqrt()).abs() < 1e-12);
+        assert!((found.naive - 3.6).abs() < 1e-12 && (found.covered - 1.0).abs() < 1e-12);
+        let weights = [20.0, 20.0, 20.0, 20.0, 20.0];
+        let same =
+            weighted_mean(&[1.0, 2.0, 3.0, 5.0, 7.0], &weights, &[0, 0, 0, 1, 1], &[0.05; 5], 0.05).unwrap();
+        assert!((same.se - found.se.unwrap()).abs() < 1e-12, "{same:?}");
+        assert!((same.interval.1 - found.interval.unwrap().1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn strata_without_a_score_are_named() {
+        let strata = [
+            stratum("fine", 90, &[1.0, 0.0, 1.0], 1),
+            stratum("broken", 10, &[], 2),
+            stratum("slow", 20, &[], 0),
+            stratum("one", 5, &[0.5], 0),
+        ];
+        let found = stratified(&strata).unwrap();
+        assert!((found.covered - 95.0 / 125.0).abs() < 1e-12);
+        let why: Vec<Option<&str>> = found.strata.iter().map(|it| it.not_estimable.as_deref()).collect();
+        assert_eq!(
+            why,
+            [
+                None,
+                Some("the judge could grade none of 2 sampled"),
+                Some("nothing was sampled from it"),
+                None
+            ]
+        );
+        assert!(found.warnings[0].contains("`one` has one score"), "{:?}", found.warnings);
+        assert!(found.if_errors_scored.0 < found.mean && found.mean < found.if_errors_scored.1);
+        let check = |strata: &[Stratum], expected: &str| {
+            let found = stratified(strata).unwrap_err();
+            assert!(found.to_string().contains(expected), "{found}");
+        };
+        check(&[], "no stratum has a score");
+        check(&[stratum("a", 0, &[], 0)], "no stratum has a score");
+        check(&[stratum("a", 1, &[1.0, 1.0], 0)], "more than that");
+        check(&[stratum("a", 9, &[f64::NAN], 0)], "score of `a` 1 is not a number");
+        let equal = stratified(&[stratum("a", 9, &[1.0, 1.0], 0)]).unwrap();
+        assert!(equal.interval.is_none() && equal.warnings[0].contains("do not differ"));
+    }
+
+    #[test]
+    fn the_dial_moves_the_naive_mean_only() {
+        // 5 % failures that score 0.2 and are always drawn, the rest scores 0.84 and is drawn one time in ten.
+        let mut chance = Chance::new(2);
+        let truth = 0.05 * 0.2 + 0.95 * 0.84;
+        let (mut held, mut naive_held, mut hajek_held) = (0, 0, 0);
+        for _ in 0..2_000 {
+            let mut draw = |n: usize, rate: f64| -> Vec<f64> {
+                (0..n).map(|_| if chance.unit() < rate { 1.0 } else { 0.0 }).collect()
+            };
+            // Of a large population, so that the truth of each day is the same.
+            let (failed, fine) = (draw(50, 0.2), draw(95, 0.84));
+            let strata = [stratum("failed", 50_000, &failed, 0), stratum("fine", 950_000, &fine, 0)];
+            let found = stratified(&strata).unwrap();
+            let holds = |(low, high): (f64, f64)| usize::from(low <= truth && truth <= high);
+            held += holds(found.interval.unwrap());
+            let spread = (found.naive * (1.0 - found.naive) / found.n as f64).sqrt();
+            naive_held += holds(around(found.naive, 1.96 * spread));
+            let values: Vec<f64> = failed.iter().chain(&fine).copied().collect();
+            let probabilities: Vec<f64> =
+                (0..values.len()).map(|it| if it < 50 { 0.001 } else { 0.0001 }).collect();
+            hajek_held += holds(hajek(&values, &probabilities).unwrap().interval);
+        }
+        println!("post-stratified {held}, Hájek {hajek_held}, naive {naive_held} of 2000");
+        assert!((1_860..=1_940).contains(&held), "{held}");
+        assert!(naive_held < 200, "{naive_held}");
+        assert!((1_840..=1_980).contains(&hajek_held), "{hajek_held}");
+    }
+
+    #[test]
+    fn weights_cost_what_kish_says() {
+        let found = kish(&[1.0, 1.0, 4.0, 4.0, 2.0, 8.0, 1.0, 3.0]).unwrap();
+        assert!((found.n_eff - 36.0 / 7.0).abs() < 1e-12 && (found.design_effect - 14.0 / 9.0).abs() < 1e-12);
+        assert!(kish(&[0.0, 0.0]).unwrap_err().to_string().contains("all weights are zero"));
+        assert!(hajek(&[1.0, 0.0], &[0.0, 0.5]).unwrap_err().to_string().contains("probability of 0"));
+        assert!((dial(&[(1_000, 0.1)]).unwrap().design_effect - 1.0).abs() < 1e-12);
+        assert!((dial(&[(50, 1.0), (950, 0.1)]).unwrap().design_effect - 1.384_75).abs() < 1e-12);
+        assert!(dial(&[(10, 0.0)]).unwrap_err().to_string().contains("never be drawn"));
+    }
+}

@@ -1,0 +1,164 @@
+//! Intervals that may be looked at every day: the chance that the truth is *ever* outside is bounded.
+//!
+//! An ordinary interval is wrong one time in twenty at each look, and so sooner or later. A confidence
+//! sequence is wider and stays right at every step (Waudby-Smith and Ramdas 2023; Howard et al. 2021).
+
+use serde::{Deserialize, Serialize};
+
+use super::numbers::usable_share;
+use super::undefined::Undefined;
+
+/// What bounds the interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// Only that values lie on 0..=1.
+    Hoeffding,
+    /// Their spread as well, which is narrower where values are alike.
+    EmpiricalBernstein,
+}
+
+/// A mean on 0..=1 as values come in. It can be stored and continued.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sequence {
+    bound: Bound,
+    alpha: f64,
+    n: usize,
+    sum: f64,
+    /// Squared distances from the mean so far.
+    squares: f64,
+    /// Of bets: their sum, the sum of what they were on, and what they cost below and above.
+    bets: f64,
+    betted: f64,
+    costs: (f64, f64),
+    now: (f64, f64),
+    ever: (f64, f64),
+}
+
+impl Sequence {
+    pub fn new(bound: Bound, alpha: f64) -> Result<Self, Undefined> {
+        usable_share("alpha", alpha)?;
+        let (all, none) = ((0.0, 1.0), (0.0, 0.0));
+        Ok(Self {
+            bound,
+            alpha,
+            n: 0,
+            sum: 0.0,
+            squares: 0.0,
+            bets: 0.0,
+            betted: 0.0,
+            costs: none,
+            now: all,
+            ever: all,
+        })
+    }
+
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Where the mean lies by the last step alone.
+    pub fn now(&self) -> (f64, f64) {
+        self.now
+    }
+
+    /// Where it lies by all steps together. Low is above high when they contradict each other: the mean moved.
+    pub fn interval(&self) -> (f64, f64) {
+        self.ever
+    }
+
+    pub fn push(&mut self, value: f64) -> Result<(), Undefined> {
+        on_scale(value, self.n)?;
+        let reach = (2.0 / self.alpha).ln();
+        let (before, t) = (self.n as f64, self.n as f64 + 1.0);
+        let pace = t * (t + 1.0).ln();
+        // The bet is placed before the value is seen.
+        let (bet, cost) = match self.bound {
+            Bound::Hoeffding => {
+                let bet = (8.0 * reach / pace).sqrt().min(1.0);
+                (bet, (bet * bet / 8.0, bet * bet / 8.0))
+            }
+            Bound::EmpiricalBernstein => {
+                let spread = (0.25 + self.squares) / t;
+                let bet = (2.0 * reach / (spread * pace)).sqrt().min(0.5);
+                let cost = -(-bet).ln_1p() - bet;
+                // Before the first value each side expects the edge it is afraid of.
+                let (low, high) =
+                    if self.n == 0 { (0.0, 1.0) } else { (self.sum / before, self.sum / before) };
+                (bet, (cost * (value - low).powi(2), cost * (value - high).powi(2)))
+            }
+        };
+        self.n += 1;
+        self.sum += value;
+        self.squares += (value - (0.5 + self.sum) / (t + 1.0)).powi(2);
+        self.bets += bet;
+        self.betted += bet * value;
+        self.costs = (self.costs.0 + cost.0, self.costs.1 + cost.1);
+        let middle = self.betted / self.bets;
+        let low = (middle - (reach + self.costs.0) / self.bets).max(0.0);
+        let high = (middle + (reach + self.costs.1) / self.bets).min(1.0);
+        self.now = (low, high);
+        self.ever = (self.ever.0.max(low), self.ever.1.min(high));
+        Ok(())
+    }
+}
+
+/// The value after so many lies on 0..=1.
+pub(super) fn on_scale(value: f64, n_before: usize) -> Result<(), Undefined> {
+    if (0.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    Undefined::because(format!("value {} is {value} and not on 0..=1", n_before + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::resample::Chance;
+    use super::*;
+
+    #[test]
+    fn looking_at_every_step_raises_few_false_alarms() {
+        let mut chance = Chance::new(12);
+        let mut alarms = [0; 3];
+        for _ in 0..2_000 {
+            let mut sequences =
+                [Bound::Hoeffding, Bound::EmpiricalBernstein].map(|it| Sequence::new(it, 0.05).unwrap());
+            let (mut raised, mut sum) = ([false; 3], 0.0);
+            for step in 1..=200 {
+                let value = if chance.unit() < 0.8 { 1.0 } else { 0.0 };
+                for (at, sequence) in sequences.iter_mut().enumerate() {
+                    sequence.push(value).unwrap();
+                    let (low, high) = sequence.interval();
+                    raised[at] |= 0.8 < low || high < 0.8;
+                }
+                sum += value;
+                // The ordinary interval, looked at as often.
+                let off = (sum / f64::from(step) - 0.8_f64).abs();
+                raised[2] |= 20 <= step && 1.96 * (0.16 / f64::from(step)).sqrt() < off;
+            }
+            for (count, raised) in alarms.iter_mut().zip(raised) {
+                *count += usize::from(raised);
+            }
+        }
+        println!(
+            "Hoeffding {}, empirical Bernstein {}, ordinary {} of 2000",
+            alarms[0], alarms[1], alarms[2]
+        );
+        assert!(alarms[0] < 100 && alarms[1] < 100, "{alarms:?}");
+        assert!(300 < alarms[2], "{alarms:?}");
+    }
+
+    #[test]
+    fn a_sequence_can_be_stored_and_knows_its_scale() {
+        let mut sequence = Sequence::new(Bound::EmpiricalBernstein, 0.05).unwrap();
+        for _ in 0..500 {
+            sequence.push(0.7).unwrap();
+        }
+        let (low, high) = sequence.interval();
+        assert!(0.65 < low && high < 0.75, "{low} {high}");
+        let back: Sequence = serde_json::from_str(&serde_json::to_string(&sequence).unwrap()).unwrap();
+        assert_eq!(back.n(), 500);
+        assert!(sequence.push(f64::NAN).unwrap_err().to_string().contains("value 501"));
+        assert!(sequence.push(5.0).is_err() && Sequence::new(Bound::Hoeffding, 0.0).is_err());
+    }
+}
