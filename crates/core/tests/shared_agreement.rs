@@ -40,13 +40,14 @@ fn holds(found: &Json, expected: &Json, tolerance: f64) -> bool {
 
 #[test]
 fn functions_have_their_expected_values() {
-    const OF_OTHERS: [&str; 4] = ["wilson_ci", "ece", "brier", "deterministic_sample"];
+    // The one has 1.96 for the 1.959964 of the normal distribution, the other is a hash that nothing here uses.
+    const LEFT_OUT: [&str; 2] = ["wilson_ci", "deterministic_sample"];
     let Some(cases) = lines("conformance/stats_agreement.jsonl") else { return };
     let mut n_held = 0;
     for case in &cases {
         let name = case["fn"].as_str().unwrap();
         let Some(found) = compute(name, &case["args"]) else {
-            assert!(OF_OTHERS.contains(&name), "{name} is not known");
+            assert!(LEFT_OUT.contains(&name), "{name} is not known");
             continue;
         };
         match found {
@@ -56,7 +57,7 @@ fn functions_have_their_expected_values() {
         n_held += 1;
     }
     println!("{n_held} of {} cases", cases.len());
-    assert!(70 <= n_held);
+    assert!(80 <= n_held);
 }
 
 #[test]

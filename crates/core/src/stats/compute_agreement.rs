@@ -15,6 +15,7 @@ use super::gwet::{ChanceModel, Corrected, Credit, corrected};
 use super::icc::{Design, Icc, Unit, icc};
 use super::kappa::{Kappa, Weights, cohen, cohen_error_by_chance, fleiss, randolph};
 use super::ratings::{Level, Ratings};
+use super::reliability::reliability;
 use super::undefined::Undefined;
 use crate::rubric::Value;
 
@@ -48,6 +49,11 @@ fn function(name: &str, arguments: &[Json]) -> Option<Result<Json, Undefined>> {
         "kendall_tau" => number(places().and_then(|(x, y): (Vec<_>, Vec<_>)| Ok(kendall(&x, &y)?.value))),
         "mae" => number(numbers().and_then(|(x, y)| mean_difference(&x, &y, f64::abs))),
         "rmse" => number(numbers().and_then(|(x, y)| Ok(mean_difference(&x, &y, |it| it * it)?.sqrt()))),
+        "brier" => number(numbers().and_then(|(x, y)| Ok(reliability(&x, &y, 1)?.brier))),
+        "ece" => {
+            let n_bins = argument(2).as_u64().unwrap_or(10) as usize;
+            number(numbers().and_then(|(x, y)| Ok(reliability(&x, &y, n_bins)?.ece)))
+        }
         "dawid_skene" => Ballot::of_triples(argument(0), [1, 0, 2]).map(|it| it.settled()),
         "majority_vote" => Ballot::of_triples(argument(0), [1, 0, 2]).map(|it| it.by_item(&it.majority())),
         _ => {

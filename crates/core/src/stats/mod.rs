@@ -41,6 +41,15 @@ mod compute_agreement;
 mod compute_estimates;
 mod compute_ranking;
 
+pub use agreement::{
+    Agreement, PairAgreement, PairMeasures, Without, agreement, agreement_by_criterion, percent,
+    ratings_by_criterion,
+};
+pub use alignment::{
+    Alignment, AnswerRates, Confusion as ConfusionMatrix, Disagreement, MeanMeasures, OneMorePerson,
+    Standing, align,
+};
+pub use alpha::{alpha, alpha_with_interval};
 pub use bootstrap::{Bootstrap, Statistic, bootstrap, bootstrap_t};
 pub use boundary::{NormalMixture, Sides, Stitched};
 pub use calibrate::{
@@ -49,38 +58,6 @@ pub use calibrate::{
 };
 pub use compare::{Comparison, Difference, StatusChange, compare};
 pub use compute::compute;
-pub use drift::{Alarm, Drift};
-pub use effect::{cliffs_delta, cohen_d, cohen_h, hedges_g};
-pub use mapping::{Isotonic, Logistic, Mapping, Method, isotonic, logistic, smoothed};
-pub use paired::{
-    Claim, MIN_PAIRS, McNemar, PairedComparison, PairedT, SignedRanks, Zeros, mcnemar, paired_comparison,
-    paired_permutation_p, paired_t, permutation_p, sign_p, signed_ranks,
-};
-pub use pass_k::{PassK, Tried, pass_k};
-pub use power::{Aim, n_pairs, n_per_group, n_per_group_shares, n_per_group_shares_normal, n_to_detect};
-pub use ppi::{Alternative, MeanEstimate, PredictionPowered, prediction_powered};
-pub use proportion::{Proportion, ProportionMethod, pass_rate, proportion};
-pub use reliability::{Bin, Reliability, reliability};
-pub use rogan_gladen::{Confusion, CorrectedRate, corrected_rate};
-pub use sample::{
-    Kish, Stratified, Stratum, StratumEstimate, WeightedMean, dial, hajek, kish, stratified, weighted_mean,
-};
-pub use sequence::{Bound, Sequence};
-pub use several::{Adjustment, Friedman, adjust, friedman};
-pub use describe::{
-    Description, Scored, Warning, by_criterion, by_field, describe, tenth, warnings, weighted,
-};
-pub use rank::{
-    Elo, Model, Pair, Position, Preferred, Ranked, Ranking, Strength, Ties, WinRates, bradley_terry, elo,
-};
-pub use agreement::{
-    Agreement, PairAgreement, PairMeasures, Without, agreement, agreement_by_criterion, percent,
-    ratings_by_criterion,
-};
-pub use alignment::{
-    Alignment, AnswerRates, Confusion as ConfusionMatrix, Disagreement, MeanMeasures, OneMorePerson, Standing, align,
-};
-pub use alpha::{alpha, alpha_with_interval};
 pub use consensus::{
     Consensus, Errors, Majority, Settled, SettledItem, Stop, Votes, agreement_with, dawid_skene, majority,
     settle,
@@ -88,12 +65,36 @@ pub use consensus::{
 pub use correlation::{
     Correlation, kendall, kendall_c, kendall_p_in_large_samples, pearson, somers_d, spearman,
 };
+pub use describe::{
+    Description, Scored, Warning, by_criterion, by_field, describe, tenth, warnings, weighted,
+};
+pub use drift::{Alarm, Drift};
+pub use effect::{cliffs_delta, cohen_d, cohen_h, hedges_g};
 pub use glad::{Abilities, glad};
 pub use gwet::{ChanceModel, Corrected, Credit, corrected};
 pub use icc::{Design, Icc, Unit, icc};
 pub use kappa::{Kappa, Weights, cohen, cohen_error_by_chance, fleiss, fleiss_with_interval, randolph};
+pub use mapping::{Isotonic, Logistic, Mapping, Method, isotonic, logistic, smoothed};
 pub use measure::{Coefficient, Measure};
+pub use paired::{
+    Claim, MIN_PAIRS, McNemar, PairedComparison, PairedT, SignedRanks, Zeros, mcnemar, paired_comparison,
+    paired_permutation_p, paired_t, permutation_p, sign_p, signed_ranks,
+};
 pub use panel::{ErrorPair, Member, Panel, panel};
+pub use pass_k::{PassK, Tried, pass_k};
+pub use power::{Aim, n_pairs, n_per_group, n_per_group_shares, n_per_group_shares_normal, n_to_detect};
+pub use ppi::{Alternative, MeanEstimate, PredictionPowered, prediction_powered};
+pub use proportion::{Proportion, ProportionMethod, pass_rate, proportion};
+pub use rank::{
+    Elo, Model, Pair, Position, Preferred, Ranked, Ranking, Strength, Ties, WinRates, bradley_terry, elo,
+};
 pub use ratings::{Level, Ratings};
+pub use reliability::{Bin, Reliability, reliability};
+pub use rogan_gladen::{Confusion, CorrectedRate, corrected_rate};
+pub use sample::{
+    Kish, Stratified, Stratum, StratumEstimate, WeightedMean, dial, hajek, kish, stratified, weighted_mean,
+};
+pub use sequence::{Bound, Sequence};
+pub use several::{Adjustment, Friedman, adjust, friedman};
 pub use summary::{Estimate, Flaky, Trials, estimates, trials};
 pub use undefined::Undefined;
