@@ -170,6 +170,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::alpha::alpha;
+    use super::super::compare::tests::run_of;
     use super::super::kappa::fleiss;
     use super::super::ratings::tests::ratings;
     use super::*;
@@ -197,6 +198,21 @@ mod tests {
         assert!(json["pairs"][0]["kappa"]["undefined"].is_string());
         let alone = agreement(&ratings("1 2"), Level::Nominal, 1);
         assert_eq!(alone.percent, Measure::Undefined { undefined: "there is only one rater".into() });
+    }
+
+    #[test]
+    fn graders_of_a_run_are_compared_criterion_by_criterion() {
+        let mut run = run_of(&[("x", Some(0.5)), ("y", Some(1.0)), ("z", None)]);
+        let alone = &agreement_by_criterion(&run)["a"];
+        assert_eq!(alone.percent, Measure::Undefined { undefined: "there is only one rater".into() });
+        for result in &mut run.results {
+            let mut second = result.grades[0].clone();
+            second.grader.name = "m2".to_owned();
+            result.grades.push(second);
+        }
+        // Whoever broke did not rate.
+        let both = &agreement_by_criterion(&run)["a"];
+        assert_eq!((both.n_items, both.level, both.percent.value()), (2, Level::Ordinal, Some(1.0)));
     }
 
     /// Tables of up to five raters and twelve items with gaps.

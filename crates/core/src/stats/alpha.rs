@@ -15,13 +15,16 @@ use super::undefined::Undefined;
 /// let raters = vec!["ann".to_owned(), "ben".to_owned()];
 /// let cells = [1.0, 1.0, 2.0, 3.0, 3.0, 3.0, 5.0, 5.0].map(Some);
 /// let ratings = Ratings::of_numbers(raters, &cells).unwrap();
-/// assert!((alpha(&ratings, Level::Ordinal).unwrap() - 0.9259).abs() < 1e-4);
+/// assert!((alpha(&ratings, Level::Ordinal).unwrap() - 0.9103).abs() < 1e-4);
 /// ```
 pub fn alpha(ratings: &Ratings, level: Level) -> Result<f64, Undefined> {
     let counts = pairable(ratings);
     let n: f64 = counts.iter().sum();
     if n <= 0.0 {
         ratings.comparable()?;
+    }
+    if ratings.by_item().filter(|it| 0 < it.clone().count()).take(2).count() < 2 {
+        return Undefined::because("there is only one item, and chance is told from other items");
     }
     if counts.iter().filter(|it| 0.0 < **it).count() < 2 {
         return Undefined::because("every rating is the same, so that no disagreement can be expected");
@@ -187,6 +190,7 @@ mod tests {
         assert!(why("2 2 2\n 2 2 2", Level::Interval).contains("every rating is the same"));
         assert!(why("2 2 3\n 2 2 .", Level::Interval).contains("every rating is the same"));
         assert!(why(". .\n . .", Level::Ordinal).ends_with("nothing was rated"));
+        assert!(why("1\n 2", Level::Nominal).contains("only one item"));
         assert!(why("-1 2\n 1 2", Level::Ratio).contains("not negative"));
         let two = || vec!["a".to_owned(), "b".to_owned()];
         let labels = Ratings::of_labels(two(), &["x", "y", "x", "x"].map(Some), &[]).unwrap();

@@ -8,12 +8,14 @@ use serde_json::{Map, Value as Json, json};
 
 use super::agreement::percent;
 use super::alpha::alpha;
-use super::consensus::{Errors, Stop, Votes, agreement_with, dawid_skene, glad, majority};
+use super::consensus::{Errors, Stop, Votes, agreement_with, dawid_skene, majority};
 use super::correlation::{kendall, kendall_c, kendall_p_in_large_samples, pearson, somers_d, spearman};
+use super::glad::glad;
 use super::gwet::{ChanceModel, Corrected, Credit, corrected};
 use super::icc::{Design, Icc, Unit, icc};
 use super::kappa::{Kappa, Weights, cohen, cohen_error_by_chance, fleiss, randolph};
 use super::ratings::{Level, Ratings};
+use super::reliability::reliability;
 use super::undefined::Undefined;
 use crate::rubric::Value;
 
@@ -47,6 +49,11 @@ fn function(name: &str, arguments: &[Json]) -> Option<Result<Json, Undefined>> {
         "kendall_tau" => number(places().and_then(|(x, y): (Vec<_>, Vec<_>)| Ok(kendall(&x, &y)?.value))),
         "mae" => number(numbers().and_then(|(x, y)| mean_difference(&x, &y, f64::abs))),
         "rmse" => number(numbers().and_then(|(x, y)| Ok(mean_difference(&x, &y, |it| it * it)?.sqrt()))),
+        "brier" => number(numbers().and_then(|(x, y)| Ok(reliability(&x, &y, 1)?.brier))),
+        "ece" => {
+            let n_bins = argument(2).as_u64().unwrap_or(10) as usize;
+            number(numbers().and_then(|(x, y)| Ok(reliability(&x, &y, n_bins)?.ece)))
+        }
         "dawid_skene" => Ballot::of_triples(argument(0), [1, 0, 2]).map(|it| it.settled()),
         "majority_vote" => Ballot::of_triples(argument(0), [1, 0, 2]).map(|it| it.by_item(&it.majority())),
         _ => {
@@ -130,11 +137,18 @@ fn gwet_family(input: &Json) -> Result<Json, Undefined> {
 fn icc_family(input: &Json) -> Result<Json, Undefined> {
     let ratings = of_input(input, Rows::Items)?;
     let mut found = Map::new();
-    for name in ["icc_1_1", "icc_2_1", "icc_3_1", "icc_1_k", "icc_2_k", "icc_3_k"] {
-        let Some((design, unit)) = icc_kind(name) else { continue };
+    // With absolute agreement (A) or consistency (C), as McGraw and Wong name them.
+    for (name, design, unit) in [
+        ("ICC(1,1)", Design::OneWay, Unit::Single),
+        ("ICC(A,1)", Design::Random, Unit::Single),
+        ("ICC(C,1)", Design::Fixed, Unit::Single),
+        ("ICC(1,k)", Design::OneWay, Unit::Mean),
+        ("ICC(A,k)", Design::Random, Unit::Mean),
+        ("ICC(C,k)", Design::Fixed, Unit::Mean),
+    ] {
         let Icc { value, interval, f, degrees, p, .. } = icc(&ratings, design, unit)?;
         let parts = json!({
-            "icc": value, "ci95": interval, "F": f, "df1": degrees.0, "df2": degrees.1, "p": p,
+            "ICC": value, "F": f, "df1": degrees.0, "df2": degrees.1, "pval": p, "CI95": interval,
         });
         found.insert(name.to_owned(), parts);
     }
@@ -472,8 +486,13 @@ fn answer(it: &Json) -> Option<Value> {
     }
 }
 
+/// 5 and 5.0 have one name.
 fn key(it: &Json) -> String {
-    it.as_str().map_or_else(|| it.to_string(), str::to_owned)
+    match it {
+        Json::String(it) => it.clone(),
+        Json::Number(number) => number.as_f64().map_or_else(|| it.to_string(), |it| it.to_string()),
+        _ => it.to_string(),
+    }
 }
 
 fn names(n: usize) -> Vec<String> {

@@ -4,7 +4,6 @@ use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
 use super::proportion::{ProportionMethod, proportion};
-use super::reliability::reliability;
 use super::special::normal_cdf;
 use super::undefined::Undefined;
 
@@ -12,8 +11,6 @@ use super::undefined::Undefined;
 pub(super) fn compute(name: &str, args: &Json) -> Option<Result<Json, Undefined>> {
     Some(match name {
         "wilson_ci" => wilson(args),
-        "ece" => calibration(args, |it| it.ece),
-        "brier" => calibration(args, |it| it.brier),
         "deterministic_sample" => sample(args),
         _ => return None,
     })
@@ -35,17 +32,6 @@ fn wilson(args: &Json) -> Result<Json, Undefined> {
     Ok(json!({ "rate": short(found.rate), "lo": short(low), "hi": short(high), "n": found.n }))
 }
 
-/// `[scores, outcomes, bins]`
-fn calibration(args: &Json, which: fn(&super::reliability::Reliability) -> f64) -> Result<Json, Undefined> {
-    let number = |it: &Json| it.as_f64().or_else(|| it.as_bool().map(|it| f64::from(u8::from(it))));
-    let list = |it: &Json| it.as_array().and_then(|it| it.iter().map(number).collect::<Option<Vec<f64>>>());
-    let (Some(scores), Some(outcomes)) = (list(&args[0]), list(&args[1])) else {
-        return Undefined::because("two lists of numbers are needed: scores, and what came true");
-    };
-    let n_bins = args[2].as_u64().unwrap_or(10);
-    Ok(json!(which(&reliability(&scores, &outcomes, n_bins as usize)?)))
-}
-
 /// A number from 0 to 1 that is always the same for the same id and salt.
 fn sample(args: &Json) -> Result<Json, Undefined> {
     let (Some(id), Some(salt)) = (args[0].as_str(), args[1].as_str()) else {
@@ -65,10 +51,9 @@ mod tests {
         let found = |name: &str, args: Json| compute(name, &args).unwrap();
         let expected = json!({ "rate": 0.0, "lo": 0.0, "hi": 0.434491, "n": 5 });
         assert_eq!(found("wilson_ci", json!([0, 5, 0.95])), Ok(expected));
-        assert_eq!(found("brier", json!([[0.5, 1.0], [1, 1]])), Ok(json!(0.125)));
         let picked = found("deterministic_sample", json!(["run-1", "route-errors"])).unwrap();
         assert!((picked.as_f64().unwrap() - 0.337_783_926_632_255_3).abs() < 1e-15);
-        assert!(found("ece", json!([[0.5], [1, 1]])).is_err() && found("wilson_ci", json!([])).is_err());
+        assert!(found("wilson_ci", json!([])).is_err());
         assert_eq!(compute("other", &json!([])), None);
     }
 }

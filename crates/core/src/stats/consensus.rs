@@ -1,4 +1,4 @@
-//! One answer out of many raters': by majority, by Dawid and Skene, or by ability and difficulty.
+//! One answer out of many raters': by majority, or by Dawid and Skene.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use super::undefined::Undefined;
 /// Who gave which answer to which item; all are places. A rater may vote on an item more than once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Votes {
-    n_raters: usize,
-    n_items: usize,
-    n_answers: usize,
+    pub(super) n_raters: usize,
+    pub(super) n_items: usize,
+    pub(super) n_answers: usize,
     /// As (rater, item, answer).
-    votes: Vec<(usize, usize, usize)>,
+    pub(super) votes: Vec<(usize, usize, usize)>,
 }
 
 impl Votes {
@@ -218,7 +218,7 @@ fn expect(votes: &Votes, prior: &[f64], confusion: &[Vec<Vec<f64>>], beliefs: &m
 }
 
 /// Turns logarithms into shares without running out of small numbers; returns the logarithm of their sum.
-fn exponentiate(logs: &mut [f64]) -> f64 {
+pub(super) fn exponentiate(logs: &mut [f64]) -> f64 {
     let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if most == f64::NEG_INFINITY {
         logs.fill(1.0 / logs.len() as f64);
@@ -237,88 +237,8 @@ fn normalise(values: &mut [f64]) {
 }
 
 /// The first of the largest.
-fn largest(values: &[f64]) -> usize {
+pub(super) fn largest(values: &[f64]) -> usize {
     (0..values.len()).rev().max_by(|a, b| values[*a].total_cmp(&values[*b])).unwrap_or(0)
-}
-
-/// Raters' abilities and items' difficulties (Whitehill and others 2009).
-#[derive(Debug, Clone, PartialEq)]
-pub struct Abilities {
-    pub beliefs: Vec<Vec<f64>>,
-    /// Of each rater; below zero for one who is more often wrong than chance.
-    pub abilities: Vec<f64>,
-    /// Of each item; the larger, the easier.
-    pub ease: Vec<f64>,
-}
-
-impl Abilities {
-    pub fn answers(&self) -> Vec<usize> {
-        self.beliefs.iter().map(|it| largest(it)).collect()
-    }
-}
-
-/// A rater of ability α is right about an item of ease β with chance 1 / (1 + exp(−αβ)).
-///
-/// α and ln β are drawn towards 1, which keeps both finite.
-pub fn glad(votes: &Votes) -> Abilities {
-    let (mut abilities, mut ease) = (vec![1.0; votes.n_raters], vec![1.0; votes.n_items]);
-    let mut beliefs = Vec::new();
-    for _ in 0..100 {
-        beliefs = believe(votes, &abilities, &ease);
-        let moved = improve(votes, &beliefs, &mut abilities, &mut ease);
-        if moved < 1e-6 {
-            break;
-        }
-    }
-    Abilities { beliefs, abilities, ease: ease.iter().map(|it: &f64| it.exp()).collect() }
-}
-
-fn believe(votes: &Votes, abilities: &[f64], ease: &[f64]) -> Vec<Vec<f64>> {
-    let mut beliefs = vec![vec![0.0; votes.n_answers]; votes.n_items];
-    let n_wrong = (votes.n_answers.max(2) - 1) as f64;
-    for (rater, item, answer) in &votes.votes {
-        let right = sigmoid(abilities[*rater] * ease[*item].exp());
-        for (at, it) in beliefs[*item].iter_mut().enumerate() {
-            *it += if at == *answer { right.ln() } else { ((1.0 - right) / n_wrong).ln() };
-        }
-    }
-    beliefs.iter_mut().for_each(|it| {
-        exponentiate(it);
-    });
-    beliefs
-}
-
-/// A few steps uphill; returns how far the abilities moved.
-fn improve(votes: &Votes, beliefs: &[Vec<f64>], abilities: &mut [f64], ease: &mut [f64]) -> f64 {
-    let start = abilities.to_vec();
-    for _ in 0..50 {
-        let mut slope_a: Vec<f64> = abilities.iter().map(|it| 1.0 - it).collect();
-        let mut slope_b: Vec<f64> = ease.iter().map(|it| 1.0 - it).collect();
-        // The curvature sets how far a step may go.
-        let (mut bend_a, mut bend_b) = (vec![1.0; slope_a.len()], vec![1.0; slope_b.len()]);
-        for (rater, item, answer) in &votes.votes {
-            let (a, b) = (abilities[*rater], ease[*item].exp());
-            let right = sigmoid(a * b);
-            let surprise = beliefs[*item][*answer] - right;
-            slope_a[*rater] += surprise * b;
-            slope_b[*item] += surprise * a * b;
-            let bend = right * (1.0 - right);
-            bend_a[*rater] += bend * b * b;
-            bend_b[*item] += bend * (a * b).powi(2) + (surprise * a * b).abs();
-        }
-        let step = |values: &mut [f64], slope: &[f64], bend: &[f64]| {
-            for (at, it) in values.iter_mut().enumerate() {
-                *it += 0.5 * slope[at] / bend[at];
-            }
-        };
-        step(abilities, &slope_a, &bend_a);
-        step(ease, &slope_b, &bend_b);
-    }
-    abilities.iter().zip(start).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
-}
-
-fn sigmoid(x: f64) -> f64 {
-    (1.0 / (1.0 + (-x).exp())).clamp(1e-12, 1.0 - 1e-12)
 }
 
 /// The consensus of all raters on one question, with how reliable each of them is.

@@ -32,6 +32,9 @@ impl Correlation {
 pub fn pearson(x: &[f64], y: &[f64]) -> Result<Correlation, Undefined> {
     usable(x, y)?;
     let value = linear(x, y);
+    if !value.is_finite() {
+        return Undefined::because("the numbers are too large to be added up");
+    }
     Ok(Correlation { value, p: p_of(value, x.len()), n: x.len(), error: (1.0, 3.0) })
 }
 
@@ -78,7 +81,7 @@ fn usable(x: &[f64], y: &[f64]) -> Result<(), Undefined> {
         return Undefined::because("not all of them are numbers");
     }
     for side in [x, y] {
-        if side.iter().all(|it| it.total_cmp(&side[0]).is_eq()) {
+        if side.iter().all(|it| (it - side[0]).abs() <= 0.0) {
             return Undefined::because("one side never varies");
         }
     }
@@ -86,14 +89,18 @@ fn usable(x: &[f64], y: &[f64]) -> Result<(), Undefined> {
 }
 
 fn linear(x: &[f64], y: &[f64]) -> f64 {
-    let mean = |it: &[f64]| it.iter().sum::<f64>() / it.len() as f64;
-    let (mean_x, mean_y) = (mean(x), mean(y));
     let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
-    for (x, y) in x.iter().zip(y) {
-        let (x, y) = (x - mean_x, y - mean_y);
+    for (x, y) in deviations(x).into_iter().zip(deviations(y)) {
         (xy, xx, yy) = (xy + x * y, xx + x * x, yy + y * y);
     }
     (xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0)
+}
+
+/// From the mean, by the largest of them, so that squares neither vanish nor overflow.
+fn deviations(values: &[f64]) -> Vec<f64> {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let largest = values.iter().map(|it| (it - mean).abs()).fold(0.0, f64::max);
+    values.iter().map(|it| (it - mean) / largest).collect()
 }
 
 fn p_of(value: f64, n: usize) -> f64 {
@@ -107,6 +114,8 @@ fn p_of(value: f64, n: usize) -> f64 {
 
 /// Places from 1; equal numbers share the mean of theirs.
 fn ranks(values: &[f64]) -> Vec<f64> {
+    // Zero has two signs and is one number.
+    let values: Vec<f64> = values.iter().map(|it| it + 0.0).collect();
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
     let mut ranks = vec![0.0; values.len()];
@@ -274,6 +283,9 @@ mod tests {
         assert!(why(&[1.0], &[1.0]).contains("two pairs"));
         assert!(why(&[1.0, 1.0], &[1.0, 2.0]).contains("never varies"));
         assert!(why(&[1.0, f64::NAN], &[1.0, 2.0]).contains("numbers"));
+        assert!(why(&[0.0, -0.0], &[1.0, 2.0]).contains("never varies"));
+        assert!(pearson(&[-1e308, 1e308, 1e308, 1e308], &[1.0, 2.0, 3.0, 4.0]).is_err());
+        check(pearson(&[0.0, 1e-300, 3e-300], &[1.0, 2.0, 4.0]).unwrap().value, 1.0);
         assert_eq!(pearson(&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0]).unwrap().coefficient().interval, None);
     }
 }

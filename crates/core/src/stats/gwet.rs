@@ -321,6 +321,32 @@ mod tests {
     }
 
     #[test]
+    fn every_credit_is_full_for_the_same_and_less_for_others() {
+        let some = ratings("1 2 3 5 8\n 1 3 3 5 8");
+        for credit in [
+            Credit::Identity,
+            Credit::Ordinal,
+            Credit::Linear,
+            Credit::Quadratic,
+            Credit::Radical,
+            Credit::Ratio,
+            Credit::Circular,
+            Credit::Bipolar,
+        ] {
+            let table = credit.table(&some).unwrap();
+            for (a, row) in table.iter().enumerate() {
+                for (b, worth) in row.iter().enumerate() {
+                    let is_sound = if a == b { 1.0 <= *worth } else { (0.0..1.0).contains(worth) };
+                    assert!(is_sound && (worth - table[b][a]).abs() < 1e-12, "{credit:?} {table:?}");
+                }
+            }
+        }
+        // Linear credit goes by the numbers and not by their places.
+        let linear = Credit::Linear.table(&some).unwrap();
+        assert!((linear[0][3] - 3.0 / 7.0).abs() < 1e-12);
+    }
+
+    #[test]
     fn coefficients_say_why_they_are_undefined() {
         let why =
             |lines| corrected(&ratings(lines), ChanceModel::Gwet, Credit::Identity).unwrap_err().to_string();

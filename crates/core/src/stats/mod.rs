@@ -16,6 +16,7 @@ mod correlation;
 mod agreement;
 mod alignment;
 mod consensus;
+mod glad;
 mod panel;
 mod compare;
 mod effect;
@@ -59,8 +60,8 @@ pub use calibrate::{
 pub use compare::{Comparison, Difference, StatusChange, compare};
 pub use compute::compute;
 pub use consensus::{
-    Abilities, Consensus, Errors, Majority, Settled, SettledItem, Stop, Votes, agreement_with, dawid_skene,
-    glad, majority, settle,
+    Consensus, Errors, Majority, Settled, SettledItem, Stop, Votes, agreement_with, dawid_skene, majority,
+    settle,
 };
 pub use correlation::{
     Correlation, kendall, kendall_c, kendall_p_in_large_samples, pearson, somers_d, spearman,
@@ -70,6 +71,7 @@ pub use describe::{
 };
 pub use drift::{Alarm, Drift};
 pub use effect::{cliffs_delta, cohen_d, cohen_h, hedges_g};
+pub use glad::{Abilities, glad};
 pub use gwet::{ChanceModel, Corrected, Credit, corrected};
 pub use icc::{Design, Icc, Unit, icc};
 pub use kappa::{Kappa, Weights, cohen, cohen_error_by_chance, fleiss, fleiss_with_interval, randolph};
