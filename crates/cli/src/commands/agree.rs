@@ -1,6 +1,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use jurist_core::quantity::plural;
 use jurist_core::stats::{Agreement, Level, Measure, agreement};
 
 use super::Ended;
@@ -74,8 +75,9 @@ fn show(out: &mut impl Write, criterion: &str, it: &Agreement) -> anyhow::Result
     let Agreement { n_raters, n_items, .. } = it;
     writeln!(
         out,
-        "\x1b[1m{}\x1b[0m  {n_raters} graders, {n_items} candidates graded twice or more",
-        line(criterion)
+        "\x1b[1m{}\x1b[0m  {}, {n_items} candidates graded twice or more",
+        line(criterion),
+        plural(*n_raters, "grader")
     )?;
     let rows = [
         ("same answer", &it.percent),
