@@ -375,3 +375,43 @@ async fn a_live_suite_runs_from_the_command_line_and_is_deferred_where_it_may_no
     );
     assert_eq!(results[1]["verdict"]["status"], "deferred");
 }
+
+#[tokio::test]
+async fn a_calibrated_judge_scores_as_people_would() {
+    // Says 0.9 to everything, and people mean about a third by it.
+    let server = Server::start(|_| Act::Say(r#"{"reasoning": "fine", "score": 0.9}"#.to_owned())).await;
+    let folder = folder();
+    let line = |id: usize, grader: Json, value: f64| {
+        json!({ "candidate": id, "criterion": "city", "grader": grader, "value": value }).to_string() + "\n"
+    };
+    let judge = json!({ "kind": "judge", "name": "m" });
+    let score = |id: usize| 0.1 * (id % 10) as f64;
+    let judged: String = (0..40).map(|id| line(id, judge.clone(), score(id))).collect();
+    let human: String = (0..40).map(|id| line(id, json!("ann"), score(id) / 3.0)).collect();
+    fs::write(folder.path().join("judged.jsonl"), judged).unwrap();
+    fs::write(folder.path().join("human.jsonl"), human).unwrap();
+    let args = [
+        "calibrate",
+        "--human",
+        "human.jsonl",
+        "--judge",
+        "judged.jsonl",
+        "--method",
+        "isotonic",
+        "--out",
+        "city.json",
+    ];
+    let made = jurist_plain(folder.path(), &args).await;
+    assert_eq!(made.status.code(), Some(0), "{}", String::from_utf8_lossy(&made.stderr));
+    let suite = "judge: {calibrations: [city.json]}\nevals:\n  - name: one\n    response: Paris.\n    rubric: {criteria: [{name: city, description: Names it.}, {name: kind, description: Is kind.}]}\n";
+    fs::write(folder.path().join("suite.yaml"), suite).unwrap();
+    let output = jurist(folder.path(), &server, &["eval", "suite.yaml", "--reporter", "ndjson"]).await;
+    let grades = lines(&output)[0]["grades"].clone();
+    assert_eq!((&grades[0]["outcome"]["value"], &grades[1]["outcome"]["unit"]), (&json!(0.9), &json!(0.9)));
+    let unit = grades[0]["outcome"]["unit"].as_f64().unwrap();
+    assert!((unit - 0.3).abs() < 0.01, "{unit}");
+    fs::write(folder.path().join("city.json"), "{}").unwrap();
+    let refused = jurist(folder.path(), &server, &["eval", "suite.yaml"]).await;
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("jurist calibrate --out"));
+}

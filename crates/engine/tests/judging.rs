@@ -51,6 +51,7 @@ fn bench(members: Vec<Member>) -> Bench {
         combine: None,
         escalate: None,
         calls: Calls::PerCriterion,
+        mappings: Default::default(),
         seed: 7,
         embedders: None,
         transcript: false,

@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                     report.push(json!({ "criterion": rated.criterion, "alignment": found }));
                 }
                 Err(why) => {
-                    report.push(json!({ "criterion": rated.criterion, "undefined": why.to_string() }))
+                    report.push(json!({ "criterion": rated.criterion, "undefined": why.to_string() }));
                 }
             }
         }

@@ -17,7 +17,8 @@ use super::grades::{draw, read, scale, unit};
 Examples:
   jurist calibrate --human ratings.jsonl --judge latest --criterion tone
   jurist calibrate --human ratings.csv --scale 1-5 --judge run.json --method isotonic --out tone.json --chart tone.svg
-Everything is tried on labels that the mapping did not see (cross-validated in five parts).")]
+Everything is tried on labels that the mapping did not see (cross-validated in five parts).
+A judge is given the file with `judge: {calibrations: [tone.json]}`.")]
 pub struct Args {
     /// What people said
     #[arg(long, value_name = "FILE", required = true)]
@@ -61,7 +62,8 @@ enum MethodName {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let humans = means(&read(&args.human)?, args)?;
+    let grades = read(&args.human)?;
+    let humans = means(&grades, args)?;
     let judged = means(&read(&args.judge)?, args)?;
     let both: Vec<(&String, f64, f64)> =
         judged.iter().filter_map(|(id, judge)| Some((id, *judge, *humans.get(id)?))).collect();
@@ -128,7 +130,8 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         }
     }
     if let Some(path) = &args.out {
-        let text = serde_json::to_string_pretty(&found)? + "\n";
+        let whole = json!({ "criterion": args.wanted(&grades)?, "calibration": found });
+        let text = serde_json::to_string_pretty(&whole)? + "\n";
         std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
     if let Some(path) = &args.chart {
@@ -137,18 +140,28 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     Ok(Ended::Passed)
 }
 
+impl Args {
+    /// The criterion that is looked at.
+    fn wanted(&self, grades: &[Grade]) -> anyhow::Result<String> {
+        let mut criteria: Vec<&str> = grades.iter().map(|it| it.criterion.as_str()).collect();
+        criteria.sort_unstable();
+        criteria.dedup();
+        match (&self.criterion, criteria.as_slice()) {
+            (Some(name), _) => Ok(name.clone()),
+            (None, [only]) => Ok((*only).to_owned()),
+            (None, _) => {
+                anyhow::bail!(
+                    "there are several criteria; choose one with --criterion: {}",
+                    criteria.join(", ")
+                )
+            }
+        }
+    }
+}
+
 /// One number for each candidate: the mean of everybody who scored it.
 fn means(grades: &[Grade], args: &Args) -> anyhow::Result<BTreeMap<String, f64>> {
-    let mut criteria: Vec<&str> = grades.iter().map(|it| it.criterion.as_str()).collect();
-    criteria.sort_unstable();
-    criteria.dedup();
-    let wanted = match (&args.criterion, criteria.as_slice()) {
-        (Some(name), _) => name.as_str(),
-        (None, [only]) => only,
-        (None, _) => {
-            anyhow::bail!("there are several criteria; choose one with --criterion: {}", criteria.join(", "))
-        }
-    };
+    let wanted = args.wanted(grades)?;
     let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
     for grade in grades.iter().filter(|it| it.criterion == wanted) {
         if let Some(unit) = unit(grade, args.scale)? {

@@ -648,6 +648,7 @@ async fn scripted(record: &Json) -> Result<Decision, String> {
     };
     let member = Member { line: Arc::new(line), temperature: None, max_tokens: 1024, draw: 0 };
     let bench = Bench {
+        mappings: Default::default(),
         members: vec![member],
         combine: None,
         escalate: None,

@@ -331,12 +331,29 @@ pub(super) fn judge_fields(fields: Fields<'_>) -> Option<Judge> {
         tie_break: fields.word("tie_break", &TieBreak::ALL),
         on_error: fields.word("on_error", &OnError::ALL),
         escalate: fields.fields("escalate", "escalation").and_then(escalate),
+        calibrations: calibrations(&fields),
     };
     if fields.list_is_empty("panel") {
         cx.error(Code::Empty, fields.key_span("panel"), "`panel` lists no model");
     }
     fields.finish();
     Some(judge)
+}
+
+/// Files that `jurist calibrate` wrote.
+fn calibrations(fields: &Fields<'_>) -> Vec<(String, serde_json::Value)> {
+    let cx = fields.cx;
+    let one = |node: &Node| {
+        let path = cx.path(node, "calibrations")?;
+        let value = cx.parse(cx.find(&path, node.span)?)?.to_json();
+        let is_one = value["criterion"].is_string() && value["calibration"]["mapping"].is_object();
+        if !is_one {
+            let message = format!("`{path}` is not what `jurist calibrate --out` writes");
+            cx.error(Code::BadValue, node.span, message);
+        }
+        is_one.then_some((path, value))
+    };
+    fields.list("calibrations").unwrap_or_default().iter().filter_map(one).collect()
 }
 
 fn escalate(fields: Fields<'_>) -> Option<Escalate> {

@@ -141,6 +141,7 @@ fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: Option<T>) -> O
 fn judge(judge: &Judge) -> Tree {
     Tree::map()
         .maybe("model", judge.model.as_deref())
+        .maybe("calibrations", some(judge.calibrations.iter().map(|it| it.0.clone()).collect::<Vec<_>>()))
         .maybe("base_url", judge.base_url.as_deref())
         .maybe("temperature", judge.temperature)
         .maybe("max_tokens", judge.max_tokens)

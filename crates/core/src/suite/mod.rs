@@ -151,6 +151,8 @@ pub struct Judge {
     pub tie_break: Option<TieBreak>,
     pub on_error: Option<OnError>,
     pub escalate: Option<Escalate>,
+    /// What its scores mean to people: files that `jurist calibrate` wrote, each about one criterion.
+    pub calibrations: Vec<(String, Value)>,
 }
 
 /// A second opinion where the first is unsure.
@@ -182,6 +184,11 @@ impl Judge {
             tie_break: self.tie_break.or(default.tie_break),
             on_error: self.on_error.or(default.on_error),
             escalate: self.escalate.clone().or_else(|| default.escalate.clone()),
+            calibrations: if self.calibrations.is_empty() {
+                default.calibrations.clone()
+            } else {
+                self.calibrations.clone()
+            },
         }
     }
 }

@@ -13,6 +13,7 @@ use jurist_core::grade::{Grade, Outcome, Spend, Status, Verdict};
 use jurist_core::judge::{BadTemplate, Prompter};
 use jurist_core::rubric::Rubric;
 use jurist_core::score::{self, Combine, PanelVerdict};
+use jurist_core::stats::Mapping;
 use jurist_core::suite::{Calls, Judge, Jury, Label};
 
 use crate::call::Caller;
@@ -36,6 +37,8 @@ pub struct Bench {
     /// A stronger judge, and how near to the pass mark a score must be for it to be asked.
     pub escalate: Option<(Member, f64)>,
     pub calls: Calls,
+    /// What scores on a criterion mean to people.
+    pub mappings: BTreeMap<String, Mapping>,
     pub seed: u64,
     /// For checks that compare meanings.
     pub embedders: Option<Arc<Embedders>>,
@@ -91,8 +94,13 @@ impl Bench {
             (vec![member(None)?], None)
         };
         let calls = judge.calls.unwrap_or(Calls::PerCriterion);
+        let mapping = |(_, it): &(String, serde_json::Value)| {
+            let mapping = serde_json::from_value(it["calibration"]["mapping"].clone()).ok()?;
+            Some((it["criterion"].as_str()?.to_owned(), mapping))
+        };
+        let mappings = judge.calibrations.iter().filter_map(mapping).collect();
         let embedders = Some(Arc::clone(embedders));
-        Ok(Self { members, combine, escalate, calls, seed, embedders, transcript: false })
+        Ok(Self { members, combine, escalate, calls, mappings, seed, embedders, transcript: false })
     }
 }
 
@@ -187,8 +195,16 @@ impl Bench {
         let mut prompter = Prompter::new(case.material, case.row, self.seed);
         prompter.set_draw(member.draw);
         let (embedders, transcript) = (self.embedders.as_deref(), self.transcript);
-        let sitting =
-            Sitting { caller, member, case, prompter: &prompter, calls: self.calls, embedders, transcript };
+        let sitting = Sitting {
+            caller,
+            member,
+            case,
+            prompter: &prompter,
+            calls: self.calls,
+            mappings: &self.mappings,
+            embedders,
+            transcript,
+        };
         sitting.grade().await
     }
 }

@@ -1,5 +1,7 @@
 //! One judge before one candidate: every question that is worth asking, until none is open.
 
+use std::collections::BTreeMap;
+
 use futures_util::future::join_all;
 use jurist_core::check::{Check, Subject};
 use jurist_core::grade::{
@@ -10,6 +12,7 @@ use jurist_core::judge::{
 };
 use jurist_core::rubric::{Ask, Criterion, Question, Value};
 use jurist_core::score::{self, Answer, Quote};
+use jurist_core::stats::Mapping;
 use jurist_core::suite::Calls;
 use serde_json::Value as Json;
 
@@ -31,6 +34,7 @@ pub(super) struct Sitting<'a> {
     pub(super) case: Case<'a>,
     pub(super) prompter: &'a Prompter<'a>,
     pub(super) calls: Calls,
+    pub(super) mappings: &'a BTreeMap<String, Mapping>,
     pub(super) embedders: Option<&'a Embedders>,
     pub(super) transcript: bool,
 }
@@ -256,7 +260,7 @@ impl Sitting<'_> {
 
     fn scored(&self, question: &Question<'_>, said: &Said, took: Took, template: &str) -> Answered {
         let outcome = match &said.value {
-            Some(value) => self.valued(question, value),
+            Some(value) => self.mapped(question, self.valued(question, value)),
             None => Outcome::Abstained { why: said.reason.clone() },
         };
         let evidence = self.found(&said.quotes);
@@ -274,6 +278,16 @@ impl Sitting<'_> {
         match question.unit(value) {
             Ok(unit) => Outcome::Scored { value: value.clone(), unit },
             Err(error) => Outcome::Failed { failure: Failure::OffScale, detail: error.to_string() },
+        }
+    }
+
+    /// A judge's score as people would mean it, where that is known; what it said stays as it is.
+    fn mapped(&self, question: &Question<'_>, outcome: Outcome) -> Outcome {
+        match (outcome, self.mappings.get(&question.id())) {
+            (Outcome::Scored { value, unit: Some(unit) }, Some(mapping)) => {
+                Outcome::Scored { value, unit: Some(mapping.apply(unit).clamp(0.0, 1.0)) }
+            }
+            (outcome, _) => outcome,
         }
     }
 
@@ -347,7 +361,7 @@ impl Sitting<'_> {
             _ => Grader {
                 kind: GraderKind::Judge,
                 name: self.member.line.name.clone(),
-                configuration: Some(self.configuration(&answered.template)),
+                configuration: Some(self.configuration(&answered.template, &question.id())),
             },
         };
         Grade {
@@ -367,9 +381,13 @@ impl Sitting<'_> {
     }
 
     /// Everything that shapes this judge's answers besides the candidate.
-    fn configuration(&self, template: &str) -> String {
+    fn configuration(&self, template: &str, criterion: &str) -> String {
         let Member { line, temperature, max_tokens, draw } = self.member;
-        let text = format!("{} {temperature:?} {max_tokens} {draw} {:?} {template}", line.name, self.calls);
+        let mut text =
+            format!("{} {temperature:?} {max_tokens} {draw} {:?} {template}", line.name, self.calls);
+        if let Some(mapping) = self.mappings.get(criterion) {
+            text.push_str(&format!(" {mapping:?}"));
+        }
         blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
     }
 
