@@ -203,8 +203,9 @@ async fn a_run_that_was_killed_goes_on_and_grades_nothing_twice() {
     let mut killed = command(&["--quiet"]).spawn().unwrap();
     let log = || {
         let runs = fs::read_dir(folder.path().join(".jurist/runs")).ok()?;
-        let path = runs.flatten().map(|it| it.path()).next()?;
-        fs::read_to_string(path).ok()
+        // Beside it stands what its judges were asked.
+        let is_log = |it: &std::path::PathBuf| it.extension().is_some_and(|it| it == "jsonl");
+        fs::read_to_string(runs.flatten().map(|it| it.path()).find(is_log)?).ok()
     };
     while log().is_none_or(|it| it.lines().count() < 200) {
         tokio::time::sleep(std::time::Duration::from_millis(2)).await;
