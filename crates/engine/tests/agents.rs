@@ -208,6 +208,9 @@ async fn nothing_is_started_that_nobody_agreed_to() {
         case(target("cli", json!({ "command": "touch /tmp/never" })), None),
         case(target("file://never.py", json!({})), None),
         case(target("https://example.org", json!({ "headers": { "x": "{{ env.SECRET }}" } })), None),
+        case(target("http://169.254.169.254/latest/meta-data", json!({})), None),
+        case(target("http://[::ffff:169.254.169.254]/", json!({})), None),
+        case(target("http://metadata.google.internal/x", json!({})), None),
     ];
     for case in programs {
         match produce(&agents, &case).await {

@@ -1,11 +1,12 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use jurist_core::chart::{Chart, Matrix};
 use jurist_core::quantity::plural;
-use jurist_core::stats::{Agreement, Level, Measure, agreement};
+use jurist_core::stats::{Agreement, Level, Measure, PairAgreement, agreement};
 
 use super::Ended;
-use super::grades::{by_criterion, read};
+use super::grades::{by_criterion, draw, read};
 use super::reporting::line;
 
 /// Say how far graders agree, criterion by criterion
@@ -22,6 +23,9 @@ pub struct Args {
     /// What the distance between two answers means [default: ordinal for numbers, nominal for labels]
     #[arg(long, value_enum)]
     level: Option<LevelName>,
+    /// How far each two agree (quadratic kappa), as .svg; of the first criterion if there are several
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
     /// Everything as JSON
     #[arg(long)]
     json: bool,
@@ -65,6 +69,18 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         for (criterion, it) in &all {
             show(&mut out, criterion, it)?;
         }
+    }
+    if let (Some(path), Some(first)) = (&args.chart, rated.first()) {
+        let names = first.ratings.raters();
+        let kappa = |a: &String, b: &String| {
+            let is_pair = |it: &&PairAgreement| {
+                it.raters == (a.clone(), b.clone()) || it.raters == (b.clone(), a.clone())
+            };
+            all[0].1.pairs.iter().find(is_pair).and_then(|it| it.measures.kappa_quadratic.value())
+        };
+        let cells = names.iter().map(|a| names.iter().map(|b| kappa(a, b)).collect()).collect();
+        let title = format!("Agreement on {}", first.criterion);
+        draw(&Chart::Matrix(Matrix::agreement(title, names, cells)), path)?;
     }
     // Nothing at all is a fault of the file.
     let known = all.iter().any(|it| it.1.percent.value().is_some());

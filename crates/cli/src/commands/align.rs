@@ -1,6 +1,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use jurist_core::chart::{Chart, Matrix};
 use jurist_core::grade::{Grade, GraderKind};
 use jurist_core::quantity::plural;
 use jurist_core::stats::{Alignment, Standing, align};
@@ -8,7 +9,7 @@ use serde_json::json;
 
 use super::Ended;
 use super::agree::{LevelName, told};
-use super::grades::{by_criterion, read};
+use super::grades::{by_criterion, draw, read};
 use super::reporting::line;
 
 /// Say how far a judge can stand in for people
@@ -35,6 +36,9 @@ pub struct Args {
     /// Disagreements to list for each criterion
     #[arg(long, value_name = "N", default_value_t = 5)]
     worst: usize,
+    /// What the judge says where people say what, as .svg; of the first criterion if there are several
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
     /// Everything as JSON
     #[arg(long)]
     json: bool,
@@ -64,6 +68,12 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         for judge in own {
             match align(&rated.ratings, judge, &people, rated.level, args.seed) {
                 Ok(found) => {
+                    if let Some(path) = args.chart.as_ref().filter(|_| !told_any) {
+                        let title = format!("{}: {}", rated.criterion, found.judge);
+                        let (people, judge) = ("people".to_owned(), "judge".to_owned());
+                        let (labels, counts) = (&found.confusion.labels, &found.confusion.counts);
+                        draw(&Chart::Matrix(Matrix::confusion(title, people, judge, labels, counts)), path)?;
+                    }
                     told_any = true;
                     let kappa = &found.with_consensus.kappa_quadratic;
                     below |=

@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -138,11 +139,24 @@ fn computed(file: &std::path::Path) -> anyhow::Result<Ended> {
     let text = read_input(file).with_context(|| format!("cannot read `{}`", file.display()))?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let (mut n_lines, mut n_known) = (0, 0);
-    for line in text.lines().filter(|it| !it.trim().is_empty()) {
+    let problems: Vec<Result<Json, serde_json::Error>> =
+        text.lines().filter(|it| !it.trim().is_empty()).map(serde_json::from_str).collect();
+    // An input may be that of another line.
+    let inputs: HashMap<String, &Json> =
+        problems.iter().flatten().map(|it| (it["id"].to_string(), &it["input"])).collect();
+    for problem in &problems {
         n_lines += 1;
-        let (id, answer) = match serde_json::from_str::<Json>(line) {
+        let (id, answer) = match problem {
             Err(error) => (Json::Null, json!({ "error": format!("not JSON: {error}") })),
-            Ok(problem) => (problem["id"].clone(), answer(&problem)),
+            Ok(problem) => match problem["input"].get("same_input_as") {
+                None => (problem["id"].clone(), answer(problem, &problem["input"])),
+                Some(other) => match inputs.get(&other.to_string()) {
+                    Some(input) => (problem["id"].clone(), answer(problem, input)),
+                    None => {
+                        (problem["id"].clone(), json!({ "error": format!("no line has the id {other}") }))
+                    }
+                },
+            },
         };
         n_known += usize::from(answer.get("error").is_none());
         let mut told = serde_json::Map::new();
@@ -156,9 +170,9 @@ fn computed(file: &std::path::Path) -> anyhow::Result<Ended> {
     Ok(if n_known == 0 && 0 < n_lines { Ended::BadInput } else { Ended::Passed })
 }
 
-fn answer(problem: &Json) -> Json {
+fn answer(problem: &Json, input: &Json) -> Json {
     let (name, input) = match (problem["family"].as_str(), problem["fn"].as_str()) {
-        (Some(family), _) => (family, &problem["input"]),
+        (Some(family), _) => (family, input),
         (None, Some(name)) => (name, &problem["args"]),
         (None, None) => return json!({ "error": "a line needs `family` and `input`, or `fn` and `args`" }),
     };

@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 64 << 20;
 
 /// A request with `{{prompt}}` somewhere in it, and where the answer stands in what comes back.
 pub(super) struct HttpTarget {
-    url: String,
+    pub(super) url: String,
     method: String,
     headers: Vec<(String, String)>,
     body: Json,

@@ -177,6 +177,12 @@ impl Agents {
                 if request.names_variables() {
                     self.consent("a header with a variable of the environment")?;
                 }
+                if is_of_the_machine(&request.url) {
+                    self.consent(&format!(
+                        "the address `{}`, where machines keep their own keys",
+                        request.url
+                    ))?;
+                }
                 request.send(self.resolver.client(), &prompt(&case.candidate)).await
             }
             Runner::Model(told) => {
@@ -192,7 +198,12 @@ impl Agents {
                         self.consent(&format!("the server `{command}`"))?;
                         Some(self.programs.acquire().await)
                     }
-                    Server::Http { headers, .. } => {
+                    Server::Http { headers, url } => {
+                        if is_of_the_machine(url) {
+                            self.consent(&format!(
+                                "the address `{url}`, where machines keep their own keys"
+                            ))?;
+                        }
                         if headers.values().any(|it| it.contains("{{")) {
                             self.consent("a header with a variable of the environment")?;
                         }
@@ -231,6 +242,20 @@ impl Agents {
         let line = Arc::new(line);
         lines.insert(key, Arc::clone(&line));
         Ok(line)
+    }
+}
+
+/// Whether an address is link-local: where clouds give keys to whoever asks from within a machine.
+fn is_of_the_machine(url: &str) -> bool {
+    let Some(host) = reqwest::Url::parse(url).ok().and_then(|it| it.host_str().map(str::to_owned)) else {
+        return false;
+    };
+    match host.trim_matches(['[', ']']).parse::<std::net::IpAddr>() {
+        Ok(std::net::IpAddr::V4(it)) => it.is_link_local(),
+        Ok(std::net::IpAddr::V6(it)) => {
+            it.is_unicast_link_local() || it.to_ipv4_mapped().is_some_and(|it| it.is_link_local())
+        }
+        Err(_) => host.trim_end_matches('.').eq_ignore_ascii_case("metadata.google.internal"),
     }
 }
 
