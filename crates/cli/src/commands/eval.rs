@@ -93,7 +93,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     );
     let (mut ended, mut wrong) = (Ended::Passed, false);
     for file in args.files.iter().chain(&args.config) {
-        let Some((suite, settings)) = suite_and_settings(file, args.loading.options())? else {
+        let Some((mut suite, settings)) = suite_and_settings(file, args.loading.options())? else {
             wrong = true;
             continue;
         };
@@ -103,6 +103,8 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                 case.rubric = Arc::new(case.rubric.with_on_error(on_error));
             }
         }
+        // The plan has everything of them; rows of data need not be held twice.
+        suite.cases = Vec::new();
         let resolver = args.running.judging.resolver(&settings)?;
         let unnamed = args.running.judging.judge(&Judge::default());
         let default_model = wait_for(args.running.judging.found(unnamed, &resolver))?.model;

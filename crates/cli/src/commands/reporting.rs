@@ -182,7 +182,9 @@ fn means(out: &mut impl Write, run: &Run) -> anyhow::Result<()> {
     let width = rows.iter().map(|it| it.0.chars().count()).max().unwrap_or(0).clamp(5, 40);
     writeln!(out, "\n\x1b[1m{:<width$}  mean  95 % interval    cases\x1b[0m", "")?;
     for (name, it) in rows {
-        let interval = it.interval.map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
+        // Where all are the same, an interval without width would promise too much.
+        let interval = it.interval.filter(|it| it.0 < it.1);
+        let interval = interval.map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
         let name: String = line(name).chars().take(width).collect();
         writeln!(out, "{name:<width$}  {:.2}  {interval:<15} {:>6}", it.mean, it.n)?;
     }
