@@ -212,7 +212,9 @@ async fn nothing_is_started_that_nobody_agreed_to() {
         case(target("http://[::ffff:169.254.169.254]/", json!({})), None),
         case(target("http://metadata.google.internal/x", json!({})), None),
     ];
-    for case in programs {
+    let mut spoken_for = case(None, None);
+    spoken_for.agent.model = Some("command:touch /tmp/never".to_owned());
+    for case in programs.into_iter().chain([spoken_for]) {
         match produce(&agents, &case).await {
             Err(NotProduced::Deferred(Deferral::Unreachable, reason)) => {
                 assert!(reason.contains("--allow-commands"), "{reason}");

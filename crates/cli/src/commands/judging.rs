@@ -45,7 +45,7 @@ pub struct Judging {
     /// Answer calls from this file; needs no key
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
-    /// Run programs that a file names as judges (`command:…`)
+    /// Start programs and servers that a file names, and send it what variables it asks for
     #[arg(long)]
     pub allow_commands: bool,
     /// Send everything in batches, at half the price, and wait for them

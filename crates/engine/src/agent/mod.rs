@@ -233,6 +233,9 @@ impl Agents {
             Some(_) => told.clone(),
             None => Judge { model: agent.model.clone(), base_url: self.base_url.clone(), ..told.clone() },
         };
+        if let Some(program) = judge.model.as_deref().and_then(|it| it.strip_prefix("command:")) {
+            self.consent(&format!("the program `{program}` as a model"))?;
+        }
         let key = format!("{:?} {:?}", judge.model, judge.base_url);
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = lines.get(&key) {
