@@ -231,7 +231,7 @@ async fn decided(
         Err(why) => return (without_candidate(unit, &why.0, &why.1, Material::default()), Vec::new()),
     };
     let (rubric, labels) = (&unit.cell.case.rubric, Some(&unit.cell.case.labels));
-    let row = unit.cell.row.as_ref();
+    let row = unit.cell.row.as_deref();
     let contests = Some(contests);
     let case = Case { candidate: &unit.name, material: &material, row, rubric, labels, contests };
     match job.bench.decide(caller, case).await {

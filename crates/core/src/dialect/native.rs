@@ -405,7 +405,10 @@ fn eval(
     let rubric = eval_rubric(&fields, named, extra);
     has_something_to_grade(&fields);
     let judge = fields.get("judge").and_then(|it| judge(cx, it, &suite.judges)).unwrap_or_default();
-    let data = fields.get("data").and_then(|it| rows::rows(cx, it)).map(|(path, rows)| Data { path, rows });
+    let data = fields
+        .get("data")
+        .and_then(|it| rows::rows(cx, it))
+        .map(|(path, rows)| Data { path, rows: rows.into_iter().map(Arc::new).collect() });
     let case = Case {
         name: name.unwrap_or_default(),
         description: fields.text("description"),
@@ -661,7 +664,7 @@ fn row_fields(cx: &Context<'_>, node: &Node, case: &Case) {
             );
             continue;
         };
-        let lacks = |row: &Row| crate::suite::fill(&format!("{{{{ row.{field} }}}}"), row).is_err();
+        let lacks = |row: &Arc<Row>| crate::suite::fill(&format!("{{{{ row.{field} }}}}"), row).is_err();
         if let Some(at) = data.rows.iter().position(lacks)
             && said.insert(field.clone())
         {

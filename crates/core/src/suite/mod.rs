@@ -130,7 +130,7 @@ pub struct Matrix {
 pub struct Data {
     /// Path or pattern as written.
     pub path: String,
-    pub rows: Vec<Row>,
+    pub rows: Vec<Arc<Row>>,
 }
 
 pub type Row = Map<String, Value>;
@@ -282,13 +282,13 @@ pub struct MissingField(pub String);
 impl Case {
     /// The single cases this one stands for: rows × prompts × targets × judge models, in that order.
     pub fn expand(&self) -> Result<Vec<Cell>, MissingField> {
-        let rows: Vec<Option<&Row>> = match &self.data {
+        let rows: Vec<Option<&Arc<Row>>> = match &self.data {
             Some(data) => data.rows.iter().map(Some).collect(),
             None => vec![None],
         };
         let (template, mut cells) = (self.without_data(), Vec::new());
         for (at, row) in rows.into_iter().enumerate() {
-            let mut case = template.filled(row)?;
+            let mut case = template.filled(row.map(|it| &**it))?;
             if row.is_some() {
                 case.name = format!("{} [row {}]", case.name, at + 1);
             }
@@ -374,7 +374,7 @@ impl Case {
 pub struct Cell {
     pub case: Case,
     /// Fills `{{ row.field }}` in the rubric's texts when a judge is asked.
-    pub row: Option<Row>,
+    pub row: Option<Arc<Row>>,
     /// The same for all that do one task: rows and judges differ, targets and prompts need not.
     pub task: String,
 }
