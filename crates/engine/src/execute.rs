@@ -200,7 +200,7 @@ async fn contested(jobs: &[Job], caller: &Caller, found: &[Found]) -> Vec<BTreeM
         let about = (first.unit.cell.task.as_str(), text.as_str());
         let compared =
             compare(caller, &first.bench.members[0], candidates, about, false, first.bench.seed).await;
-        let mut spend = compared.as_ref().ok().map(|it| it.spend);
+        let mut took = compared.as_ref().ok().map(|it| (it.spend, it.exchanges.clone()));
         for (place, (at, _)) in present.iter().enumerate() {
             let (outcome, reason) = match &compared {
                 Err(outcome) => (outcome.clone(), String::new()),
@@ -212,7 +212,8 @@ async fn contested(jobs: &[Job], caller: &Caller, found: &[Found]) -> Vec<BTreeM
                 }
             };
             // What it took is counted with the first.
-            let contested = Contested { outcome, reason, spend: spend.take() };
+            let (spend, exchanges) = took.take().unzip();
+            let contested = Contested { outcome, reason, spend, exchanges: exchanges.unwrap_or_default() };
             all[*at].insert(criterion.clone(), contested);
         }
     }

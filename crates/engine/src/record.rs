@@ -8,8 +8,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use jurist_core::candidate::ToolResult;
-use jurist_core::redact::redact;
+use jurist_core::candidate::{ToolCall, ToolResult};
+use jurist_core::redact::{Redactor, redact};
 use serde::{Deserialize, Serialize};
 
 use crate::model::{ErrorKind, Message, ModelError, Reply, Request};
@@ -89,7 +89,8 @@ impl Recorder {
 
     fn add(&self, request: &Request, reply: &Reply) {
         let request = clean(request);
-        let reply = Reply { text: redact(&reply.text).into_owned(), ..reply.clone() };
+        let text = redact(&reply.text).into_owned();
+        let reply = Reply { text, calls: clean_calls(&reply.calls), ..reply.clone() };
         let key = request.key();
         let line = serde_json::to_string(&Exchange { request, reply }).expect("a call is plain data") + "\n";
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -125,10 +126,22 @@ fn clean(request: &Request) -> Request {
     let part = |it: &String| redact(it).into_owned();
     let messages = request.messages.iter().map(|it| Message {
         parts: it.parts.iter().map(part).collect(),
+        calls: clean_calls(&it.calls),
         results: it.results.iter().map(|it| ToolResult { text: part(&it.text), ..it.clone() }).collect(),
         ..it.clone()
     });
     Request { system: part(&request.system), messages: messages.collect(), ..request.clone() }
+}
+
+/// What a model calls tools with may hold keys as well.
+fn clean_calls(calls: &[ToolCall]) -> Vec<ToolCall> {
+    let clean = |it: &ToolCall| {
+        let mut arguments = serde_json::Value::Object(it.arguments.clone());
+        Redactor::default().json(&mut arguments);
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        ToolCall { arguments, ..it.clone() }
+    };
+    calls.iter().map(clean).collect()
 }
 
 /// Recorded calls, by the hash of their request.

@@ -500,7 +500,7 @@ async fn several(
         compare(caller, &bench.members[0], candidates, (about.0, &about.1), ask.both_orders, bench.seed)
             .await;
     let mut out = anstream::stdout();
-    let Preference { winner, reason, rounds, spend } = match compared {
+    let Preference { winner, reason, rounds, spend, exchanges } = match compared {
         Ok(preference) => preference,
         Err(outcome) => {
             render::trouble(&format!("no comparison: {}", told(&outcome)));
@@ -520,6 +520,11 @@ async fn several(
         let line = json!({ "winner": winner.map(|it| &names[it]), "reason": reason, "rounds": rounds, "spend": spend });
         writeln!(out, "{line}")?;
         return Ok(Ended::Passed);
+    }
+    if !ask.brief {
+        for (at, exchange) in exchanges.iter().enumerate() {
+            show_exchange(&mut out, exchange, at + 1, exchanges.len())?;
+        }
     }
     for (order, winner) in &rounds {
         let shown: Vec<&str> = order.iter().map(|it| names[*it].as_str()).collect();

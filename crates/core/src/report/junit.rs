@@ -64,24 +64,14 @@ fn output(run: &Run, result: &CaseResult) -> String {
     figures.chain(said).collect::<Vec<_>>().join("\n")
 }
 
-/// Text inside XML; characters that XML cannot hold are replaced.
+/// Text inside XML, on one line of an attribute as well.
 ///
 /// `[[` is taken apart: after it, CI systems look for files to attach, and a candidate has none to offer.
 fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' => out.push_str("&#10;"),
-            '\r' => out.push_str("&#13;"),
-            '\t' => out.push_str("&#9;"),
-            '[' if out.ends_with('[') => out.push_str(" ["),
-            it if it.is_control() || matches!(it, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            it => out.push(it),
-        }
-    }
-    out
+    let text = crate::chart::escaped(text);
+    text.replace('\n', "&#10;")
+        .replace('\r', "&#13;")
+        .replace('\t', "&#9;")
+        .replace("[[", "[ [")
+        .replace("[[", "[ [")
 }

@@ -5,7 +5,7 @@ use jurist_core::grade::{Outcome, Spend};
 use jurist_core::judge::Contest;
 
 use super::Member;
-use super::converse::{Took, converse};
+use super::converse::{Exchange, Took, converse};
 use crate::call::Caller;
 
 /// Which of several candidates is best, and why; `None` is a tie.
@@ -16,6 +16,8 @@ pub struct Preference {
     /// In which order they were shown, and who won, for each time they were compared.
     pub rounds: Vec<(Vec<usize>, Option<usize>)>,
     pub spend: Spend,
+    /// Everything that was sent and came back.
+    pub exchanges: Vec<Exchange>,
 }
 
 /// Compares candidates by one criterion. In both orders, only who wins twice has won.
@@ -34,7 +36,7 @@ pub async fn compare(
     let (mut rounds, mut reasons, mut took) = (Vec::new(), Vec::new(), Took::default());
     for order in orders {
         let round = contest.round(criterion, order, seed);
-        let (read, more) = converse(caller, member, &round.asked, false, |text| round.read(text)).await;
+        let (read, more) = converse(caller, member, &round.asked, true, |text| round.read(text)).await;
         took.add(more);
         let (winner, reason) = read.map_err(|it| it.outcome())?;
         rounds.push((round.order.clone(), winner));
@@ -42,5 +44,6 @@ pub async fn compare(
     }
     let first = rounds[0].1;
     let winner = first.filter(|_| rounds.iter().all(|it| it.1 == first));
-    Ok(Preference { winner, reason: reasons.join("\n"), rounds, spend: took.spend.unwrap_or_default() })
+    let (reason, spend) = (reasons.join("\n"), took.spend.unwrap_or_default());
+    Ok(Preference { winner, reason, rounds, spend, exchanges: took.exchanges })
 }

@@ -133,6 +133,8 @@ pub struct Contested {
     pub outcome: Outcome,
     pub reason: String,
     pub spend: Option<Spend>,
+    /// With the first of them.
+    pub exchanges: Vec<Exchange>,
 }
 
 /// What one member said.

@@ -196,7 +196,7 @@ impl Sitting<'_> {
             return Ok(settled(Outcome::Deferred { why: Deferral::WaitsForPerson }, "a person answers this"));
         }
         if let Some(it) = self.case.contests.and_then(|it| it.get(&question.id())) {
-            let took = Took { spend: it.spend, ..Took::default() };
+            let took = Took { spend: it.spend, exchanges: it.exchanges.clone(), ..Took::default() };
             return Ok(Answered { took, ..settled(it.outcome.clone(), &it.reason) });
         }
         match (&criterion.ask, question.node) {
