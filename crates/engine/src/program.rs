@@ -30,7 +30,10 @@ pub async fn output(
 ) -> Result<Vec<u8>, Broken> {
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
     let mut child = command.spawn().map_err(Broken::NotStarted)?;
+    let mut family = Family(child.id());
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let all = async {
@@ -48,6 +51,7 @@ pub async fn output(
     };
     let ended = tokio::time::timeout(timeout, all).await.map_err(|_| Broken::Timeout(timeout))?;
     let status = ended.map_err(Broken::Lost)?;
+    family.0 = None;
     if status.success() {
         return Ok(out);
     }
@@ -55,4 +59,36 @@ pub async fn output(
     let said = String::from_utf8_lossy(&err);
     let at = said.trim().char_indices().rev().nth(299).map_or(0, |it| it.0);
     Err(Broken::Status { status, said: said.trim()[at..].to_owned() })
+}
+
+/// A program and all that it started, by its number while it runs: who is not waited for any more ends.
+struct Family(Option<u32>);
+
+impl Drop for Family {
+    fn drop(&mut self) {
+        if let Some(id) = self.0 {
+            // Where there is no such command, the program itself is killed all the same.
+            let mut kill = std::process::Command::new("kill");
+            let _ = kill.args(["-KILL", "--", &format!("-{id}")]).stderr(Stdio::null()).status();
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_a_program_started_ends_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (pid, late) = (folder.path().join("pid"), folder.path().join("late"));
+        let script = format!("(sleep 1; echo late > {}) & echo $! > {}; wait", late.display(), pid.display());
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(script);
+        let broken = output(command, None, Duration::from_millis(300)).await;
+        assert!(matches!(broken, Err(Broken::Timeout(_))), "{broken:?}");
+        assert!(pid.exists(), "it had begun");
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        assert!(!late.exists(), "nobody is left to write");
+    }
 }

@@ -6,7 +6,7 @@ use jurist_core::quantity::plural;
 use jurist_core::stats::{Agreement, Level, Measure, PairAgreement, agreement};
 
 use super::Ended;
-use super::grades::{by_criterion, draw, read};
+use super::grades::{Told, by_criterion, draw, read};
 use super::reporting::line;
 
 /// Say how far graders agree, criterion by criterion
@@ -23,15 +23,8 @@ pub struct Args {
     /// What the distance between two answers means [default: ordinal for numbers, nominal for labels]
     #[arg(long, value_enum)]
     level: Option<LevelName>,
-    /// How far each two agree (quadratic kappa), as .svg; of the first criterion if there are several
-    #[arg(long, value_name = "FILE")]
-    chart: Option<PathBuf>,
-    /// Everything as JSON
-    #[arg(long)]
-    json: bool,
-    /// Decides what is left to chance
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    #[command(flatten)]
+    told: Told,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -57,9 +50,9 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let grades = read(&args.files)?;
     let rated = by_criterion(&grades, args.level.map(Into::into))?;
     let all: Vec<(&str, Agreement)> =
-        rated.iter().map(|it| (it.criterion, agreement(&it.ratings, it.level, args.seed))).collect();
+        rated.iter().map(|it| (it.criterion, agreement(&it.ratings, it.level, args.told.seed))).collect();
     let mut out = anstream::stdout();
-    if args.json {
+    if args.told.json {
         let all: serde_json::Map<String, serde_json::Value> = all
             .iter()
             .map(|(criterion, it)| Ok(((*criterion).to_owned(), serde_json::to_value(it)?)))
@@ -70,7 +63,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             show(&mut out, criterion, it)?;
         }
     }
-    if let (Some(path), Some(first)) = (&args.chart, rated.first()) {
+    if let (Some(path), Some(first)) = (&args.told.chart, rated.first()) {
         let names = first.ratings.raters();
         let kappa = |a: &String, b: &String| {
             let is_pair = |it: &&PairAgreement| {

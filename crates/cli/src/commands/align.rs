@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::Ended;
 use super::agree::{LevelName, told};
-use super::grades::{by_criterion, draw, read};
+use super::grades::{Told, by_criterion, draw, read};
 use super::reporting::line;
 
 /// Say how far a judge can stand in for people
@@ -36,15 +36,8 @@ pub struct Args {
     /// Disagreements to list for each criterion
     #[arg(long, value_name = "N", default_value_t = 5)]
     worst: usize,
-    /// What the judge says where people say what, as .svg; of the first criterion if there are several
-    #[arg(long, value_name = "FILE")]
-    chart: Option<PathBuf>,
-    /// Everything as JSON
-    #[arg(long)]
-    json: bool,
-    /// Decides what is left to chance
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    #[command(flatten)]
+    told: Told,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
@@ -66,9 +59,9 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         let is_judge = |it: &usize| judges.contains(&rated.ratings.raters()[*it]);
         let (own, people): (Vec<usize>, Vec<usize>) = (0..rated.ratings.n_raters()).partition(is_judge);
         for judge in own {
-            match align(&rated.ratings, judge, &people, rated.level, args.seed) {
+            match align(&rated.ratings, judge, &people, rated.level, args.told.seed) {
                 Ok(found) => {
-                    if let Some(path) = args.chart.as_ref().filter(|_| !told_any) {
+                    if let Some(path) = args.told.chart.as_ref().filter(|_| !told_any) {
                         let title = format!("{}: {}", rated.criterion, found.judge);
                         let (people, judge) = ("people".to_owned(), "judge".to_owned());
                         let (labels, counts) = (&found.confusion.labels, &found.confusion.counts);
@@ -78,7 +71,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                     let kappa = &found.with_consensus.kappa_quadratic;
                     below |=
                         args.min_kappa.is_some_and(|it| kappa.interval().is_none_or(|(low, _)| low < it));
-                    if !args.json {
+                    if !args.told.json {
                         show(&mut out, rated.criterion, &found, args.worst, &all)?;
                     }
                     report.push(json!({ "criterion": rated.criterion, "alignment": found }));
@@ -89,13 +82,13 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             }
         }
     }
-    if args.json {
+    if args.told.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
     }
     if !told_any {
         anyhow::bail!("no candidate was graded by a judge and by a person on the same criterion");
     }
-    if below && !args.json {
+    if below && !args.told.json {
         writeln!(out, "A kappa of {} is not shown to be reached.", args.min_kappa.unwrap_or_default())?;
     }
     Ok(if below { Ended::Failed } else { Ended::Passed })

@@ -9,7 +9,7 @@ use jurist_core::stats::{Calibration, Method, anchors, calibrate, prediction_pow
 use serde_json::json;
 
 use super::Ended;
-use super::grades::{draw, read, scale, unit};
+use super::grades::{Told, draw, read, scale, unit};
 
 /// Map a judge's scores onto what people mean by them, and correct its mean
 #[derive(Debug, clap::Args)]
@@ -43,15 +43,8 @@ pub struct Args {
     /// Where the calibration is written, as JSON
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// A reliability diagram, as .svg
-    #[arg(long, value_name = "FILE")]
-    chart: Option<PathBuf>,
-    /// Everything as JSON
-    #[arg(long)]
-    json: bool,
-    /// Decides what is left to chance
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    #[command(flatten)]
+    told: Told,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -75,13 +68,13 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         MethodName::Platt => Method::Platt,
         MethodName::Quantile => Method::Quantile,
     };
-    let found = calibrate(&judge, &human, method, args.seed)?;
+    let found = calibrate(&judge, &human, method, args.told.seed)?;
     let passes: Vec<bool> = human.iter().map(|it| args.threshold <= *it).collect();
-    let mark = threshold(&judge, &passes, args.threshold, args.seed);
+    let mark = threshold(&judge, &passes, args.threshold, args.told.seed);
     let corrected = (1 < rest.len()).then(|| prediction_powered(&human, &judge, &rest, 0.05));
     let shown = anchors(&judge, &human, args.anchors);
     let mut out = anstream::stdout();
-    if args.json {
+    if args.told.json {
         let told = json!({
             "calibration": found,
             "threshold": mark.as_ref().ok(), "mean": corrected.as_ref().and_then(|it| it.as_ref().ok()),
@@ -134,7 +127,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         let text = serde_json::to_string_pretty(&whole)? + "\n";
         std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
-    if let Some(path) = &args.chart {
+    if let Some(path) = &args.told.chart {
         draw(&diagram(&found), path)?;
     }
     Ok(Ended::Passed)

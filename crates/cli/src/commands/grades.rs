@@ -9,6 +9,20 @@ use jurist_core::stats::{Level, Ratings};
 use jurist_engine::load::read_input;
 use jurist_engine::runs::Runs;
 
+/// How a result is told; the same for every command that computes one.
+#[derive(Debug, clap::Args)]
+pub struct Told {
+    /// A picture of it, as .svg
+    #[arg(long, value_name = "FILE")]
+    pub chart: Option<PathBuf>,
+    /// Everything as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Decides what is left to chance
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+}
+
 /// Grades from files of every kind: runs, grades and annotation exports line by line, tables.
 pub fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<Grade>> {
     let runs = Runs::of_project(&std::path::absolute(".")?);

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Ended;
-use super::grades::draw;
+use super::grades::{Told, draw};
 use super::reporting::line;
 
 /// Rank candidates that were compared two by two
@@ -24,15 +24,8 @@ pub struct Args {
     /// Pulls strengths together, so that they exist where somebody only won
     #[arg(long, value_name = "PENALTY", default_value_t = 0.0)]
     penalty: f64,
-    /// A forest plot, as .svg
-    #[arg(long, value_name = "FILE")]
-    chart: Option<PathBuf>,
-    /// Everything as JSON
-    #[arg(long)]
-    json: bool,
-    /// Decides what is left to chance
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    #[command(flatten)]
+    told: Told,
 }
 
 #[derive(Deserialize)]
@@ -71,14 +64,14 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     anyhow::ensure!(!pairs.is_empty(), "`{name}` holds no comparison");
     let model = Model { ties: Ties::Davidson, position: Position::Estimated, penalty: args.penalty };
     // Without ties, or with one order throughout, there is nothing to estimate of them.
-    let ranking = bradley_terry(&names, &pairs, model, args.seed).or_else(|_| {
-        bradley_terry(&names, &pairs, Model { penalty: args.penalty, ..Model::default() }, args.seed)
+    let ranking = bradley_terry(&names, &pairs, model, args.told.seed).or_else(|_| {
+        bradley_terry(&names, &pairs, Model { penalty: args.penalty, ..Model::default() }, args.told.seed)
     })?;
     let (rates, ratings) = (WinRates::new(names.len(), &pairs), elo(names.len(), &pairs, Elo::default()));
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by(|a, b| ranking.players[*b].strength.value.total_cmp(&ranking.players[*a].strength.value));
     let mut out = anstream::stdout();
-    if args.json {
+    if args.told.json {
         let told = json!({ "ranking": ranking, "elo": ratings, "win_rates": rates.matrix(), "names": names });
         writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
     } else {
@@ -113,7 +106,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             writeln!(out, "The first two cannot be told apart by these {} comparisons.", pairs.len())?;
         }
     }
-    if let Some(path) = &args.chart {
+    if let Some(path) = &args.told.chart {
         let rows = order.iter().map(|at| ForestRow {
             label: names[*at].clone(),
             measure: Measure::new(

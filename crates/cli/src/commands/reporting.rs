@@ -5,7 +5,9 @@ use std::time::Duration;
 use anyhow::Context;
 use jurist_core::grade::{Evidence, Outcome, Status};
 use jurist_core::quantity::plural;
-use jurist_core::report::{Format, Tally, gates, github_summary, mean_score, reasons, render, word};
+use jurist_core::report::{
+    Format, Rubrics, Tally, gates, github_summary, mean_score, reasons, render, rubrics, shown_score, word,
+};
 use jurist_core::run::{CaseResult, Run};
 use jurist_core::stats::{Estimate, Trials, estimates, trials};
 
@@ -74,10 +76,11 @@ impl Reporter {
 /// Case by case, those that did not pass with their reasons; then the means.
 pub fn show(out: &mut impl Write, run: &Run, verbose: bool) -> anyhow::Result<()> {
     let width = run.results.iter().map(|it| it.case.chars().count()).max().unwrap_or(0).clamp(12, 60);
+    let rubrics = rubrics(run);
     for result in &run.results {
         let (mark, colour) = mark(result.verdict.status);
         let name = line(&result.case);
-        writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {name:<width$}  {}", score(result))?;
+        writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {name:<width$}  {}", score(result, &rubrics))?;
         if verbose {
             answers(out, result)?;
         } else if result.verdict.status != Status::Pass {
@@ -110,7 +113,12 @@ pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> any
     let (mark, colour) = mark(result.verdict.status);
     let pass_mark =
         run.pass_mark(&result.rubric).map(|it| format!(", pass mark {it:.2}")).unwrap_or_default();
-    writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {}  {}{pass_mark}", line(&result.case), score(result))?;
+    writeln!(
+        out,
+        "\x1b[{colour}m{mark}\x1b[0m {}  {}{pass_mark}",
+        line(&result.case),
+        score(result, &rubrics(run))
+    )?;
     for gate in gates(result) {
         writeln!(out, "    {gate}")?;
     }
@@ -126,12 +134,11 @@ fn mark(status: Status) -> (&'static str, &'static str) {
     }
 }
 
-/// On the rubric's own scale as well, where it has another one.
-fn score(result: &CaseResult) -> String {
+/// On 0..=1, and as its author thinks of it where that is something else.
+fn score(result: &CaseResult, rubrics: &Rubrics) -> String {
     let own =
-        result.verdict.native.filter(|it| result.verdict.score.is_none_or(|score| 1e-9 < (it - score).abs()));
-    let native = own.map(|it| format!(" ({it:.2})")).unwrap_or_default();
-    result.verdict.score.map_or("  – ".to_owned(), |it| format!("{it:.2}{native}"))
+        shown_score(result, rubrics.get(&result.rubric)).map(|it| format!(" ({it})")).unwrap_or_default();
+    result.verdict.score.map_or("  – ".to_owned(), |it| format!("{it:.2}{own}"))
 }
 
 /// Every answer with its reason and its quotes.

@@ -9,7 +9,7 @@ use jurist_engine::load::read_input;
 use serde_json::{Value as Json, json};
 
 use super::Ended;
-use super::grades::{draw, read, scale, unit};
+use super::grades::{Told, draw, read, scale, unit};
 use super::reporting::line;
 
 /// Describe grades: means, spread, distribution, and where they say less than it seems
@@ -34,12 +34,8 @@ pub struct Args {
     /// The ends of the scale of numbers that are not on 0 to 1, such as 1-5
     #[arg(long, value_name = "MIN-MAX", value_parser = scale)]
     scale: Option<(f64, f64)>,
-    /// Means with their intervals, as .svg
-    #[arg(long, value_name = "FILE")]
-    chart: Option<PathBuf>,
-    /// Everything as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    told: Told,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -82,13 +78,13 @@ fn described(args: &Args) -> anyhow::Result<Ended> {
         }
     }
     let groups = match args.by {
-        By::Criterion => by_criterion(&scored, 0),
-        By::Grader => by_field(&scored, "grader", 0),
+        By::Criterion => by_criterion(&scored, args.told.seed),
+        By::Grader => by_field(&scored, "grader", args.told.seed),
     };
     anyhow::ensure!(!groups.is_empty(), "no grade is a number or on a scale");
     let warnings = warnings(&scored);
     let mut out = anstream::stdout();
-    if args.json {
+    if args.told.json {
         let groups: serde_json::Map<String, Json> = groups
             .iter()
             .map(|(name, it)| Ok((name.clone(), serde_json::to_value(it)?)))
@@ -117,7 +113,7 @@ fn described(args: &Args) -> anyhow::Result<Ended> {
             writeln!(out, "\x1b[33m{}\x1b[0m", line(&warning.to_string()))?;
         }
     }
-    if let Some(path) = &args.chart {
+    if let Some(path) = &args.told.chart {
         let bars = groups.iter().map(|(name, it)| Bar {
             label: name.clone(),
             measure: Measure::new(Some(it.estimate.mean), it.estimate.interval),

@@ -12,9 +12,11 @@ mod markdown;
 mod otel;
 mod said;
 mod sarif;
+mod shown;
 mod tap;
 
 pub use github::summary as github_summary;
+pub use shown::{Rubrics, rubrics, shown_score};
 
 use crate::grade::{Outcome, Status};
 use crate::run::{CaseResult, Run};

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::grade::Outcome;
+use crate::report::Rubrics;
 use crate::report::is_bad;
-use crate::rubric::{Question, Rubric, Version, WHOLE};
+use crate::rubric::{Question, Rubric, WHOLE};
 use crate::run::{CaseResult, Run};
 
 /// A criterion over all cases.
@@ -20,9 +21,6 @@ pub(super) struct Mean {
     /// Whether it was asked in every case that was graded.
     pub shared: bool,
 }
-
-/// The rubrics of a run as far as they can be read back.
-pub(super) type Rubrics = BTreeMap<Version, Rubric>;
 
 /// Every criterion, in the order in which the cases name them. A tree is one of them.
 pub(super) fn means(run: &Run, rubrics: &Rubrics) -> Vec<Mean> {

@@ -9,19 +9,18 @@ mod path;
 mod text;
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, value::Serde};
 use serde_json::{Value as Json, json};
 
-use self::criteria::{Mean, Rubrics, question, worth};
+use self::criteria::{Mean, question, worth};
 use self::text::{Quotes, clipped};
+use super::shown::{Rubrics, bounds, rubrics, shown_score};
 use super::{Tally, gates, judges, mean_score, said, status_word, word};
 use crate::chart::{Chart, Distribution, Layer, Measure, Place, Radar, RadarSeries, Tone, palette};
-use crate::dialect::{self, Dialect, ReadError, Variables, World};
 use crate::grade::{Outcome, Spend, Status, Time, Usd, Value};
 use crate::quantity::plural;
-use crate::rubric::{Ask, Criterion, Display, Polarity, Rubric, Scale};
+use crate::rubric::{Criterion, Polarity};
 use crate::run::{CaseResult, Run};
 use crate::stats::tenth;
 
@@ -95,25 +94,6 @@ fn urgency(status: Status) -> u8 {
         Status::Deferred => 2,
         Status::Pass => 3,
     }
-}
-
-/// The run's rubrics, read back from their canonical form; one that cannot be read is only less to show.
-fn rubrics(run: &Run) -> Rubrics {
-    let read = |rubric: &Json| -> Option<Rubric> {
-        let text: std::sync::Arc<str> = json!({ "rubrics": { "it": rubric } }).to_string().into();
-        let file = Path::new("rubric.json");
-        let read = |path: &Path| if path == file { Ok(text.clone()) } else { Err(ReadError::Missing) };
-        let world = World {
-            root: "".into(),
-            read: &read,
-            glob: &|_| Ok(Vec::new()),
-            variable: &|_| None,
-            variables: Variables::Kept,
-        };
-        let suite = dialect::load(file, Some(Dialect::Native), &world).suite?;
-        suite.rubrics.get("it").map(|it| Rubric::clone(it))
-    };
-    run.rubrics.iter().filter_map(|(version, it)| Some((version.clone(), read(it)?))).collect()
 }
 
 impl Shared<'_> {
@@ -317,28 +297,6 @@ fn tags(criterion: &Criterion) -> Vec<String> {
     let least = criterion.min_score.map(|it| format!("at least {it}"));
     let weight = weight.map(|it| format!("weight {it}"));
     [polarity, required, least, weight].into_iter().flatten().collect()
-}
-
-/// The score as the rubric's author thinks of it; the one on 0..=1 stands beside it.
-fn shown_score(result: &CaseResult, rubric: Option<&Rubric>) -> Option<String> {
-    let verdict = &result.verdict;
-    let (score, passed) = (verdict.score?, verdict.status == Status::Pass);
-    match rubric.map(|it| it.display) {
-        Some(display @ (Display::Likert { .. } | Display::Letter)) => Some(display.show(score, passed)),
-        // Yes or no is what the status says already.
-        _ => {
-            let (native, (_, top)) = (verdict.native?, bounds(rubric?.questions().next()?.criterion)?);
-            Some(format!("{native:.1}/{top}"))
-        }
-    }
-}
-
-fn bounds(criterion: &Criterion) -> Option<(f64, f64)> {
-    if let Ask::Question(scale @ (Scale::Likert { .. } | Scale::Ranges(_))) = &criterion.ask {
-        scale.bounds()
-    } else {
-        None
-    }
 }
 
 fn shown_value(value: &Value, criterion: Option<&Criterion>) -> String {

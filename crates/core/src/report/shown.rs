@@ -1,0 +1,55 @@
+//! Scores as the rubric's author thinks of them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+
+use crate::dialect::{self, Dialect, ReadError, Variables, World};
+use crate::grade::{Status, Version};
+use crate::rubric::{Ask, Criterion, Display, Rubric, Scale};
+use crate::run::{CaseResult, Run};
+
+/// Rubrics by their version.
+pub type Rubrics = BTreeMap<Version, Rubric>;
+
+/// The run's rubrics, read back from their canonical form; one that cannot be read is only less to show.
+pub fn rubrics(run: &Run) -> Rubrics {
+    let read = |rubric: &Json| -> Option<Rubric> {
+        let text: std::sync::Arc<str> = json!({ "rubrics": { "it": rubric } }).to_string().into();
+        let file = Path::new("rubric.json");
+        let read = |path: &Path| if path == file { Ok(text.clone()) } else { Err(ReadError::Missing) };
+        let world = World {
+            root: "".into(),
+            read: &read,
+            glob: &|_| Ok(Vec::new()),
+            variable: &|_| None,
+            variables: Variables::Kept,
+        };
+        let suite = dialect::load(file, Some(Dialect::Native), &world).suite?;
+        suite.rubrics.get("it").map(|it| Rubric::clone(it))
+    };
+    run.rubrics.iter().filter_map(|(version, it)| Some((version.clone(), read(it)?))).collect()
+}
+
+/// The score as the rubric's author thinks of it; the one on 0..=1 stands beside it.
+pub fn shown_score(result: &CaseResult, rubric: Option<&Rubric>) -> Option<String> {
+    let verdict = &result.verdict;
+    let (score, passed) = (verdict.score?, verdict.status == Status::Pass);
+    match rubric.map(|it| it.display) {
+        Some(display @ (Display::Likert { .. } | Display::Letter)) => Some(display.show(score, passed)),
+        // Yes or no is what the status says already.
+        _ => {
+            let (native, (_, top)) = (verdict.native?, bounds(rubric?.questions().next()?.criterion)?);
+            Some(format!("{native:.1}/{top}"))
+        }
+    }
+}
+
+pub(super) fn bounds(criterion: &Criterion) -> Option<(f64, f64)> {
+    if let Ask::Question(scale @ (Scale::Likert { .. } | Scale::Ranges(_))) = &criterion.ask {
+        scale.bounds()
+    } else {
+        None
+    }
+}
