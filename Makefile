@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench bless deny
+.PHONY: help setup postgres chromium web demo test bench bless deny
 
 NEXTEST_VERSION := 0.9.143
 
@@ -14,29 +14,51 @@ setup:
 	@command -v cc >/dev/null || (apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev)
 	@command -v cargo >/dev/null || { echo "Rust is missing: install it with rustup, then run make again" >&2; exit 1; }
 
+# Tests start a server of their own, so the programs are enough. Without them, those tests say that they were skipped.
+postgres:
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 \
+		|| (apt-get update && apt-get install -y --no-install-recommends postgresql) \
+		|| echo "PostgreSQL is missing: tests will run on SQLite alone" >&2
+
+# Tests of the pages run in it.
+chromium:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null \
+		|| (apt-get update && apt-get install -y --no-install-recommends chromium) \
+		|| echo "Chromium is missing: the pages will not be tried in a browser" >&2
+
+web: ## build the web pages, which a debug build reads and a release build carries
+	@scripts/build-web
+
 demo: setup ## check and score the examples
 	cargo build --release --quiet --bin jurist
 	@scripts/demo
 
-test: setup ## everything that must pass
+test: setup postgres chromium web ## everything that must pass
 	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked cargo-nextest --version $(NEXTEST_VERSION)
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo nextest run --workspace --locked
 	cargo test --workspace --locked --doc
 	@scripts/check-reports
+	@scripts/check-api
+	@scripts/check-otlp
+	@scripts/check-web
 
-bench: setup ## how fast it is
+bench: setup postgres ## how fast it is
 	cargo bench --workspace --locked
 	@cargo build --release --quiet --locked --bin jurist --examples
 	@scripts/start-time
 	target/release/examples/checks_per_second > target/checks_per_second.jsonl
 	@scripts/bench-peers target/checks_per_second.jsonl
+	@scripts/bench-stats
 	@scripts/bench-judges
 	@scripts/bench-evals
+	@scripts/bench-ingest
+	cargo run --release --quiet --locked -p jurist-store --features testing --example store_bench
 
 bless: ## accept new snapshots and generated files; review the difference
 	JURIST_BLESS=1 cargo nextest run --workspace
+	@! command -v npm >/dev/null || (cd web && npm run --silent types)
 
 deny: ## licences and advisories, with cargo-deny
 	cargo deny check

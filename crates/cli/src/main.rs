@@ -1,6 +1,9 @@
 //! The `jurist` command: one file per subcommand, exit codes only here.
 
 mod commands;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod picture;
 mod render;
 
 use std::process::ExitCode;

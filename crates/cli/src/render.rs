@@ -133,8 +133,17 @@ impl Progress {
     }
 }
 
+/// How wide the terminal is that reads standard output; a file or a pipe has no end.
+pub fn columns() -> Option<usize> {
+    terminal_size::terminal_size_of(std::io::stdout()).map(|it| usize::from(it.0.0))
+}
+
 /// Something that a person should know, while the work goes on.
 pub fn warning(text: &str) {
+    // It takes the place of the line that says how far the work is.
+    if std::io::stderr().is_terminal() {
+        let _ = write!(anstream::stderr(), "\r\x1b[2K");
+    }
     let title = Level::WARNING.primary_title(printable(text));
     let _ = writeln!(anstream::stderr(), "{}", Renderer::styled().render(&[Group::with_title(title)]));
 }

@@ -24,6 +24,15 @@ fn blocks<'t>(text: &'t str, language: &str) -> Vec<(usize, &'t str)> {
 }
 
 #[test]
+fn every_column_of_an_export_is_documented() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/statistics.md");
+    let text = fs::read_to_string(page).unwrap();
+    let rows =
+        jurist_core::report::COLUMNS.map(|it| format!("| `{}` | {} | {} |\n", it.name, it.kind, it.about));
+    assert!(text.contains(&rows.concat()), "docs/statistics.md must hold:\n{}", rows.concat());
+}
+
+#[test]
 fn every_yaml_block_of_the_documentation_is_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let mut n_blocks = 0;

@@ -71,7 +71,9 @@ fn crates_know_only_those_below_them() {
     let allowed: BTreeMap<&str, &[&str]> = [
         ("jurist-core", &[][..]),
         ("jurist-engine", &["jurist-core"]),
-        ("jurist", &["jurist-core", "jurist-engine"]),
+        ("jurist-store", &["jurist-core"]),
+        ("jurist-server", &["jurist-core", "jurist-engine", "jurist-store"]),
+        ("jurist", &["jurist-core", "jurist-engine", "jurist-server", "jurist-store"]),
     ]
     .into();
     let dependencies = dependencies(&metadata());
@@ -178,6 +180,62 @@ fn each_thing_has_one_place() {
     }
 }
 
+/// The description of the API knows types by their names alone: of two with one name, the last would stand for both.
+#[test]
+fn types_of_the_api_have_names_of_their_own() {
+    let mut seen: BTreeMap<String, String> = BTreeMap::new();
+    for (path, text) in sources() {
+        for derived in text.split("#[derive(").skip(1) {
+            let (traits, after) = derived.split_once(")]").unwrap_or_default();
+            if !traits.contains("ToSchema") {
+                continue;
+            }
+            let mut words = after.split_whitespace().skip_while(|it| !["struct", "enum"].contains(it));
+            let name = words.nth(1).unwrap_or_default();
+            let name = name.split(['<', '(', ';']).next().unwrap_or_default().to_owned();
+            if let Some(other) = seen.insert(name.clone(), path.clone()) {
+                panic!("`{name}` is in {other} and in {path}");
+            }
+        }
+    }
+    assert!(30 < seen.len(), "it finds them: {}", seen.len());
+}
+
+/// Files that the pages are made of, with their path from the root.
+fn pages() -> Vec<(String, String)> {
+    let (mut all, mut folders) = (Vec::new(), vec![root().join("web/src"), root().join("web/workbench")]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+                all.push((name, fs::read_to_string(path).unwrap()));
+            }
+        }
+    }
+    assert!(10 < all.len());
+    all
+}
+
+#[test]
+fn colours_and_pixels_of_the_pages_stand_in_their_tokens_alone() {
+    let is_hex = |it: &str| {
+        let digits = it.bytes().take_while(u8::is_ascii_hexdigit).count();
+        [3, 4, 6, 8].contains(&digits) && !it[digits..].starts_with(|next: char| next.is_alphanumeric())
+    };
+    for (path, text) in pages().iter().filter(|it| it.0 != "web/src/style/tokens.css") {
+        let mut words = ["rgb(", "rgba(", "hsl(", "oklch(", "light-dark("].iter();
+        assert!(!words.any(|it| text.contains(it)), "{path} names a colour; it belongs in tokens.css");
+        let is_colour = text.split('#').skip(1).any(is_hex);
+        assert!(!is_colour, "{path} names a colour; it belongs in tokens.css");
+        let mut before_px = text.split("px").map(|it| it.chars().last());
+        let has_pixels = before_px.any(|it| it.is_some_and(|it| it.is_ascii_digit()));
+        assert!(!path.ends_with(".css") || !has_pixels, "{path} names pixels; they belong in tokens.css");
+    }
+}
+
 #[test]
 fn each_dialect_is_read_in_its_own_file() {
     let shapes = [
@@ -241,6 +299,8 @@ fn the_command_reference_is_up_to_date() {
         "# The `jurist` command\n\nGenerated from `jurist --help`; a test compares the two.\n\n",
     );
     page += &format!("```text\n{main}```\n");
+    // What is indented further goes on with what stands above it.
+    let commands = commands.filter_map(|it| it.strip_prefix("  ")).filter(|it| !it.starts_with(' '));
     for command in commands.filter_map(|it| it.split_whitespace().next()) {
         page += &format!("\n## jurist {command}\n\n```text\n{}```\n", help(&[command]));
     }

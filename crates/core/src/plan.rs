@@ -1,7 +1,13 @@
 //! Suite to units: what will run, in a fixed order, and what it may cost.
 
+mod sampling;
+mod schedule;
+
 use crate::rubric::{Answers, Ask, Criterion, GraderKind, Graph, Rubric, Target};
-use crate::suite::{Calls, Case, Cell, Judge, MissingField, Suite};
+use crate::suite::{Calls, Case, Cell, Judge, Suite, Unfilled, fill};
+
+pub use sampling::{Facts, Pick, Stratum, pick, place};
+pub use schedule::next_time;
 
 /// What will run, in the order in which it is reported.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,12 +36,12 @@ impl Unit {
             }
             _ => None,
         };
-        self.cell.case.rubric.questions().filter_map(of).collect()
+        self.cell.template().rubric.questions().filter_map(of).collect()
     }
 
     /// Its trial, where there are several.
     pub fn trial_told(&self) -> Option<u32> {
-        (1 < self.cell.case.repeat).then_some(self.trial)
+        (1 < self.cell.template().repeat).then_some(self.trial)
     }
 }
 
@@ -62,8 +68,8 @@ pub struct Select {
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum NoPlan {
-    #[error("`{case}`: {error}")]
-    Row { case: String, error: MissingField },
+    #[error("`{case}`, row {row}: {error}")]
+    Row { case: String, row: usize, error: Unfilled },
     #[error("the suite has no cases")]
     Empty,
     #[error("no case is left after the selection; the suite has {0}")]
@@ -77,14 +83,23 @@ pub fn plan(suite: &Suite, select: &Select) -> Result<Plan, NoPlan> {
     }
     let mut units = Vec::new();
     for case in suite.cases.iter().filter(|it| is_tagged(it, &select.tags)) {
-        let cells = case.expand().map_err(|error| NoPlan::Row { case: case.name.clone(), error })?;
-        for cell in cells {
+        let templates = case.templates();
+        for cell in case.expand() {
+            // Filled once to know its name, and that every field it names is there.
+            let filled = cell.case().and_then(|filled| {
+                let row = cell.row().into_iter();
+                row.flat_map(|row| templates.iter().map(move |it| fill(it, row)))
+                    .collect::<Result<Vec<_>, _>>()?;
+                Ok(filled)
+            });
+            let row = cell.row_number().unwrap_or_default();
+            let filled = filled.map_err(|error| NoPlan::Row { case: case.name.clone(), row, error })?;
+            let calls = calls(&case.rubric, &filled.judge);
             for trial in 1..=case.repeat.max(1) {
                 let name = match case.repeat {
-                    0 | 1 => cell.case.name.clone(),
-                    n => format!("{} [trial {trial} of {n}]", cell.case.name),
+                    0 | 1 => filled.name.clone(),
+                    n => format!("{} [trial {trial} of {n}]", filled.name),
                 };
-                let calls = calls(&cell.case.rubric, &cell.case.judge);
                 units.push(Unit { name, cell: cell.clone(), trial, calls });
             }
         }

@@ -33,8 +33,21 @@ static KEYS: LazyLock<Regex> =
 /// assert_eq!(redact("sky-high task-list"), "sky-high task-list");
 /// ```
 pub fn redact(text: &str) -> Cow<'_, str> {
-    KEYS.replace_all(text, "[redacted]")
+    let text = match KEYS.replace_all(text, REDACTED) {
+        Cow::Borrowed(text) => text,
+        Cow::Owned(text) => return Cow::Owned(PASSWORDS.replace_all(&text, AROUND).into_owned()),
+    };
+    PASSWORDS.replace_all(text, AROUND)
 }
+
+/// The password in an address, `postgres://user:password@host`. One that was taken out has no letters left.
+static PASSWORDS: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r#"([a-zA-Z][a-zA-Z0-9+.-]*://[^\s/?#:@"'<>]*:)[^\s/?#@"'<>\[\]{}$]+@"#;
+    Regex::new(pattern).expect("the pattern is one, a test uses it")
+});
+
+/// What stays of an address.
+const AROUND: &str = "${1}[redacted]@";
 
 /// What stands in place of a secret.
 const REDACTED: &str = "[redacted]";
@@ -133,6 +146,10 @@ impl Redactor {
                 _ => false,
             },
             Value::Array(items) => items.iter_mut().filter_map(|it| self.json(it).then_some(())).count() != 0,
+            // Attributes of OpenTelemetry stand as pairs of a key and a value.
+            Value::Object(map) if map.get("key").and_then(Value::as_str).is_some_and(is_secret_field) => {
+                map.get_mut("value").is_some_and(blank)
+            }
             Value::Object(map) => map.iter_mut().fold(false, |any, (name, it)| {
                 let is_told = it.as_str().is_some_and(|it| !it.is_empty() && it != REDACTED);
                 if is_told && is_secret_field(name) {
@@ -146,9 +163,35 @@ impl Redactor {
     }
 }
 
+/// Every text in a value; tells whether there was any.
+fn blank(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) if text.is_empty() || text == REDACTED => false,
+        Value::String(text) => {
+            *text = REDACTED.to_owned();
+            true
+        }
+        Value::Array(items) => items.iter_mut().filter_map(|it| blank(it).then_some(())).count() != 0,
+        Value::Object(map) => map.values_mut().filter_map(|it| blank(it).then_some(())).count() != 0,
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn attributes_are_secret_by_their_key() {
+        let mut value = serde_json::json!([
+            { "key": "db.password", "value": { "stringValue": "hunter2" } },
+            { "key": "model", "value": { "stringValue": "gpt" } },
+        ]);
+        assert!(Redactor::default().json(&mut value));
+        assert_eq!(value[0]["value"]["stringValue"], "[redacted]");
+        assert_eq!(value[1]["value"]["stringValue"], "gpt");
+        assert!(!Redactor::default().json(&mut value), "once is enough");
+    }
 
     #[test]
     fn what_is_known_to_be_secret_is_taken_out_wherever_it_stands() {
@@ -173,6 +216,21 @@ mod tests {
         assert_eq!(text, r#"{"db_password": "[redacted]", "n": 1} and {\"client_secret\": \"[redacted]\"}"#);
         assert!(!redactor.json(&mut value), "once is enough");
         assert!(Redactor::new([], &["(".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn passwords_in_addresses_are_taken_out() {
+        let check = |text: &str, expected: &str| assert_eq!(redact(text), expected);
+        check(
+            "at postgres://ann:hunter2@db:5432/x?y, then",
+            "at postgres://ann:[redacted]@db:5432/x?y, then",
+        );
+        check("redis://:p%40ss!word@cache", "redis://:[redacted]@cache");
+        check("postgres://ann:[redacted]@db", "postgres://ann:[redacted]@db");
+        check("postgres://ann:${PASSWORD}@db", "postgres://ann:${PASSWORD}@db");
+        for plain in ["http://host:8000/a@b", "see https://x.org: mail me@x.org", "ssh://git@host", "a:b@c"] {
+            check(plain, plain);
+        }
     }
 
     #[test]

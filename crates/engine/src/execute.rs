@@ -16,12 +16,13 @@ use jurist_core::redact::Redactor;
 use jurist_core::rubric::Value;
 use jurist_core::run::CaseResult;
 use jurist_core::score::{Answer, Quote, verdict};
+use jurist_core::suite::Target;
+use serde_json::Value as Json;
 use tokio::task::JoinSet;
 
 use crate::agent::{Agents, Which};
 use crate::call::Caller;
 use crate::judge::{Bench, Case, Contested, Decision, Exchange, compare};
-use crate::load::read;
 
 /// A unit with the judges that sit over it.
 #[derive(Debug, Clone)]
@@ -72,16 +73,16 @@ pub struct Shared {
     pub redactor: Redactor,
 }
 
-/// Jobs of a plan whose benches are made; units that `skip` names have been graded before.
+/// Jobs of a plan whose benches are made; places that `skip` names have been graded before.
 pub fn jobs<E>(
     plan: Plan,
     agents: &Arc<Agents>,
-    skip: impl Fn(&Unit) -> bool,
+    skip: impl Fn(usize) -> bool,
     bench: impl Fn(&Unit) -> Result<Arc<Bench>, E>,
 ) -> Result<Vec<Job>, E> {
     let mut jobs = Vec::new();
     for (at, unit) in plan.units.into_iter().enumerate() {
-        if !skip(&unit) {
+        if !skip(at) {
             let bench = bench(&unit)?;
             let agents = Arc::clone(agents);
             jobs.push(Job { at, unit: Arc::new(unit), bench, agents, material: None });
@@ -167,7 +168,7 @@ fn siblings(jobs: Vec<Job>) -> Vec<Vec<Job>> {
             groups.push(vec![job]);
             continue;
         }
-        let at = *by_task.entry((job.unit.cell.task.clone(), job.unit.trial)).or_insert(groups.len());
+        let at = *by_task.entry((job.unit.cell.task(), job.unit.trial)).or_insert(groups.len());
         if at == groups.len() {
             groups.push(Vec::new());
         }
@@ -197,7 +198,8 @@ async fn contested(jobs: &[Job], caller: &Caller, found: &[Found]) -> Vec<BTreeM
     let (Some(first), true) = (jobs.first(), 1 < present.len()) else { return all };
     for (criterion, text) in first.unit.contests() {
         let candidates = present.iter().map(|it| it.1).collect();
-        let about = (first.unit.cell.task.as_str(), text.as_str());
+        let task = first.unit.cell.task();
+        let about = (task.as_str(), text.as_str());
         let compared =
             compare(caller, &first.bench.members[0], candidates, about, false, first.bench.seed).await;
         let mut took = compared.as_ref().ok().map(|it| (it.spend, it.exchanges.clone()));
@@ -231,8 +233,8 @@ async fn decided(
         Ok(found) => found,
         Err(why) => return (without_candidate(unit, &why.0, &why.1, Material::default()), Vec::new()),
     };
-    let (rubric, labels) = (&unit.cell.case.rubric, Some(&unit.cell.case.labels));
-    let row = unit.cell.row.as_deref();
+    let template = unit.cell.template();
+    let (rubric, labels, row) = (&template.rubric, Some(&template.labels), unit.cell.row());
     let contests = Some(contests);
     let case = Case { candidate: &unit.name, material: &material, row, rubric, labels, contests };
     match job.bench.decide(caller, case).await {
@@ -250,15 +252,15 @@ async fn decided(
 
 /// What a unit's judges see, and what it took to get it; or why there is nothing to see.
 async fn material(job: &Job, caller: &Caller) -> Found {
-    let case = &job.unit.cell.case;
     if let Some(material) = &job.material {
         return Ok((Material::clone(material), Spend::default()));
     }
+    let case = job.unit.cell.case().expect("it was filled when it was planned");
     if !case.candidate.is_given() {
         let which = Which { name: &job.unit.name, trial: job.unit.trial };
-        let produced = job.agents.produce(caller, case, which).await;
+        let produced = job.agents.produce(caller, &case, which).await;
         let produced = produced.map_err(|why| (why.outcome(), why.reason().to_owned()))?;
-        let mut candidate = case.candidate.clone();
+        let mut candidate = case.candidate;
         (candidate.response, candidate.diff) = (produced.response, produced.diff);
         return Ok((Material::new(&candidate, produced.trace), produced.spend));
     }
@@ -269,7 +271,7 @@ async fn material(job: &Job, caller: &Caller) -> Found {
             Some(read_value(value, None).map_err(|error| broken(error.to_string()))?.1)
         }
         Some(TraceSource::File(path)) => {
-            let text = job.agents.project.find(path).and_then(|it| read(&it));
+            let text = job.agents.project.read(path);
             let text = text.map_err(|error| broken(format!("cannot read `{path}`: {error}")))?;
             Some(read_trace(&text, None).map_err(|error| broken(format!("`{path}`: {error}")))?.1)
         }
@@ -277,9 +279,15 @@ async fn material(job: &Job, caller: &Caller) -> Found {
     Ok((Material::new(&case.candidate, trace), Spend::default()))
 }
 
+/// The result of a unit that could not be graded at all, for a reason that is not the candidate's.
+pub fn broken(unit: &Unit, why: &str) -> CaseResult {
+    let outcome = Outcome::Failed { failure: Failure::Crashed, detail: why.to_owned() };
+    without_candidate(unit, &outcome, "", Material::default())
+}
+
 /// A result in which every question has the same outcome.
 fn without_candidate(unit: &Unit, outcome: &Outcome, reason: &str, material: Material) -> CaseResult {
-    let rubric = &unit.cell.case.rubric;
+    let rubric = &unit.cell.template().rubric;
     let answers: Vec<Answer<'_>> =
         (0..rubric.n_questions()).map(|_| Answer { outcome, quote: Quote::NotAsked }).collect();
     let grade = |criterion: String| Grade {
@@ -304,6 +312,7 @@ fn without_candidate(unit: &Unit, outcome: &Outcome, reason: &str, material: Mat
         verdict: verdict(rubric, &answers, 0.0),
         grades: rubric.questions().map(|it| grade(it.id())).collect(),
         spend: Spend::default(),
+        metadata: metadata(unit),
         material,
     }
 }
@@ -316,10 +325,33 @@ fn told(unit: &Unit, decision: Decision, material: Material, spend: Spend) -> Ca
         case: unit.name.clone(),
         trial: unit.trial_told(),
         candidate: unit.name.clone(),
-        rubric: unit.cell.case.rubric.version().clone(),
+        rubric: unit.cell.template().rubric.version().clone(),
         verdict: verdict.expect("a bench has a member"),
         grades: decision.opinions.into_iter().flat_map(|it| it.grades).collect(),
         spend: if spend.is_nothing() { decision.spend } else { decision.spend.plus(spend) },
+        metadata: metadata(unit),
         material,
     }
+}
+
+/// Longer texts are contents and nothing to look at results by.
+const LONGEST_FIELD: usize = 100;
+
+/// What a result can be looked at by. What the file says itself comes first.
+fn metadata(unit: &Unit) -> BTreeMap<String, Json> {
+    let case = &unit.cell.case().expect("it was filled when it was planned");
+    let live = !case.candidate.is_given();
+    let target = case.targets.first().map(Target::name);
+    let model = case.agent.model.as_deref().filter(|_| live && target.is_none());
+    let known = [("agent", target.or(model)), ("model", model)];
+    let known = known.into_iter().filter_map(|(name, it)| Some((name.to_owned(), Json::from(it?))));
+    let tags = (!case.tags.is_empty()).then(|| ("tags".to_owned(), Json::from(case.tags.clone())));
+    let is_short = |it: &Json| match it {
+        Json::Null | Json::Array(_) | Json::Object(_) => false,
+        Json::String(text) => text.len() <= LONGEST_FIELD,
+        Json::Bool(_) | Json::Number(_) => true,
+    };
+    let row = unit.cell.row().into_iter().flatten().filter(|it| is_short(it.1));
+    let own = row.chain(&case.metadata).map(|(name, it)| (name.clone(), it.clone()));
+    known.chain(tags).chain(own).collect()
 }

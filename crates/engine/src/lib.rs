@@ -4,6 +4,7 @@
 
 pub mod agent;
 pub mod batch;
+pub mod bundle;
 pub mod call;
 pub mod embed;
 pub mod execute;
@@ -12,4 +13,3 @@ pub mod load;
 pub mod model;
 mod program;
 pub mod record;
-pub mod runs;

@@ -1,5 +1,6 @@
 //! Reads suites from disk, and keeps their references inside the project.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -7,6 +8,8 @@ use std::sync::Arc;
 
 use jurist_core::dialect::{self, Dialect, Loaded, ReadError, Variables, World};
 use jurist_core::syntax::MAX_BYTES;
+
+use crate::bundle::{NotBundled, Reading, within};
 
 /// How to load.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,6 +33,12 @@ const STDIN: &str = "<stdin>";
 
 /// Reads a suite with everything it refers to; paths in what comes back are relative to the current folder.
 pub fn load(path: &Path, options: Options) -> Loaded {
+    load_noting(path, options).0
+}
+
+/// The same, and what was read on the way.
+pub fn load_noting(path: &Path, options: Options) -> (Loaded, Reading) {
+    let reading = Reading::default();
     let here = std::env::current_dir().unwrap_or_default();
     let path = if path.as_os_str() == "-" { here.join(STDIN) } else { whole(path, &here) };
     let root = project_root(&path);
@@ -41,10 +50,14 @@ pub fn load(path: &Path, options: Options) -> Loaded {
     };
     let world = World {
         root: root.clone(),
-        read: &|it| match it {
-            _ if it == path && it.ends_with(STDIN) => read_from(&mut std::io::stdin().lock()),
-            _ if inside(it) => read(it),
-            _ => Err(ReadError::Outside),
+        read: &|it| {
+            let text = match it {
+                _ if it == path && it.ends_with(STDIN) => read_from(&mut std::io::stdin().lock()),
+                _ if inside(it) => read(it),
+                _ => Err(ReadError::Outside),
+            }?;
+            reading.texts.borrow_mut().insert(it.to_owned(), Arc::clone(&text));
+            Ok(text)
         },
         glob: &|pattern| {
             // The part before the first wildcard decides where the pattern leads.
@@ -57,12 +70,16 @@ pub fn load(path: &Path, options: Options) -> Loaded {
                 .map_err(|error| ReadError::Other(error.to_string()))?;
             Ok(found.flatten().filter(|it| inside(it)).collect())
         },
-        variable: &|name| std::env::var(name).ok(),
+        variable: &|name| {
+            let value = std::env::var(name).ok()?;
+            reading.variables.borrow_mut().insert(name.to_owned(), value.clone());
+            Some(value)
+        },
         variables: options.variables,
     };
     let mut loaded = dialect::load(&path, options.dialect, &world);
     loaded.sources.shorten(&here);
-    loaded
+    (loaded, reading)
 }
 
 /// An absolute path without `..`; links on the way stay what they are at its end.
@@ -77,29 +94,60 @@ fn whole(path: &Path, here: &Path) -> PathBuf {
 
 /// The nearest folder above a file that marks a project; the file's own folder where there is none.
 fn project_root(path: &Path) -> PathBuf {
-    let folder = path.parent().unwrap_or(Path::new("/"));
+    root_of(path.parent().unwrap_or(Path::new("/")))
+}
+
+/// The project that a folder is in, or else the folder itself.
+pub fn root_of(folder: &Path) -> PathBuf {
     let is_root = |it: &&Path| [".git", ".jurist", ".agentv"].iter().any(|mark| it.join(mark).exists());
     folder.ancestors().find(is_root).unwrap_or(folder).to_owned()
 }
 
+/// Files that are not on this disk.
+pub(crate) type Texts = Arc<BTreeMap<PathBuf, Arc<str>>>;
+
 /// Where the paths of a suite are looked up when it is run: as they are when it is read.
 #[derive(Debug, Clone)]
 pub struct Project {
-    /// That of the suite.
+    pub(crate) suite: PathBuf,
+    /// That of the suite; programs start here.
     pub folder: PathBuf,
     root: PathBuf,
     outside: Outside,
+    /// The files, where they came from elsewhere: nothing of this disk is looked at.
+    texts: Option<Texts>,
 }
 
 impl Project {
     pub fn of(suite: &Path, outside: Outside) -> Self {
         let path = whole(suite, &std::env::current_dir().unwrap_or_default());
         let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
-        Self { folder, root: project_root(&path), outside }
+        let root = project_root(&path);
+        Self { suite: path, folder, root, outside, texts: None }
+    }
+
+    pub(crate) fn of_texts(suite: PathBuf, texts: Texts, folder: PathBuf) -> Self {
+        let outside = Outside::Refused;
+        Self { suite, folder, root: PathBuf::from("/"), outside, texts: Some(texts) }
+    }
+
+    /// A path from the project's root.
+    pub(crate) fn within(&self, path: &Path) -> Result<String, NotBundled> {
+        within(path, &self.root)
+    }
+
+    /// The text of a file that is found like any other.
+    pub fn read(&self, reference: &str) -> Result<Arc<str>, ReadError> {
+        let Some(texts) = &self.texts else { return read(&self.find(reference)?) };
+        let mut places = self.suite.ancestors().skip(1).map(|it| it.join(reference));
+        places.find_map(|it| texts.get(&it).cloned()).ok_or(ReadError::Missing)
     }
 
     /// A file or folder: beside the suite, or in a folder above, up to the project's root.
     pub fn find(&self, reference: &str) -> Result<PathBuf, ReadError> {
+        if self.texts.is_some() {
+            return Err(ReadError::Other("it did not travel with the suite".to_owned()));
+        }
         let above = |it: &&Path| it.starts_with(&self.root);
         let places = self.folder.ancestors().take_while(above).map(|it| it.join(reference));
         let found = places.into_iter().find(|it| it.exists()).ok_or(ReadError::Missing)?;
@@ -112,6 +160,11 @@ impl Project {
 /// A variable of the environment; an empty one is none.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|it| !it.is_empty())
+}
+
+/// All variables of the environment.
+pub fn variables() -> impl Iterator<Item = (String, String)> {
+    std::env::vars()
 }
 
 /// Values of variables whose names say that they are secret.

@@ -4,8 +4,8 @@
 
 mod server;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jurist_core::candidate::{Material, Role, Step, ToolResult, Trace};
@@ -16,9 +16,10 @@ use jurist_core::rubric::{
 };
 use jurist_core::score::Combine;
 use jurist_core::suite::{Aggregate, Calls, Judge, Jury, TieBreak};
-use jurist_engine::call::{Cache, Caching, Caller, Limits};
+use jurist_engine::call::{Cache, Caching, Caller, Held, Limits, Notice, Purse};
 use jurist_engine::judge::{Bench, Case, Decision, MAX_TOKENS, Member, compare};
 use jurist_engine::model::resolve::Resolver;
+use jurist_engine::model::{BoxFuture, ModelError};
 use jurist_engine::record::{Cassette, Recorder, Tape};
 use serde_json::json;
 use server::{Act, Server};
@@ -697,6 +698,58 @@ async fn a_cap_holds_under_a_thousand_calls_at_once() {
     assert_eq!(count(Status::Fail) + count(Status::Deferred), 1000);
 }
 
+/// Money of somebody else, who writes down what is asked of it.
+#[derive(Debug, Default)]
+struct Ledger(Arc<Mutex<Vec<String>>>);
+
+#[derive(Debug)]
+struct Entry(Arc<Mutex<Vec<String>>>);
+
+impl Purse for Ledger {
+    fn reserve<'a>(
+        &'a self,
+        model: &'a str,
+        most: Option<Usd>,
+    ) -> BoxFuture<'a, Result<Box<dyn Held>, ModelError>> {
+        let is_enough = most.is_some_and(|it| 0 < it.nanos());
+        self.0.lock().unwrap().push(format!("{model} {is_enough}"));
+        Box::pin(async { Ok(Box::new(Entry(Arc::clone(&self.0))) as Box<dyn Held>) })
+    }
+}
+
+impl Held for Entry {
+    fn settle(self: Box<Self>, cost: Option<Usd>) -> BoxFuture<'static, ()> {
+        let paid = if cost == Some(Usd::default()) { "nothing" } else { "something" };
+        self.0.lock().unwrap().push(paid.to_owned());
+        Box::pin(async {})
+    }
+}
+
+#[tokio::test]
+async fn each_try_is_set_aside_in_a_shared_purse_and_settled() {
+    let away = Act::Status(503, Vec::new(), "{}".to_owned());
+    let server = Server::script(vec![away, say("no answer"), say(GOOD)]).await;
+    let purse = Arc::new(Ledger::default());
+    let kept = Arc::clone(&purse.0);
+    let bench = bench(vec![member("openai", &server)]);
+    decide(&bench, &caller().with_purse(purse), &unit()).await;
+    let asked = format!("{} true", bench.members[0].line.name);
+    let asked = asked.as_str();
+    assert_eq!(*kept.lock().unwrap(), [asked, "nothing", asked, "something", asked, "something"]);
+}
+
+#[tokio::test]
+async fn what_is_given_up_in_the_middle_of_a_call_stays_set_aside() {
+    let server = Server::start(|_| Act::Wait(Duration::from_secs(60), Box::new(Act::Fit))).await;
+    let purse = Arc::new(Ledger::default());
+    let kept = Arc::clone(&purse.0);
+    let (bench, caller) = (bench(vec![member("openai", &server)]), caller().with_purse(purse));
+    let rubric = unit();
+    let given_up = tokio::time::timeout(Duration::from_millis(300), decide(&bench, &caller, &rubric)).await;
+    assert!(given_up.is_err() && server.n_seen() == 1);
+    assert_eq!(kept.lock().unwrap().len(), 1, "nobody knows what it cost");
+}
+
 #[tokio::test]
 async fn an_unpriced_model_does_not_run_under_a_cap() {
     let server = Server::script(vec![say(GOOD)]).await;
@@ -712,7 +765,7 @@ async fn an_unpriced_model_does_not_run_under_a_cap() {
 #[tokio::test]
 async fn a_vendor_that_keeps_failing_is_left_alone_and_that_is_said_once() {
     let server = Server::script(vec![status(500, "{}")]).await;
-    let notices = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let notices = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&notices);
     let caller = caller().with_listener(move |it| heard.lock().unwrap().push(it));
     let bench = bench(vec![member("openai", &server)]);
@@ -721,7 +774,9 @@ async fn a_vendor_that_keeps_failing_is_left_alone_and_that_is_said_once() {
     }
     // Three were given up, and one tried again for all of them.
     assert_eq!(server.n_seen(), 3 * 4 + 1);
-    assert_eq!(notices.lock().unwrap().len(), 1);
+    // That calls are made again is said while there is something to wait for, and once.
+    let notices: Vec<_> = std::mem::take(&mut notices.lock().unwrap());
+    assert!(matches!(&notices[..], [Notice::Retrying { .. }, Notice::CircuitOpened { .. }]), "{notices:?}");
     // A wrong key is known after one request.
     let server = Server::script(vec![status(401, "{}")]).await;
     let (bench, caller) = (self::bench(vec![member("anthropic", &server)]), self::caller());
@@ -789,7 +844,7 @@ async fn programs_can_judge() {
 
 /// A vendor's batch office: takes a batch, keeps it waiting once, and gives the replies in another order.
 async fn office(vendor: &'static str, ready: Arc<AtomicBool>) -> Server {
-    let sent = Arc::new(std::sync::Mutex::new(Vec::<serde_json::Value>::new()));
+    let sent = Arc::new(Mutex::new(Vec::<serde_json::Value>::new()));
     Server::start(move |seen| {
         let mut sent = sent.lock().unwrap();
         let is_ready = ready.load(Ordering::SeqCst);

@@ -2,11 +2,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use jurist_core::chart::{Chart, Matrix};
+use jurist_core::grade::{Grade, Outcome};
 use jurist_core::quantity::plural;
-use jurist_core::stats::{Agreement, Level, Measure, PairAgreement, agreement};
+use jurist_core::stats::{Agreement, Level, Measure, PairMeasures, agreement};
 
 use super::Ended;
-use super::grades::{Told, by_criterion, draw, read};
+use super::grades::{Rated, Told, by_criterion, of_criterion, read};
 use super::reporting::line;
 
 /// Say how far graders agree, criterion by criterion
@@ -15,6 +16,7 @@ use super::reporting::line;
 Examples:
   jurist agree ratings.jsonl
   jurist agree annotations.csv --level interval --json
+  jurist agree annotations.csv --criterion tone --chart tone.png
 FILE is a run, grades or an annotation export line by line, or a table: a row per grade with the columns
 candidate, criterion, grader and value, or a row per candidate with a column per grader.")]
 pub struct Args {
@@ -23,6 +25,9 @@ pub struct Args {
     /// What the distance between two answers means [default: ordinal for numbers, nominal for labels]
     #[arg(long, value_enum)]
     level: Option<LevelName>,
+    /// This criterion only
+    #[arg(long, value_name = "NAME")]
+    criterion: Option<String>,
     #[command(flatten)]
     told: Told,
 }
@@ -47,47 +52,66 @@ impl From<LevelName> for Level {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let grades = read(&args.files)?;
+    let grades = of_criterion(read(&args.files)?, args.criterion.as_deref(), &args.told)?;
     let rated = by_criterion(&grades, args.level.map(Into::into))?;
-    let all: Vec<(&str, Agreement)> =
-        rated.iter().map(|it| (it.criterion, agreement(&it.ratings, it.level, args.told.seed))).collect();
+    let found: Vec<Agreement> =
+        rated.iter().map(|it| agreement(&it.ratings, it.level, args.told.seed)).collect();
     let mut out = anstream::stdout();
     if args.told.json {
-        let all: serde_json::Map<String, serde_json::Value> = all
-            .iter()
-            .map(|(criterion, it)| Ok(((*criterion).to_owned(), serde_json::to_value(it)?)))
-            .collect::<Result<_, serde_json::Error>>()?;
-        writeln!(out, "{}", serde_json::to_string_pretty(&all)?)?;
+        let mut told = serde_json::Map::new();
+        for (rated, found) in rated.iter().zip(&found) {
+            let mut of_one = serde_json::to_value(found)?;
+            of_one["n_repeated"] = rated.n_repeated.into();
+            told.insert(rated.criterion.to_owned(), of_one);
+        }
+        writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
     } else {
-        for (criterion, it) in &all {
-            show(&mut out, criterion, it)?;
+        for (rated, found) in rated.iter().zip(&found) {
+            show(&mut out, rated, found, n_silent(&grades, rated.criterion))?;
         }
     }
-    if let (Some(path), Some(first)) = (&args.told.chart, rated.first()) {
-        let names = first.ratings.raters();
-        let kappa = |a: &String, b: &String| {
-            let is_pair = |it: &&PairAgreement| {
-                it.raters == (a.clone(), b.clone()) || it.raters == (b.clone(), a.clone())
-            };
-            all[0].1.pairs.iter().find(is_pair).and_then(|it| it.measures.kappa_quadratic.value())
-        };
-        let cells = names.iter().map(|a| names.iter().map(|b| kappa(a, b)).collect()).collect();
-        let title = format!("Agreement on {}", first.criterion);
-        draw(&Chart::Matrix(Matrix::agreement(title, names, cells)), path)?;
+    if let (Some(picture), [rated], [found]) = (&args.told.chart, rated.as_slice(), found.as_slice()) {
+        picture.draw(&matrix(rated, found))?;
     }
     // Nothing at all is a fault of the file.
-    let known = all.iter().any(|it| it.1.percent.value().is_some());
+    let known = found.iter().any(|it| it.percent.value().is_some());
     Ok(if known { Ended::Passed } else { Ended::BadInput })
 }
 
-fn show(out: &mut impl Write, criterion: &str, it: &Agreement) -> anyhow::Result<()> {
-    let Agreement { n_raters, n_items, .. } = it;
+/// Each two graders.
+fn matrix(rated: &Rated<'_>, found: &Agreement) -> Chart {
+    let which = if rated.level == Level::Nominal { "kappa" } else { "quadratic kappa" };
+    let title = format!("Agreement on {} ({which})", rated.criterion);
+    let pairs = found.pairs.iter().map(|it| (&it.raters, kappa(&it.measures, rated.level).value()));
+    Chart::Matrix(Matrix::of_pairs(title, rated.ratings.raters(), pairs))
+}
+
+/// Answers of a criterion that are no score.
+fn n_silent(grades: &[Grade], criterion: &str) -> usize {
+    let is_silent = |it: &&Grade| it.criterion == criterion && !matches!(it.outcome, Outcome::Scored { .. });
+    grades.iter().filter(is_silent).count()
+}
+
+/// The kappa that fits: where answers have no order, none is further off than another.
+pub fn kappa(it: &PairMeasures, level: Level) -> &Measure {
+    if level == Level::Nominal { &it.kappa } else { &it.kappa_quadratic }
+}
+
+fn show(out: &mut impl Write, rated: &Rated<'_>, it: &Agreement, n_silent: usize) -> anyhow::Result<()> {
+    let (Agreement { n_raters, n_items, .. }, level) = (it, rated.level);
     writeln!(
         out,
-        "\x1b[1m{}\x1b[0m  {}, {n_items} candidates graded twice or more",
-        line(criterion),
-        plural(*n_raters, "grader")
+        "\x1b[1m{}\x1b[0m  {}, {} graded twice or more",
+        line(rated.criterion),
+        plural(*n_raters, "grader"),
+        plural(*n_items, "candidate")
     )?;
+    if 0 < n_silent {
+        writeln!(out, "  {} without a score left out", plural(n_silent, "answer"))?;
+    }
+    if let Some(said) = rated.repeated() {
+        writeln!(out, "  {said}")?;
+    }
     let rows = [
         ("same answer", &it.percent),
         ("Krippendorff's alpha", &it.krippendorff_alpha),
@@ -98,16 +122,22 @@ fn show(out: &mut impl Write, criterion: &str, it: &Agreement) -> anyhow::Result
         writeln!(out, "  {name:<22}{}", told(measure))?;
     }
     // Those of means and of single graders say the same about the same variance.
-    for (name, measure) in it.icc.iter().filter(|it| it.0.ends_with(",1)")) {
+    let icc = it.icc.iter().filter(|it| it.0.ends_with(",1)") && level != Level::Nominal);
+    for (name, measure) in icc {
         writeln!(out, "  {name:<22}{}", told(measure))?;
     }
-    for pair in &it.pairs {
+    let pairs = it.pairs.iter().map(|pair| {
         let name = format!("{} and {}", line(&pair.raters.0), line(&pair.raters.1));
-        writeln!(out, "  {name:<22}kappa {}", told(&pair.measures.kappa_quadratic))?;
-    }
-    for without in &it.without {
-        let name = format!("without {}", line(&without.rater));
-        writeln!(out, "  {name:<22}alpha {}", told(&without.krippendorff_alpha))?;
+        (name, "kappa", kappa(&pair.measures, level))
+    });
+    let without = it
+        .without
+        .iter()
+        .map(|without| (format!("without {}", line(&without.rater)), "alpha", &without.krippendorff_alpha));
+    let rows: Vec<(String, &str, &Measure)> = pairs.chain(without).collect();
+    let width = rows.iter().map(|it| it.0.chars().count() + 1).max().unwrap_or(0).max(22);
+    for (name, word, measure) in rows {
+        writeln!(out, "  {name:<width$}{word} {}", told(measure))?;
     }
     writeln!(out, "  {}\n", sentence(it))?;
     Ok(())
@@ -125,12 +155,22 @@ pub fn told(measure: &Measure) -> String {
     }
 }
 
+/// As many candidates without a single difference say something.
+const MANY: usize = 30;
+
 /// What the numbers allow to say.
 fn sentence(it: &Agreement) -> String {
     let Measure::Known(alpha) = &it.krippendorff_alpha else {
         return "Nothing can be said about how far these graders agree beyond chance.".to_owned();
     };
-    let low = alpha.interval.map_or(alpha.value, |it| it.0);
+    let Some((low, _)) = alpha.interval else {
+        let same = it.percent.value().is_some_and(|it| 1.0 <= it);
+        return if same && MANY <= it.n_items {
+            "Graders gave the same answer throughout.".to_owned()
+        } else {
+            "There are too few candidates, or they are too alike, to say how sure that is.".to_owned()
+        };
+    };
     let word = match (alpha.value, low) {
         (_, low) if 0.8 <= low => "Graders agree well, whichever candidates had been taken",
         (value, low) if 0.8 <= value && 0.667 <= low => {

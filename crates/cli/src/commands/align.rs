@@ -1,15 +1,16 @@
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
 use jurist_core::chart::{Chart, Matrix};
-use jurist_core::grade::{Grade, GraderKind};
+use jurist_core::grade::{Grade, GraderKind, Version};
 use jurist_core::quantity::plural;
-use jurist_core::stats::{Alignment, Standing, align};
+use jurist_core::stats::{Alignment, Level, align};
 use serde_json::json;
 
 use super::Ended;
-use super::agree::{LevelName, told};
-use super::grades::{Told, by_criterion, draw, read};
+use super::agree::{LevelName, kappa, told};
+use super::grades::{Rated, Told, by_criterion, of_criterion, read};
 use super::reporting::line;
 
 /// Say how far a judge can stand in for people
@@ -18,7 +19,9 @@ use super::reporting::line;
 Examples:
   jurist align --human ratings.jsonl --judge latest
   jurist align --human ratings.csv --judge run.json --min-kappa 0.6
+  jurist align --human ratings.csv --judge latest --criterion tone --chart confusion.png
 Files are read as by `jurist agree`; candidates and criteria are matched by their names.
+Grades by several versions of a rubric are never put together: each version is aligned by itself.
 Exit codes: 0, or 1 if --min-kappa is not shown to be reached for every criterion.")]
 pub struct Args {
     /// What people said
@@ -33,6 +36,9 @@ pub struct Args {
     /// What the distance between two answers means [default: ordinal for numbers, nominal for labels]
     #[arg(long, value_enum)]
     level: Option<LevelName>,
+    /// This criterion only
+    #[arg(long, value_name = "NAME")]
+    criterion: Option<String>,
     /// Disagreements to list for each criterion
     #[arg(long, value_name = "N", default_value_t = 5)]
     worst: usize,
@@ -53,31 +59,56 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     judges.sort_unstable();
     judges.dedup();
     let all: Vec<Grade> = humans.into_iter().chain(judged).collect();
+    let all = of_criterion(all, args.criterion.as_deref(), &args.told)?;
+    anyhow::ensure!(
+        args.told.chart.is_none() || judges.len() < 2,
+        "a picture shows one judge, and these files hold {}",
+        judges.join(", ")
+    );
     let mut out = anstream::stdout();
     let (mut told_any, mut below, mut report) = (false, false, Vec::new());
-    for rated in by_criterion(&all, args.level.map(Into::into))? {
+    let parts = parts(&all);
+    let n_versions = parts.iter().filter_map(|it| it.version).collect::<BTreeSet<_>>().len();
+    if 0 < n_versions && !args.told.json {
+        writeln!(
+            out,
+            "These grades were given by {n_versions} versions of a rubric; each is held against people by itself.\n"
+        )?;
+    }
+    for part in &parts {
+        let mut one = by_criterion(&part.grades, args.level.map(Into::into))?;
+        let Some(rated) = one.pop() else { continue };
+        let version = part.version;
         let is_judge = |it: &usize| judges.contains(&rated.ratings.raters()[*it]);
         let (own, people): (Vec<usize>, Vec<usize>) = (0..rated.ratings.n_raters()).partition(is_judge);
         for judge in own {
             match align(&rated.ratings, judge, &people, rated.level, args.told.seed) {
                 Ok(found) => {
-                    if let Some(path) = args.told.chart.as_ref().filter(|_| !told_any) {
+                    if let Some(picture) = &args.told.chart {
                         let title = format!("{}: {}", rated.criterion, found.judge);
                         let (people, judge) = ("people".to_owned(), "judge".to_owned());
                         let (labels, counts) = (&found.confusion.labels, &found.confusion.counts);
-                        draw(&Chart::Matrix(Matrix::confusion(title, people, judge, labels, counts)), path)?;
+                        picture
+                            .draw(&Chart::Matrix(Matrix::confusion(title, people, judge, labels, counts)))?;
                     }
                     told_any = true;
-                    let kappa = &found.with_consensus.kappa_quadratic;
+                    let kappa = kappa(&found.with_consensus, rated.level);
                     below |=
                         args.min_kappa.is_some_and(|it| kappa.interval().is_none_or(|(low, _)| low < it));
                     if !args.told.json {
-                        show(&mut out, rated.criterion, &found, args.worst, &all)?;
+                        if let Some(it) = version {
+                            write!(out, "\x1b[2mrubric {}\x1b[0m  ", line(it.short()))?;
+                        }
+                        show(&mut out, &rated, &found, args.worst, &part.grades)?;
                     }
-                    report.push(json!({ "criterion": rated.criterion, "alignment": found }));
+                    report.push(json!({
+                        "criterion": rated.criterion, "rubric": version, "alignment": found,
+                        "n_repeated": rated.n_repeated,
+                    }));
                 }
                 Err(why) => {
-                    report.push(json!({ "criterion": rated.criterion, "undefined": why.to_string() }));
+                    let why = why.to_string();
+                    report.push(json!({ "criterion": rated.criterion, "rubric": version, "undefined": why }));
                 }
             }
         }
@@ -94,9 +125,46 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     Ok(if below { Ended::Failed } else { Ended::Passed })
 }
 
+/// What is aligned by itself: a criterion, in one version of its rubric where there are several.
+struct Part<'a> {
+    version: Option<&'a Version>,
+    grades: Vec<Grade>,
+}
+
+/// A grade that names no version, as those of people often do, is about the candidate whatever the version.
+fn parts(grades: &[Grade]) -> Vec<Part<'_>> {
+    let mut criteria: Vec<(&str, Vec<&Version>)> = Vec::new();
+    for grade in grades {
+        let at = criteria.iter().position(|it| it.0 == grade.criterion).unwrap_or_else(|| {
+            criteria.push((&grade.criterion, Vec::new()));
+            criteria.len() - 1
+        });
+        if let Some(version) = grade.rubric.as_ref().filter(|it| !criteria[at].1.contains(it)) {
+            criteria[at].1.push(version);
+        }
+    }
+    let part = |criterion: &str, version: Option<&Version>| -> Vec<Grade> {
+        let fits = |it: &&Grade| {
+            let same = it.rubric.is_none() || version.is_none() || it.rubric.as_ref() == version;
+            it.criterion == criterion && same
+        };
+        grades.iter().filter(fits).cloned().collect()
+    };
+    let mut parts = Vec::new();
+    for (criterion, versions) in &criteria {
+        match versions.as_slice() {
+            [] | [_] => parts.push(Part { version: None, grades: part(criterion, None) }),
+            several => parts.extend(
+                several.iter().map(|it| Part { version: Some(it), grades: part(criterion, Some(it)) }),
+            ),
+        }
+    }
+    parts
+}
+
 fn show(
     out: &mut impl Write,
-    criterion: &str,
+    rated: &Rated<'_>,
     it: &Alignment,
     worst: usize,
     grades: &[Grade],
@@ -104,20 +172,35 @@ fn show(
     writeln!(
         out,
         "\x1b[1m{}\x1b[0m  {} beside {} on {}",
-        line(criterion),
+        line(rated.criterion),
         line(&it.judge),
         plural(it.humans.len(), "person").replace("persons", "people"),
         plural(it.n_items, "candidate")
     )?;
+    if let Some(said) = rated.repeated() {
+        writeln!(out, "  {said}")?;
+    }
+    if 0 < it.n_split {
+        writeln!(
+            out,
+            "  People are divided evenly on {} of them; what most people say, kappa, alpha and the table are of the other {}.",
+            it.n_split,
+            it.n_items - it.n_split
+        )?;
+    }
+    // Pass and fail have no order to speak of, and yet a judge may be too mild.
+    let is_pass_or_fail = it.confusion.labels.len() <= 2 && it.with_mean.bias.value().is_some();
+    let has_order = rated.level != Level::Nominal || is_pass_or_fail;
+    let name = if rated.level == Level::Nominal { "kappa" } else { "kappa (quadratic)" };
     let rows = [
         ("same as most people", &it.with_consensus.percent),
-        ("kappa (quadratic)", &it.with_consensus.kappa_quadratic),
+        (name, kappa(&it.with_consensus, rated.level)),
         ("Krippendorff's alpha", &it.krippendorff_alpha),
         ("rank correlation", &it.with_mean.spearman),
         ("bias", &it.with_mean.bias),
         ("mean absolute error", &it.with_mean.mean_absolute_error),
     ];
-    for (name, measure) in rows {
+    for (name, measure) in rows.into_iter().take(if has_order { 6 } else { 3 }) {
         writeln!(out, "  {name:<22}{}", told(measure))?;
     }
     if it.confusion.labels.len() <= 10 {
@@ -135,20 +218,14 @@ fn show(
             line(&found.judge),
             line(&found.humans.join(", "))
         )?;
-        let about =
-            |it: &&Grade| it.candidate == found.item && it.criterion == criterion && !it.reason.is_empty();
+        let about = |it: &&Grade| {
+            it.candidate == found.item && it.criterion == rated.criterion && !it.reason.is_empty()
+        };
         for grade in grades.iter().filter(about) {
             writeln!(out, "      {}: {}", line(&grade.grader.name), line(grade.reason.as_str()))?;
         }
     }
-    let standing = match it.one_more_person.standing {
-        Standing::AsGood => "The judge agrees with people as well as they do with each other.",
-        Standing::Worse => "The judge agrees with people less than they do with each other.",
-        Standing::CannotTell => {
-            "Whether the judge is as good as one more person cannot be told from these candidates; two people must have graded at least 30 of them."
-        }
-    };
-    writeln!(out, "  {standing}\n")?;
+    writeln!(out, "  {}\n", it.one_more_person.sentence())?;
     Ok(())
 }
 

@@ -1,14 +1,18 @@
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
+use jurist_core::chart::{Chart, Forest, ForestRow, Measure};
 use jurist_core::grade::Status;
 use jurist_core::quantity::plural;
 use jurist_core::report::{reasons, word};
 use jurist_core::run::Run;
 use jurist_core::stats::{Comparison, Difference, compare};
-use jurist_engine::runs::Runs;
 
 use super::Ended;
+use super::judging::wait_for;
+use super::kept::Runs;
 use super::reporting::line;
+use crate::picture::{Picture, picture};
 
 /// Say whether one run is better than another, and how sure that is
 #[derive(Debug, clap::Args)]
@@ -17,6 +21,7 @@ Examples:
   jurist compare baseline.json latest
   jurist compare 4f0c21 9b11d0 --max-drop 0.02
   jurist compare before.json after.json --format json
+  jurist compare before.json after.json --chart differences.png
 
 Runs are paired case by case. A run is named by its id, the end of its id, `latest`, or the path of a file.
 Exit codes: 0, or 1 if the score is shown to have dropped by more than --max-drop.")]
@@ -31,6 +36,9 @@ pub struct Args {
     /// How the result is printed
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
+    /// A picture of the differences, as .svg or .png
+    #[arg(long, value_name = "FILE", value_parser = picture)]
+    chart: Option<Picture>,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -40,13 +48,18 @@ enum Format {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let runs = Runs::of_project(&std::path::absolute(".")?);
-    let (before, after) = (runs.load(&args.before)?, runs.load(&args.after)?);
+    let (before, after) = wait_for(async {
+        let runs = Runs::default();
+        Ok((runs.load(&args.before).await?, runs.load(&args.after).await?))
+    })?;
     let compared = compare(&before, &after, after.seed);
     let mut out = anstream::stdout();
     match args.format {
         Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&compared)?)?,
         Format::Text => show(&mut out, &compared, &after)?,
+    }
+    if let Some(picture) = &args.chart {
+        picture.draw(&forest(&compared)?)?;
     }
     let dropped = args.max_drop.is_some_and(|it| drop_is_shown(&compared, it));
     Ok(if dropped { Ended::Failed } else { Ended::Passed })
@@ -56,6 +69,23 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
 pub fn drop_is_shown(compared: &Comparison, most: f64) -> bool {
     let is_larger = |it: &Difference| it.is_shown() && it.interval.is_some_and(|(_, high)| high < -most);
     compared.score.as_ref().is_some_and(is_larger)
+}
+
+/// The pass rate and each criterion, and below them the score.
+fn forest(compared: &Comparison) -> anyhow::Result<Chart> {
+    let row = |name: &str, it: &Difference| ForestRow {
+        label: name.to_owned(),
+        measure: Measure::new(Some(it.difference), it.interval),
+        n: it.n,
+    };
+    let Some(score) = &compared.score else {
+        anyhow::bail!("there is no picture, for no case was decided by both with the same rubric")
+    };
+    let criteria = compared.criteria.iter().filter(|_| 1 < compared.criteria.len());
+    let criteria = criteria.map(|(name, it)| row(name, it));
+    let rows = compared.pass_rate.iter().map(|it| row("pass rate", it)).chain(criteria).collect();
+    let title = format!("After minus before, {}", plural(compared.n_cases, "case"));
+    Ok(Chart::Forest(Forest { title, rows, whole: Some(row("score", score)), reference: 0.0 }))
 }
 
 /// A difference that is looked for where none is shown.
@@ -97,6 +127,14 @@ pub fn show(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow:
             it.before, it.after, it.difference
         )?;
     }
+    let worse = compared.changed.iter().filter(|it| it.after != Status::Pass);
+    let worse: BTreeSet<&str> = worse.map(|it| it.case.as_str()).collect();
+    let why: BTreeMap<String, Vec<String>> = after
+        .results
+        .iter()
+        .filter(|it| worse.contains(it.case.as_str()))
+        .map(|it| (it.case.clone(), reasons(after, &it)))
+        .collect();
     for change in &compared.changed {
         let colour = match change.after {
             Status::Pass => "32",
@@ -113,11 +151,8 @@ pub fn show(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow:
             score(change.score_before),
             score(change.score_after)
         )?;
-        let result = after.results.iter().find(|it| it.case == change.case);
-        for reason in
-            result.filter(|_| change.after != Status::Pass).map(|it| reasons(after, it)).into_iter().flatten()
-        {
-            writeln!(out, "    {}", line(&reason))?;
+        for reason in why.get(&change.case).into_iter().flatten() {
+            writeln!(out, "    {}", line(reason))?;
         }
     }
     let left_out = [

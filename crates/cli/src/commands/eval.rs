@@ -8,19 +8,22 @@ use jurist_core::candidate::Candidate;
 use jurist_core::grade::{Status, Usd};
 use jurist_core::plan::{CallRange, Plan, Select, Unit, plan};
 use jurist_core::quantity::plural;
-use jurist_core::run::CaseResult;
+use jurist_core::run::Packed;
 use jurist_core::suite::{Case, Judge, Suite};
 use jurist_engine::agent::Agents;
+use jurist_engine::bundle::{Bundle, Reading};
 use jurist_engine::embed::Embedders;
 use jurist_engine::execute::jobs;
 use jurist_engine::judge::Bench;
 use jurist_engine::load::Project;
 use jurist_engine::model::resolve::Resolver;
-use jurist_engine::runs::Runs;
+use jurist_server::{NewRun, Shard};
 
 use super::judging::wait_for;
+use super::kept::Runs;
+use super::remote::Server;
 use super::running::{Ready, Running};
-use super::{Ended, Loading, suite_and_settings};
+use super::{Ended, Loading, suite_and_reading};
 
 /// Grade a suite: every case before its checks and judges, a verdict for each
 #[derive(Debug, clap::Args)]
@@ -32,6 +35,8 @@ Examples:
   jurist eval suite.yaml --replay calls.jsonl in CI, without a key
   jurist eval suite.yaml --resume latest      go on where a run stopped
   jurist eval suite.yaml --only-failed latest
+  jurist eval suite.yaml --server https://jurist.example.org
+                                              let a server's workers grade, and follow them
   jurist eval suite.yaml --allow-commands     run the agents and servers that the file names
 
 A case without an answer in the file is run: its targets, or a model with the tools of its MCP server.
@@ -66,6 +71,8 @@ pub struct Args {
     #[arg(long, value_name = "MODEL")]
     agent: Option<String>,
     #[command(flatten)]
+    server: Server,
+    #[command(flatten)]
     running: Running,
     #[command(flatten)]
     loading: Loading,
@@ -78,12 +85,16 @@ fn shard(text: &str) -> Result<(u32, u32), String> {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let runs = Runs::of_project(&std::path::absolute(".")?);
+    wait_for(graded(args))
+}
+
+async fn graded(args: &Args) -> anyhow::Result<Ended> {
+    let runs = Runs::default();
     let mut select =
         Select { filter: args.filter.clone(), tags: args.tag.clone(), shard: args.shard, names: None };
     if let Some(name) = &args.only_failed {
-        let before = runs.load(name)?;
-        let failed = before.results.into_iter().filter(|it| it.verdict.status != Status::Pass);
+        let before = runs.load(name).await?;
+        let failed = before.results.iter().filter(|it| it.verdict.status != Status::Pass);
         select.names = Some(failed.map(|it| it.case).collect());
     }
     let n_files = args.files.len() + usize::from(args.config.is_some());
@@ -93,35 +104,41 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     );
     let (mut ended, mut wrong) = (Ended::Passed, false);
     for file in args.files.iter().chain(&args.config) {
-        let Some((mut suite, settings)) = suite_and_settings(file, args.loading.options())? else {
+        let Some((mut suite, settings, reading)) = suite_and_reading(file, args.loading.options())? else {
             wrong = true;
             continue;
         };
-        let mut plan = plan(&suite, &select).with_context(|| format!("`{}`", file.display()))?;
-        for case in plan.units.iter_mut().map(|it| &mut it.cell.case) {
+        if args.server.is_named() && !args.explain {
+            let sent = Sent { suite: &suite, settings: &settings, reading: &reading, file, select: &select };
+            ended = worse(ended, sent.evaluated(args, &runs).await?);
+            continue;
+        }
+        let judging = &args.running.judging;
+        let resolver = judging.resolver(&settings)?;
+        let flags = judging.judge(&Judge::default());
+        let default_model = judging.found(flags.clone(), &resolver).await?.model;
+        for case in &mut suite.cases {
             if let Some(on_error) = case.judge.on_error {
                 case.rubric = Arc::new(case.rubric.with_on_error(on_error));
             }
+            let named = args.agent.clone().or(case.agent.model.take());
+            // A live run without a model of its own is the judge's; those of a matrix are told apart later.
+            let is_one = case.matrix.models.is_empty() || flags.model.is_some();
+            let judge = || judging.judge(&case.judge).model.or_else(|| default_model.clone());
+            let judge = case.server.as_ref().filter(|_| is_one).and_then(|_| judge());
+            case.agent.model = named.or(judge);
         }
+        let plan = plan(&suite, &select).with_context(|| format!("`{}`", file.display()))?;
         // The plan has everything of them; rows of data need not be held twice.
         suite.cases = Vec::new();
-        let resolver = args.running.judging.resolver(&settings)?;
-        let unnamed = args.running.judging.judge(&Judge::default());
-        let default_model = wait_for(args.running.judging.found(unnamed, &resolver))?.model;
-        for case in plan.units.iter_mut().map(|it| &mut it.cell.case) {
-            let named = args.agent.clone().or(case.agent.model.take());
-            // A live run without a model of its own is the judge's.
-            let judge = || args.running.judging.judge(&case.judge).model.or(default_model.clone());
-            case.agent.model = named.or_else(|| case.server.as_ref().and_then(|_| judge()));
-        }
-        let embedders = args.running.judging.embedders(&resolver);
+        let embedders = judging.embedders(&resolver);
         let suite = Loaded { suite, settings, resolver, embedders, default_model, file };
         ended = worse(
             ended,
             if args.explain {
                 explain(args, &suite, &plan)?
             } else {
-                wait_for(evaluated(args, &runs, &suite, plan))?
+                evaluated(args, &runs, &suite, plan).await?
             },
         );
         if ended == Ended::Interrupted {
@@ -129,6 +146,37 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         }
     }
     Ok(if wrong { Ended::BadInput } else { ended })
+}
+
+/// A suite that others grade.
+struct Sent<'a> {
+    suite: &'a Suite,
+    settings: &'a jurist_core::dialect::Settings,
+    reading: &'a Reading,
+    file: &'a Path,
+    select: &'a Select,
+}
+
+impl Sent<'_> {
+    async fn evaluated(&self, args: &Args, runs: &Runs) -> anyhow::Result<Ended> {
+        let told = || format!("`{}`", self.file.display());
+        anyhow::ensure!(args.resume.is_none(), "--resume is for runs on this machine");
+        args.running.refuse_local()?;
+        let plan = plan(self.suite, self.select).with_context(told)?;
+        let project = Project::of(self.file, args.loading.options().outside);
+        let bundle = Bundle::new(self.reading, &project, args.loading.dialect, &plan).with_context(told)?;
+        let mut asked = NewRun::of(bundle);
+        args.running.judging.tell(&mut asked)?;
+        asked.filter.clone_from(&self.select.filter);
+        asked.tags.clone_from(&self.select.tags);
+        asked.shard = self.select.shard.map(|(part, of)| Shard { part, of });
+        asked.names.clone_from(&self.select.names);
+        asked.agent.clone_from(&args.agent);
+        asked.retry_errors = args.running.retry_errors();
+        let resolver = args.running.judging.resolver(self.settings)?;
+        let remote = args.server.remote(resolver.client())?;
+        remote.evaluated(&args.running, runs, &asked).await
+    }
 }
 
 /// A suite with what decides who judges it.
@@ -150,7 +198,7 @@ impl Loaded<'_> {
         unit: &Unit,
         made: &mut BTreeMap<String, Arc<Bench>>,
     ) -> anyhow::Result<Arc<Bench>> {
-        let mut judge = args.running.judging.judge(&unit.cell.case.judge);
+        let mut judge = args.running.judging.judge(&unit.cell.judge());
         if judge.model.as_deref().is_none_or(|it| it == "auto") {
             judge.model.clone_from(&self.default_model);
         }
@@ -203,7 +251,8 @@ fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<Ende
         let judges = if unit.calls.most == 0 { "checks alone".to_owned() } else { distinct(&names) };
         let calls = told_range(unit.calls);
         // About four bytes a token, our own words, and a reply of 150 tokens.
-        let tokens = (size(&unit.cell.case.candidate) / 4 + 600) as f64;
+        let case = unit.cell.case().expect("it was filled when it was planned");
+        let tokens = (size(&case.candidate) / 4 + 600) as f64;
         most_tokens += f64::from(unit.calls.most) * (tokens + 150.0);
         let price = bench.members.first().and_then(|it| it.line.price);
         let one = price.map(|it| (tokens * it.input + 150.0 * it.output) / 1e6);
@@ -216,8 +265,8 @@ fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<Ende
         writeln!(
             out,
             "      {} · rubric {} · {judges} · {calls} · {told}",
-            source(&unit.cell.case),
-            unit.cell.case.rubric.version().short()
+            source(&case),
+            case.rubric.version().short()
         )?;
         sum = CallRange { least: sum.least + unit.calls.least, most: sum.most + unit.calls.most };
         let add = |sum: Option<f64>, it: Option<f64>| sum.zip(it).map(|(sum, it)| sum + it);
@@ -289,7 +338,7 @@ fn size(candidate: &Candidate) -> usize {
 async fn evaluated(args: &Args, runs: &Runs, loaded: &Loaded<'_>, plan: Plan) -> anyhow::Result<Ended> {
     let judging = &args.running.judging;
     let caller = judging.caller(&loaded.settings)?;
-    let live = plan.units.iter().find(|it| !it.cell.case.candidate.is_given());
+    let live = plan.units.iter().find(|it| !it.cell.template().candidate.is_given());
     if let Some(unit) = live.filter(|_| judging.batch) {
         anyhow::bail!("--batch is for answers that are given, and `{}` has to be run", unit.name);
     }
@@ -298,32 +347,43 @@ async fn evaluated(args: &Args, runs: &Runs, loaded: &Loaded<'_>, plan: Plan) ->
     for unit in &plan.units {
         loaded.bench(args, unit, &mut made.borrow_mut())?;
     }
-    let (mut run, log) = match &args.resume {
-        Some(name) => runs.resume(name)?,
+    let (run, before, log) = match &args.resume {
+        Some(name) => runs.resume(name).await?,
         None => {
             let suite = loaded.suite.name.clone().unwrap_or_else(|| loaded.file.display().to_string());
-            let run = args.running.new_run(suite, plan.units.iter().map(|it| &it.cell.case.rubric));
-            let log = args.running.log(runs, &run);
-            (run, log)
+            let run = args.running.new_run(suite, plan.units.iter().map(|it| &it.cell.template().rubric));
+            let log = args.running.log(runs, &run).await;
+            (run, Vec::new(), log)
         }
     };
-    let done: BTreeMap<String, CaseResult> =
-        std::mem::take(&mut run.results).into_iter().map(|it| (it.case.clone(), it)).collect();
-    // What had no verdict is asked again; what was graded against another version is another case.
-    let settled = |unit: &Unit| {
-        done.get(&unit.name).is_some_and(|it| {
-            matches!(it.verdict.status, Status::Pass | Status::Fail)
-                && it.rubric == *unit.cell.case.rubric.version()
-        })
-    };
-    let results = plan.units.iter().enumerate().filter(|it| settled(it.1));
-    let results = results.filter_map(|(at, unit)| Some((at, done.get(&unit.name)?.clone()))).collect();
+    let mut rubrics = plan.units.iter().map(|it| it.cell.template().rubric.version());
+    anyhow::ensure!(
+        rubrics.all(|it| run.rubrics.contains_key(it)),
+        "a rubric has changed since {} began; begin a new run",
+        run.id
+    );
+    let mut done = BTreeMap::new();
+    for (at, result) in before {
+        let unit = plan.units.get(at).filter(|it| it.name == result.case).with_context(|| {
+            format!("`{}` is no longer where it was in {}; begin a new run", result.case, run.id)
+        })?;
+        // What had no verdict is asked again, as is what was graded against another version.
+        let has_verdict = matches!(result.verdict.status, Status::Pass | Status::Fail);
+        if has_verdict && result.rubric == *unit.cell.template().rubric.version() {
+            done.insert(at, Packed::new(&result));
+        }
+    }
     let project = Project::of(loaded.file, args.loading.options().outside);
     let servers = loaded.suite.servers.clone();
     let base_url = judging.judge(&Judge::default()).base_url;
     let resolver = Arc::clone(&loaded.resolver);
     let agents = Arc::new(Agents::new(resolver, servers, project, base_url, judging.allow_commands));
-    let jobs = jobs(plan, &agents, settled, |unit| loaded.bench(args, unit, &mut made.borrow_mut()))?;
-    let ready = Ready { jobs, run, log, done: results };
+    let jobs = jobs(
+        plan,
+        &agents,
+        |at| done.contains_key(&at),
+        |unit| loaded.bench(args, unit, &mut made.borrow_mut()),
+    )?;
+    let ready = Ready { jobs, run, log, done };
     args.running.go(runs, ready, caller, &loaded.settings).await
 }

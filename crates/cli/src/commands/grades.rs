@@ -1,20 +1,26 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use jurist_core::chart::{Chart, Place};
-use jurist_core::grade::{Grade, Line, Outcome, table};
+use jurist_core::candidate::Material;
+use jurist_core::grade::{Fields, Grade, Line, Outcome, Sampled, step_grades, table};
+use jurist_core::quantity::plural;
+use jurist_core::report::{Row, rows};
 use jurist_core::rubric::Value;
+use jurist_core::run::{CaseResult, Run};
 use jurist_core::stats::{Level, Ratings};
 use jurist_engine::load::read_input;
-use jurist_engine::runs::Runs;
+
+use super::judging::wait_for;
+use super::kept::Runs;
+use crate::picture::{Picture, picture};
 
 /// How a result is told; the same for every command that computes one.
 #[derive(Debug, clap::Args)]
 pub struct Told {
-    /// A picture of it, as .svg
-    #[arg(long, value_name = "FILE")]
-    pub chart: Option<PathBuf>,
+    /// A picture of it, as .svg or .png
+    #[arg(long, value_name = "FILE", value_parser = picture)]
+    pub chart: Option<Picture>,
     /// Everything as JSON
     #[arg(long)]
     pub json: bool,
@@ -23,14 +29,98 @@ pub struct Told {
     pub seed: u64,
 }
 
+/// People beside a judge, on one criterion; the same for every command that learns from the one about the other.
+#[derive(Debug, clap::Args)]
+pub struct Sides {
+    /// What people said, of some candidates at least
+    #[arg(long, value_name = "FILE")]
+    pub human: Vec<PathBuf>,
+    /// What the judge said
+    #[arg(long, value_name = "FILE", required = true)]
+    pub judge: Vec<PathBuf>,
+    /// One criterion; without it there must be only one
+    #[arg(long, value_name = "NAME")]
+    criterion: Option<String>,
+    /// The ends of the scale of numbers that are not on 0 to 1, such as 1-5
+    #[arg(long, value_name = "MIN-MAX", value_parser = scale)]
+    pub scale: Option<(f64, f64)>,
+}
+
+impl Sides {
+    pub fn people(&self) -> anyhow::Result<OneEach> {
+        self.of(&self.human)
+    }
+
+    pub fn machine(&self) -> anyhow::Result<OneEach> {
+        self.of(&self.judge)
+    }
+
+    fn of(&self, files: &[PathBuf]) -> anyhow::Result<OneEach> {
+        one_each(&read(files)?, self.criterion.as_deref(), self.scale)
+    }
+}
+
+/// Grades as they were found in one place.
+pub struct Source {
+    /// As it was named.
+    pub name: String,
+    held: Held,
+}
+
+enum Held {
+    /// With everything that a run knows of them.
+    Run(Box<Run>, Vec<CaseResult>),
+    /// With what stood beside them.
+    Grades(Vec<(Grade, Fields)>),
+}
+
+impl Held {
+    fn of(run: Run) -> Self {
+        let results =
+            run.results.iter().map(|it| CaseResult { material: Material::default(), ..it }).collect();
+        Self::Run(Box::new(run), results)
+    }
+}
+
+impl Source {
+    pub fn rows(&self) -> Box<dyn Iterator<Item = Row<'_>> + '_> {
+        match &self.held {
+            Held::Run(run, results) => Box::new(results.iter().flat_map(|it| rows(run, it))),
+            Held::Grades(all) => {
+                Box::new(all.iter().map(|(grade, fields)| Row { grade, of: None, fields: Some(fields) }))
+            }
+        }
+    }
+
+    fn into_grades(self) -> Vec<Grade> {
+        match self.held {
+            Held::Run(_, results) => results.into_iter().flat_map(|it| it.grades).collect(),
+            Held::Grades(all) => all.into_iter().map(|it| it.0).collect(),
+        }
+    }
+}
+
 /// Grades from files of every kind: runs, grades and annotation exports line by line, tables.
 pub fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<Grade>> {
-    let runs = Runs::of_project(&std::path::absolute(".")?);
-    let mut all = Vec::new();
-    for path in paths {
-        all.extend(one(path, &runs)?);
-    }
-    anyhow::ensure!(!all.is_empty(), "there are no grades in {}", names(paths));
+    Ok(sources(paths)?.into_iter().flat_map(Source::into_grades).collect())
+}
+
+/// The same with where each of them comes from.
+pub fn sources(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
+    let all: Vec<Source> = wait_for(async {
+        let (runs, mut all) = (Runs::default(), Vec::new());
+        for path in paths {
+            let name = path.display().to_string();
+            let held = held(path, &name, &runs).await?;
+            all.push(Source { name, held });
+        }
+        Ok(all)
+    })?;
+    anyhow::ensure!(
+        all.iter().any(|it| it.rows().next().is_some()),
+        "there are no grades in {}",
+        names(paths)
+    );
     Ok(all)
 }
 
@@ -38,30 +128,50 @@ fn names(paths: &[PathBuf]) -> String {
     paths.iter().map(|it| format!("`{}`", it.display())).collect::<Vec<_>>().join(", ")
 }
 
-fn one(path: &Path, runs: &Runs) -> anyhow::Result<Vec<Grade>> {
-    let name = path.display().to_string();
+async fn held(path: &Path, name: &str, runs: &Runs) -> anyhow::Result<Held> {
     let is_file = path.is_file() || name == "-";
     if !is_file || path.extension().is_some_and(|it| it == "json") {
-        let run = runs.load(&name)?;
-        return Ok(run.results.into_iter().flat_map(|it| it.grades).collect());
+        return Ok(Held::of(runs.load(name).await?));
     }
     let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
     if path.extension().is_some_and(|it| it == "csv" || it == "tsv") {
-        let mark = if name.ends_with("tsv") { b'\t' } else { b',' };
-        return table(&text, mark).with_context(|| format!("`{name}`"));
-    }
-    // The log of a run is one as well.
-    if let Ok(run) = runs.load(&name) {
-        return Ok(run.results.into_iter().flat_map(|it| it.grades).collect());
+        return Ok(Held::Grades(table(&text, delimiter(path)).with_context(|| format!("`{name}`"))?));
     }
     let mut grades = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|it| !it.1.trim().is_empty()) {
-        match Line::parse(line).with_context(|| format!("`{name}`, line {}", at + 1))? {
-            Line::Grades(more) => grades.extend(more),
-            Line::Candidate { .. } => {}
+        let place = || format!("`{name}`, line {}", at + 1);
+        let (read, fields) = Line::with_fields(line).with_context(place)?;
+        let of_line = if let Line::Grades(more) = read { more } else { Vec::new() };
+        // Only a form holds steps.
+        let has_steps = line.contains("\"steps") || line.contains("steps\\\"");
+        let steps = if has_steps { step_grades(line).with_context(place)? } else { Vec::new() };
+        grades.extend(of_line.into_iter().chain(steps).map(|it| (it, fields.clone())));
+    }
+    Ok(Held::Grades(grades))
+}
+
+/// Grades of the criterion that is asked for. A picture has room for one.
+pub fn of_criterion(grades: Vec<Grade>, wanted: Option<&str>, told: &Told) -> anyhow::Result<Vec<Grade>> {
+    let criteria: BTreeSet<&str> = grades.iter().map(|it| it.criterion.as_str()).collect();
+    let listed = || criteria.iter().copied().collect::<Vec<_>>().join(", ");
+    match wanted {
+        Some(name) => {
+            anyhow::ensure!(
+                criteria.contains(name),
+                "there is no criterion `{name}`; there are {}",
+                listed()
+            );
+            Ok(grades.into_iter().filter(|it| it.criterion == name).collect())
+        }
+        None => {
+            anyhow::ensure!(
+                told.chart.is_none() || criteria.len() < 2,
+                "a picture shows one criterion; choose it with --criterion: {}",
+                listed()
+            );
+            Ok(grades)
         }
     }
-    Ok(grades)
 }
 
 /// Answers of one criterion by everybody, and what the distance between two of them means.
@@ -69,6 +179,18 @@ pub struct Rated<'a> {
     pub criterion: &'a str,
     pub ratings: Ratings,
     pub level: Level,
+    /// Further answers of a grader for a candidate, of which the first counts.
+    pub n_repeated: usize,
+}
+
+impl Rated<'_> {
+    /// Says how many answers were left out because they are not the first.
+    pub fn repeated(&self) -> Option<String> {
+        let again = |n: usize| plural(n, "answer") + if n == 1 { " is" } else { " are" };
+        let said =
+            |n| format!("{} left out: of a grader's answers for one candidate the first counts.", again(n));
+        Some(self.n_repeated).filter(|it| 0 < *it).map(said)
+    }
 }
 
 /// Criterion by criterion, in the order in which they appear. Numbers have an order unless told otherwise.
@@ -89,8 +211,10 @@ pub fn by_criterion<'a>(grades: &'a [Grade], level: Option<Level>) -> anyhow::Re
         let entries = entries.remove(criterion).unwrap_or_default();
         let is_ordered = entries.iter().all(|it| matches!(it.2, Value::Number(_)));
         let level = level.unwrap_or(if is_ordered { Level::Ordinal } else { Level::Nominal });
+        let n_entries = entries.len();
         let ratings = Ratings::of_entries(entries).with_context(|| format!("`{criterion}`"))?;
-        all.push(Rated { criterion, ratings, level });
+        let n_repeated = n_entries - ratings.n_ratings();
+        all.push(Rated { criterion, ratings, level, n_repeated });
     }
     Ok(all)
 }
@@ -101,8 +225,13 @@ pub fn scale(text: &str) -> Result<(f64, f64), String> {
     ends.filter(|(low, high)| low < high).ok_or_else(|| "the ends of a scale, such as 1-5".to_owned())
 }
 
-/// An answer on 0..=1: as it was scored, or by the ends of its scale.
-pub fn unit(grade: &Grade, scale: Option<(f64, f64)>) -> anyhow::Result<Option<f64>> {
+/// An answer on 0..=1: as it was scored, or by the ends of its scale. What lies off a scale that was given is
+/// left out and counted; without one, nobody knows what it means.
+pub fn unit(
+    grade: &Grade,
+    scale: Option<(f64, f64)>,
+    n_off_scale: &mut usize,
+) -> anyhow::Result<Option<f64>> {
     let Outcome::Scored { value, unit } = &grade.outcome else { return Ok(None) };
     let number = match (unit, value, scale) {
         (Some(unit), ..) => *unit,
@@ -111,17 +240,90 @@ pub fn unit(grade: &Grade, scale: Option<(f64, f64)>) -> anyhow::Result<Option<f
         (None, Value::Number(it), None) => *it,
         (None, Value::Text(_), _) => return Ok(None),
     };
+    if (0.0..=1.0).contains(&number) {
+        return Ok(Some(number));
+    }
+    *n_off_scale += 1;
     anyhow::ensure!(
-        (0.0..=1.0).contains(&number),
+        scale.is_some(),
         "`{}` of `{}` is {value}, which is not on 0 to 1; --scale 1-5 says what its ends are",
         grade.criterion,
         grade.candidate
     );
-    Ok(Some(number))
+    Ok(None)
 }
 
-/// Writes a picture.
-pub fn draw(chart: &Chart, path: &Path) -> anyhow::Result<()> {
-    anyhow::ensure!(path.extension().is_some_and(|it| it == "svg"), "charts are written as .svg");
-    std::fs::write(path, chart.svg(Place::File)).with_context(|| format!("cannot write `{}`", path.display()))
+/// Says how many answers were left out because they are not on the scale.
+pub fn off_scale(n: usize, scale: Option<(f64, f64)>) -> Option<String> {
+    let (low, high) = scale.filter(|_| 0 < n)?;
+    let verb = if n == 1 { "is" } else { "are" };
+    Some(format!("{} {verb} not on {low} to {high} and left out.", plural(n, "answer")))
+}
+
+/// One number for each candidate on one criterion: the mean of everybody who scored it.
+pub struct OneEach {
+    pub criterion: String,
+    pub numbers: BTreeMap<String, f64>,
+    /// Candidates that were graded and have no number.
+    pub without: Vec<String>,
+    pub n_off_scale: usize,
+}
+
+fn one_each(grades: &[Grade], criterion: Option<&str>, scale: Option<(f64, f64)>) -> anyhow::Result<OneEach> {
+    let criterion = wanted(grades, criterion)?;
+    let (mut sums, mut n_off_scale) = (BTreeMap::<&str, (f64, f64)>::new(), 0);
+    for grade in grades.iter().filter(|it| it.criterion == criterion) {
+        let sum = sums.entry(&grade.candidate).or_default();
+        if let Some(unit) = unit(grade, scale, &mut n_off_scale)? {
+            (sum.0, sum.1) = (sum.0 + unit, sum.1 + 1.0);
+        }
+    }
+    let without = sums.iter().filter(|it| it.1.1 <= 0.0).map(|it| (*it.0).to_owned()).collect();
+    let scored = sums.iter().filter(|it| 0.0 < it.1.1);
+    let numbers = scored.map(|(id, (sum, n))| ((*id).to_owned(), sum / n)).collect();
+    Ok(OneEach { criterion: criterion.to_owned(), numbers, without, n_off_scale })
+}
+
+/// The criterion that is asked for, or the only one.
+pub fn wanted<'a>(grades: &'a [Grade], asked: Option<&'a str>) -> anyhow::Result<&'a str> {
+    let mut criteria: Vec<&str> = grades.iter().map(|it| it.criterion.as_str()).collect();
+    criteria.sort_unstable();
+    criteria.dedup();
+    match (asked, criteria.as_slice()) {
+        (Some(name), all) => {
+            anyhow::ensure!(all.contains(&name), "nobody graded `{name}`; there are {}", all.join(", "));
+            Ok(name)
+        }
+        (None, [only]) => Ok(only),
+        (None, all) => {
+            anyhow::bail!("there are several criteria; choose one with --criterion: {}", all.join(", "))
+        }
+    }
+}
+
+/// How the candidates of files were sampled, where they say so.
+pub fn sampled(paths: &[PathBuf]) -> anyhow::Result<Vec<Sampled>> {
+    let mut all = Vec::new();
+    for path in paths.iter().filter(|it| it.is_file()) {
+        let name = path.display().to_string();
+        let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
+        match path.extension().and_then(|it| it.to_str()) {
+            Some("csv" | "tsv") => {
+                all.extend(Sampled::of_table(&text, delimiter(path)).with_context(|| format!("`{name}`"))?);
+            }
+            Some("jsonl") => {
+                for (at, line) in text.lines().enumerate() {
+                    let found = Sampled::of_line(line).with_context(|| format!("`{name}`, line {}", at + 1));
+                    all.extend(found?);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(all)
+}
+
+/// What stands between the cells of a table.
+pub fn delimiter(path: &Path) -> u8 {
+    if path.extension().is_some_and(|it| it == "tsv") { b'\t' } else { b',' }
 }

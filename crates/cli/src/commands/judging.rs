@@ -13,6 +13,7 @@ use jurist_engine::judge::Bench;
 use jurist_engine::load;
 use jurist_engine::model::resolve::Resolver;
 use jurist_engine::record::{Cassette, Recorder, Tape};
+use jurist_server::{NewRun, Replies};
 
 use super::Chosen;
 use crate::render;
@@ -69,6 +70,25 @@ impl Judging {
     /// For commands that make no sense of a recording.
     pub fn refuse_tape(&self, why: &str) -> anyhow::Result<()> {
         anyhow::ensure!(self.record.is_none() && self.replay.is_none(), "{why}");
+        Ok(())
+    }
+
+    /// Tells a server what the flags say; what only makes sense here is refused.
+    pub fn tell(&self, asked: &mut NewRun) -> anyhow::Result<()> {
+        self.refuse_tape("--record and --replay are for runs on this machine")?;
+        anyhow::ensure!(
+            self.base_url.is_none() && self.concurrency.is_none() && !self.batch && !self.allow_commands,
+            "--base-url, --concurrency, --batch and --allow-commands are for runs on this machine; \
+             where models are and what may be started is up to the server"
+        );
+        asked.judge.clone_from(&self.judge);
+        asked.max_cost = self.max_cost.map(|it| it.nanos() as f64 / 1e9);
+        asked.seed = self.seed;
+        asked.replies = match (self.no_cache, self.refresh) {
+            (true, _) => Replies::Off,
+            (_, true) => Replies::Refresh,
+            _ => Replies::Use,
+        };
         Ok(())
     }
 
@@ -160,6 +180,9 @@ impl Judging {
         let caller = caller.with_listener(|notice| match notice {
             Notice::CircuitOpened { vendor, why } => {
                 render::warning(&format!("{vendor} keeps failing and is left alone for now: {why}"));
+            }
+            Notice::Retrying { vendor, why } => {
+                render::warning(&format!("calls to {vendor} fail and are made again: {why}"));
             }
         });
         let caller = if self.batch { caller.with_batches() } else { caller };

@@ -1,6 +1,7 @@
 //! What a user can type.
 
 mod agree;
+mod alerts;
 mod align;
 mod cache;
 mod calibrate;
@@ -10,36 +11,52 @@ mod compare;
 mod completions;
 mod convert;
 mod diff;
+mod drift;
+mod estimate;
 mod eval;
+mod export;
 mod grade;
 mod grades;
+mod ingest;
 mod init;
 mod judge;
 mod judging;
+mod kept;
+mod logging;
+mod monitor;
+mod panel;
 mod power;
 mod presets;
 mod rank;
+mod reach;
 mod regrade;
+mod remote;
 mod report;
 mod reporting;
 mod running;
 mod runs;
 mod schema;
 mod score;
+mod serve;
+mod spend;
 mod stats;
+mod store;
 mod trace;
+mod worker;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use clap::builder::Resettable;
 use clap::{Parser, Subcommand};
 use jurist_core::candidate::Candidate;
 use jurist_core::diagnostic::{Diagnostic, Severity, closest};
 use jurist_core::dialect::{Dialect, Settings, Variables};
 use jurist_core::rubric::Rubric;
 use jurist_core::suite::{Judge, Monitor, Suite};
-use jurist_engine::load::{Options, Outside, load};
+use jurist_engine::bundle::Reading;
+use jurist_engine::load::{Options, Outside, load_noting};
 
 use crate::render;
 
@@ -93,12 +110,23 @@ enum Command {
     Agree(agree::Args),
     Align(align::Args),
     Calibrate(calibrate::Args),
+    Estimate(estimate::Args),
+    Drift(drift::Args),
+    Panel(panel::Args),
     Rank(rank::Args),
     Power(power::Args),
     Stats(stats::Args),
+    Export(export::Args),
     Regrade(Box<regrade::Args>),
     Report(report::Args),
     Runs(runs::Args),
+    Serve(serve::Args),
+    Worker(worker::Args),
+    Ingest(ingest::Args),
+    Store(store::Args),
+    Monitor(monitor::Args),
+    Spend(spend::Args),
+    Alerts(alerts::Args),
     Check(check::Args),
     Convert(convert::Args),
     Grade(grade::Args),
@@ -123,11 +151,22 @@ impl Cli {
             Command::Agree(args) => agree::run(&args),
             Command::Align(args) => align::run(&args),
             Command::Calibrate(args) => calibrate::run(&args),
+            Command::Estimate(args) => estimate::run(&args),
+            Command::Drift(args) => drift::run(&args),
+            Command::Panel(args) => panel::run(&args),
             Command::Rank(args) => rank::run(&args),
             Command::Power(args) => power::run(&args),
             Command::Stats(args) => stats::run(&args),
+            Command::Export(args) => export::run(&args),
             Command::Regrade(args) => regrade::run(&args),
             Command::Report(args) => report::run(&args),
+            Command::Serve(args) => serve::run(&args),
+            Command::Worker(args) => worker::run(&args),
+            Command::Ingest(args) => ingest::run(&args),
+            Command::Store(args) => store::run(&args),
+            Command::Monitor(args) => monitor::run(&args),
+            Command::Spend(args) => spend::run(&args),
+            Command::Alerts(args) => alerts::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Convert(args) => convert::run(&args),
             Command::Grade(args) => grade::run(&args),
@@ -147,6 +186,7 @@ impl Cli {
 
 /// How files are read; the same for every command that reads one.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = Resettable::Reset)]
 struct Loading {
     /// Read the file in this dialect instead of looking at its keys
     #[arg(long, value_name = "NAME", value_parser = dialect)]
@@ -174,12 +214,17 @@ fn suite(path: &Path, options: Options) -> anyhow::Result<Option<Suite>> {
 }
 
 fn suite_and_settings(path: &Path, options: Options) -> anyhow::Result<Option<(Suite, Settings)>> {
-    let loaded = load(path, options);
+    Ok(suite_and_reading(path, options)?.map(|it| (it.0, it.1)))
+}
+
+/// A suite that is in order, with what it was read from.
+fn suite_and_reading(path: &Path, options: Options) -> anyhow::Result<Option<(Suite, Settings, Reading)>> {
+    let (loaded, reading) = load_noting(path, options);
     let not_advice = |it: &Diagnostic| it.severity != Severity::Advice;
     let diagnostics: Vec<Diagnostic> =
         loaded.diagnostics.into_sorted().into_iter().filter(not_advice).collect();
     render::diagnostics(&diagnostics, &loaded.sources)?;
-    Ok(loaded.suite.map(|it| (it, loaded.settings)))
+    Ok(loaded.suite.map(|it| (it, loaded.settings, reading)))
 }
 
 /// A rubric with everything that decides who judges by it.

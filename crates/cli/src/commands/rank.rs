@@ -2,14 +2,16 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use jurist_core::chart::{Chart, Forest, ForestRow, Measure};
-use jurist_core::stats::{Elo, Model, Pair, Position, Preferred, Ties, WinRates, bradley_terry, elo};
+use jurist_core::chart::{Chart, Forest, ForestRow, Matrix, Measure, Shade};
+use jurist_core::stats::{
+    Elo, Model, Pair, Position, Preferred, Ranked, Ranking, Ties, WinRates, bradley_terry, elo,
+};
 use jurist_engine::load::read_input;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::Ended;
-use super::grades::{Told, draw};
+use super::grades::Told;
 use super::reporting::line;
 
 /// Rank candidates that were compared two by two
@@ -17,15 +19,28 @@ use super::reporting::line;
 #[command(after_help = "\
 A line of FILE is one comparison; `first` is who was shown first, and `case` holds together what is not independent:
   {\"case\": \"7\", \"first\": \"agent-a\", \"second\": \"agent-b\", \"winner\": \"agent-b\"}
-A winner that is neither of them, such as \"tie\", is a tie.")]
+A winner that is neither of them, such as \"tie\", is a tie.
+
+Examples:
+  jurist rank battles.jsonl --chart strengths.svg
+  jurist rank battles.jsonl --chart wins.png --picture wins")]
 pub struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Pulls strengths together, so that they exist where somebody only won
     #[arg(long, value_name = "PENALTY", default_value_t = 0.0)]
     penalty: f64,
+    /// What --chart shows: strengths with their intervals, or how often each wins against each
+    #[arg(long, value_enum, default_value = "strengths", requires = "chart")]
+    picture: PictureOf,
     #[command(flatten)]
     told: Told,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum PictureOf {
+    Strengths,
+    Wins,
 }
 
 #[derive(Deserialize)]
@@ -49,8 +64,17 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     };
     let mut pairs = Vec::new();
     for (at, row) in text.lines().enumerate().filter(|it| !it.1.trim().is_empty()) {
-        let row: Compared =
-            serde_json::from_str(row).with_context(|| format!("`{name}`, line {}", at + 1))?;
+        let row: Compared = serde_json::from_str(row).map_err(|error| {
+            // A file of another kind is told by what it lacks; what is no JSON at all says nothing by its end.
+            let why = error.to_string();
+            let why = why.split(" at line").next().filter(|_| error.is_data());
+            let why = why.map(|it| format!(": {it}")).unwrap_or_default();
+            anyhow::anyhow!(
+                "`{name}`, line {} is no comparison{why}; a line is such as \
+                 {{\"first\": \"agent-a\", \"second\": \"agent-b\", \"winner\": \"agent-b\"}}",
+                at + 1
+            )
+        })?;
         // A comparison without a case stands alone.
         let case = if row.case.is_null() { format!("line {at}") } else { row.case.to_string() };
         let preferred = match &row.winner {
@@ -106,17 +130,40 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             writeln!(out, "The first two cannot be told apart by these {} comparisons.", pairs.len())?;
         }
     }
-    if let Some(path) = &args.told.chart {
-        let rows = order.iter().map(|at| ForestRow {
-            label: names[*at].clone(),
-            measure: Measure::new(
-                Some(ranking.players[*at].strength.value),
-                ranking.players[*at].strength.interval,
-            ),
-            n: pairs.iter().filter(|it| it.first == *at || it.second == *at).count(),
-        });
-        let title = "Strengths in log-odds".to_owned();
-        draw(&Chart::Forest(Forest { title, rows: rows.collect(), whole: None, reference: 0.0 }), path)?;
+    if let Some(picture) = &args.told.chart {
+        picture.draw(&match args.picture {
+            PictureOf::Strengths => strengths(&order, &ranking, &pairs),
+            PictureOf::Wins => wins(&order, &names, &rates),
+        })?;
     }
     Ok(Ended::Passed)
+}
+
+fn strengths(order: &[usize], ranking: &Ranking, pairs: &[Pair]) -> Chart {
+    let row = |at: &usize| {
+        let Ranked { name, strength } = &ranking.players[*at];
+        ForestRow {
+            label: name.clone(),
+            measure: Measure::new(Some(strength.value), strength.interval),
+            n: pairs.iter().filter(|it| it.first == *at || it.second == *at).count(),
+        }
+    };
+    let (title, rows) = ("Strengths in log-odds".to_owned(), order.iter().map(row).collect());
+    Chart::Forest(Forest { title, rows, whole: None, reference: 0.0 })
+}
+
+/// The strongest first.
+fn wins(order: &[usize], names: &[String], rates: &WinRates) -> Chart {
+    let names: Vec<String> = order.iter().map(|at| names[*at].clone()).collect();
+    let cells =
+        order.iter().map(|one| order.iter().map(|other| rates.rate(*one, *other)).collect()).collect();
+    Chart::Matrix(Matrix {
+        title: "Share of comparisons won".to_owned(),
+        row_name: "who wins".to_owned(),
+        column_name: "against whom".to_owned(),
+        rows: names.clone(),
+        columns: names,
+        cells,
+        shade: Shade::Unit,
+    })
 }

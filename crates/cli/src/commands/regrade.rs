@@ -11,9 +11,9 @@ use jurist_engine::agent::Agents;
 use jurist_engine::execute::Job;
 use jurist_engine::judge::Bench;
 use jurist_engine::load::Project;
-use jurist_engine::runs::Runs;
 
 use super::judging::wait_for;
+use super::kept::Runs;
 use super::running::{Ready, Running};
 use super::{Ended, Loading, rubric, suite_and_settings};
 
@@ -42,13 +42,17 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let runs = Runs::of_project(&std::path::absolute(".")?);
-    let before = runs.load(&args.run)?;
+    wait_for(regraded(args))
+}
+
+async fn regraded(args: &Args) -> anyhow::Result<Ended> {
+    let runs = Runs::default();
+    let before = runs.load(&args.run).await?;
     let Some((suite, settings)) = suite_and_settings(&args.rubric, args.loading.options())? else {
         return Ok(Ended::BadInput);
     };
     let judging = &args.running.judging;
-    let (kept, lost): (Vec<&CaseResult>, Vec<&CaseResult>) =
+    let (kept, lost): (Vec<CaseResult>, Vec<CaseResult>) =
         before.results.iter().partition(|it| !it.material.is_empty());
     anyhow::ensure!(!kept.is_empty(), "`{}` holds nothing that could be graded again", args.run);
     if !lost.is_empty() {
@@ -58,38 +62,35 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             before.results.len()
         ));
     }
-    wait_for(async {
-        let resolver = judging.resolver(&settings)?;
-        let unnamed = judging.found(judging.judge(&Judge::default()), &resolver).await?.model;
-        let embedders = judging.embedders(&resolver);
-        let project = Project::of(&args.rubric, args.loading.options().outside);
-        let agents = Agents::new(Arc::clone(&resolver), BTreeMap::new(), project, None, false);
-        let agents = Arc::new(agents);
-        let mut jobs = Vec::new();
-        for (at, result) in kept.into_iter().enumerate() {
-            let case = case(args, &suite, result)?;
-            let mut judge = judging.judge(&case.judge);
-            judge.model = judge.model.or_else(|| unnamed.clone());
-            judging.consent(&judge, &suite.judges)?;
-            let mut bench = Bench::new(&resolver, &judge, &suite.judges, judging.seed, &embedders)?;
-            bench.transcript = true;
-            let trial = result.trial.unwrap_or(1);
-            for member in &mut bench.members {
-                member.draw += (trial - 1) * 1000;
-            }
-            let calls = calls(&case.rubric, &judge);
-            let cell = Cell { task: result.case.clone(), case, row: None };
-            let unit = Unit { name: result.case.clone(), cell, trial, calls };
-            let material = Some(Arc::new(result.material.clone()));
-            let (unit, bench) = (Arc::new(unit), Arc::new(bench));
-            jobs.push(Job { at, unit, bench, agents: Arc::clone(&agents), material });
+    let resolver = judging.resolver(&settings)?;
+    let unnamed = judging.found(judging.judge(&Judge::default()), &resolver).await?.model;
+    let embedders = judging.embedders(&resolver);
+    let project = Project::of(&args.rubric, args.loading.options().outside);
+    let agents = Agents::new(Arc::clone(&resolver), BTreeMap::new(), project, None, false);
+    let agents = Arc::new(agents);
+    let mut jobs = Vec::new();
+    for (at, result) in kept.into_iter().enumerate() {
+        let case = case(args, &suite, &result)?;
+        let mut judge = judging.judge(&case.judge);
+        judge.model = judge.model.or_else(|| unnamed.clone());
+        judging.consent(&judge, &suite.judges)?;
+        let mut bench = Bench::new(&resolver, &judge, &suite.judges, judging.seed, &embedders)?;
+        bench.transcript = true;
+        let trial = result.trial.unwrap_or(1);
+        for member in &mut bench.members {
+            member.draw += (trial - 1) * 1000;
         }
-        let name = before.suite.clone().unwrap_or_else(|| args.rubric.display().to_string());
-        let run = args.running.new_run(name, jobs.iter().map(|it| &it.unit.cell.case.rubric));
-        let log = args.running.log(&runs, &run);
-        let ready = Ready { jobs, run, log, done: BTreeMap::new() };
-        args.running.go(&runs, ready, judging.caller(&settings)?, &settings).await
-    })
+        let calls = calls(&case.rubric, &judge);
+        let unit = Unit { name: result.case, cell: Cell::alone(case), trial, calls };
+        let material = Some(Arc::new(result.material));
+        let (unit, bench) = (Arc::new(unit), Arc::new(bench));
+        jobs.push(Job { at, unit, bench, agents: Arc::clone(&agents), material });
+    }
+    let name = before.suite.clone().unwrap_or_else(|| args.rubric.display().to_string());
+    let run = args.running.new_run(name, jobs.iter().map(|it| &it.unit.cell.template().rubric));
+    let log = args.running.log(&runs, &run).await;
+    let ready = Ready { jobs, run, log, done: BTreeMap::new() };
+    args.running.go(&runs, ready, judging.caller(&settings)?, &settings).await
 }
 
 /// The eval of the same name if the file has one, or the file's only rubric.
@@ -113,7 +114,7 @@ fn case(args: &Args, suite: &Suite, result: &CaseResult) -> anyhow::Result<Case>
         name: result.base().to_owned(),
         description: None,
         tags: Vec::new(),
-        metadata: serde_json::Map::new(),
+        metadata: result.metadata.clone().into_iter().collect(),
         candidate: Candidate::default(),
         server: None,
         targets: Vec::new(),

@@ -1,10 +1,11 @@
 use std::io::Write;
 use std::time::Duration;
 
-use jurist_engine::runs::Runs;
-
 use super::Ended;
+use super::judging::wait_for;
+use super::kept::Runs;
 use super::reporting::{Reporter, reporter, show, summary};
+use crate::render::columns;
 
 /// Write a run that is kept in another format
 #[derive(Debug, clap::Args)]
@@ -23,12 +24,12 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let run = Runs::of_project(&std::path::absolute(".")?).load(&args.run)?;
+    let run = wait_for(Runs::default().load(&args.run))?;
     for reporter in &args.reporter {
-        if reporter.is_pretty() {
+        if reporter.is_shown() {
             let mut out = anstream::stdout();
-            show(&mut out, &run, false)?;
-            writeln!(out, "{}", summary(&run, Duration::ZERO, None))?;
+            show(&mut out, &run, false, columns())?;
+            writeln!(out, "{}", summary(&run, Duration::ZERO, None, columns()))?;
         }
         reporter.write(&run)?;
     }

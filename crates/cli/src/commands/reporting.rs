@@ -1,9 +1,10 @@
+use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use jurist_core::grade::{Evidence, Outcome, Status};
+use jurist_core::grade::{Evidence, Grade, Outcome, Status};
 use jurist_core::quantity::plural;
 use jurist_core::report::{
     Format, Rubrics, Tally, gates, github_summary, mean_score, reasons, render, rubrics, shown_score, word,
@@ -30,9 +31,6 @@ pub fn reporter(text: &str) -> Result<Reporter, String> {
     let format = known.clone().find(|it| it.0 == name).map(|it| it.1);
     let format =
         format.ok_or_else(|| format!("one of {}", known.map(|it| it.0).collect::<Vec<_>>().join(", ")))?;
-    if format.is_none() && file.is_some() {
-        return Err("`pretty` is for the terminal; for a file take md or html".to_owned());
-    }
     Ok(Reporter { format, file: file.map(PathBuf::from) })
 }
 
@@ -47,15 +45,27 @@ impl Reporter {
         matches!(self.format, Some(Format::Json | Format::Ndjson | Format::Html | Format::Otel))
     }
 
-    pub fn is_pretty(&self) -> bool {
-        self.format.is_none()
+    /// Whether it is what a terminal shows anyway, on the terminal.
+    pub fn is_shown(&self) -> bool {
+        self.format.is_none() && self.file.is_none()
+    }
+
+    /// The address of the file that is a page for people.
+    pub fn page(&self) -> Option<String> {
+        let file = self.file.as_deref().filter(|_| self.format == Some(Format::Html))?;
+        Some(format!("file://{}", std::path::absolute(file).ok()?.display()))
     }
 
     pub fn write(&self, run: &Run) -> anyhow::Result<()> {
-        let Some(format) = self.format else { return Ok(()) };
-        let text = render(format, run);
+        let text = match self.format {
+            Some(format) => render(format, run),
+            None if self.file.is_none() => return Ok(()),
+            None => pretty(run)?,
+        };
         // The page of a workflow run, besides the annotations.
-        if let Some(page) = load::variable("GITHUB_STEP_SUMMARY").filter(|_| format == Format::Github) {
+        if let Some(page) =
+            load::variable("GITHUB_STEP_SUMMARY").filter(|_| self.format == Some(Format::Github))
+        {
             let page = std::fs::OpenOptions::new().append(true).create(true).open(&page);
             page.and_then(|mut it| it.write_all(github_summary(run).as_bytes()))
                 .context("cannot write the summary of the workflow")?;
@@ -73,26 +83,51 @@ impl Reporter {
     }
 }
 
-/// Case by case, those that did not pass with their reasons; then the means.
-pub fn show(out: &mut impl Write, run: &Run, verbose: bool) -> anyhow::Result<()> {
+/// What a terminal shows, as plain text.
+fn pretty(run: &Run) -> anyhow::Result<String> {
+    let mut shown = Vec::new();
+    show(&mut shown, run, false, None)?;
+    writeln!(shown, "{}", summary(run, Duration::ZERO, None, None))?;
+    Ok(anstream::adapter::strip_str(&String::from_utf8_lossy(&shown)).to_string())
+}
+
+/// Beside a name, a mark and a score find room in so many columns.
+const BESIDE_A_NAME: usize = 16;
+
+/// A reason that is longer than this is not told twice.
+const LONG: usize = 60;
+
+/// Case by case, those that did not pass with their reasons; then the means. Names are cut where a terminal has few
+/// columns.
+pub fn show(out: &mut impl Write, run: &Run, verbose: bool, columns: Option<usize>) -> anyhow::Result<()> {
     let width = run.results.iter().map(|it| it.case.chars().count()).max().unwrap_or(0).clamp(12, 60);
+    let room = columns.map(|it| it.saturating_sub(BESIDE_A_NAME).max(12));
+    let width = room.map_or(width, |it| width.min(it));
     let rubrics = rubrics(run);
-    for result in &run.results {
+    // What keeps one case from a verdict often keeps all of them from it.
+    let mut said: BTreeMap<String, String> = BTreeMap::new();
+    for result in run.results.iter() {
         let (mark, colour) = mark(result.verdict.status);
-        let name = line(&result.case);
-        writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {name:<width$}  {}", score(result, &rubrics))?;
+        let name = room.map_or_else(|| line(&result.case), |_| cut(&line(&result.case), width));
+        writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {name:<width$}  {}", score(&result, &rubrics))?;
         if verbose {
-            answers(out, result)?;
+            answers(out, &result)?;
         } else if result.verdict.status != Status::Pass {
-            for reason in reasons(run, result) {
+            let shared = obstacle(&result);
+            if let Some(first) = shared.as_ref().and_then(|it| said.get(it)) {
+                writeln!(out, "    as `{first}`")?;
+                continue;
+            }
+            said.extend(shared.map(|it| (it, line(&result.case))));
+            for reason in reasons(run, &result) {
                 writeln!(out, "    {}", line(&reason))?;
             }
-            for evidence in quotes(result) {
+            for evidence in quotes(&result) {
                 writeln!(out, "    {}", quoted(evidence))?;
             }
         }
     }
-    means(out, run)?;
+    means(out, run, columns)?;
     let Some(trials) = trials(run) else { return Ok(()) };
     let Trials { k, any, all, flaky, n_cases } = trials;
     writeln!(
@@ -106,6 +141,18 @@ pub fn show(out: &mut impl Write, run: &Run, verbose: bool) -> anyhow::Result<()
         writeln!(out, "    flaky: {} passed {} of {}", line(&it.case), it.passed, it.decided)?;
     }
     Ok(())
+}
+
+/// What kept a case from a verdict, where it takes long to say and is the same for all that was asked.
+fn obstacle(result: &CaseResult) -> Option<String> {
+    let of = |grade: &Grade| match &grade.outcome {
+        Outcome::Failed { detail, .. } => Some(detail.clone()),
+        Outcome::Deferred { .. } => Some(grade.reason.as_str().to_owned()),
+        _ => None,
+    };
+    let first = of(result.grades.first()?).filter(|it| LONG < it.chars().count())?;
+    let same = result.grades.iter().all(|it| of(it).as_ref() == Some(&first));
+    same.then_some(first)
 }
 
 /// One case with everything that was said about it.
@@ -178,8 +225,11 @@ fn quoted(evidence: &Evidence) -> String {
     format!("\x1b[2m“{}” {place}\x1b[0m", line(&evidence.quote))
 }
 
+/// Beside its name, a mean, its interval and its cases take so many columns.
+const BESIDE_A_MEAN: usize = 30;
+
 /// The mean of each criterion with its interval, where there are several cases.
-fn means(out: &mut impl Write, run: &Run) -> anyhow::Result<()> {
+fn means(out: &mut impl Write, run: &Run, columns: Option<usize>) -> anyhow::Result<()> {
     let (score, criteria) = estimates(run);
     let Some(score) = score.filter(|it| 1 < it.n) else { return Ok(()) };
     let rows: Vec<(&str, &Estimate)> =
@@ -187,12 +237,13 @@ fn means(out: &mut impl Write, run: &Run) -> anyhow::Result<()> {
     // A rubric of one question has nothing to add.
     let rows = if criteria.len() == 1 { &rows[..1] } else { &rows[..] };
     let width = rows.iter().map(|it| it.0.chars().count()).max().unwrap_or(0).clamp(5, 40);
+    let width = columns.map_or(width, |it| width.min(it.saturating_sub(BESIDE_A_MEAN)).max(5));
     writeln!(out, "\n\x1b[1m{:<width$}  mean  95 % interval    cases\x1b[0m", "")?;
     for (name, it) in rows {
         // Where all are the same, an interval without width would promise too much.
         let interval = it.interval.filter(|it| it.0 < it.1);
         let interval = interval.map(|(low, high)| format!("{low:.2} to {high:.2}")).unwrap_or_default();
-        let name: String = line(name).chars().take(width).collect();
+        let name = cut(&line(name), width);
         writeln!(out, "{name:<width$}  {:.2}  {interval:<15} {:>6}", it.mean, it.n)?;
     }
     writeln!(out)?;
@@ -205,8 +256,8 @@ fn quotes(result: &CaseResult) -> impl Iterator<Item = &Evidence> {
     lacking.flat_map(|it| &it.evidence).filter(|it| it.found.is_some()).take(3)
 }
 
-/// The run in a line; its id leads to its log.
-pub fn summary(run: &Run, took: Duration, log: Option<&Path>) -> String {
+/// The run in a line, or in several where a terminal has few columns; its id leads to where it can be looked at.
+pub fn summary(run: &Run, took: Duration, address: Option<&str>, columns: Option<usize>) -> String {
     let tally = Tally::of(run);
     let mut parts = vec![format!(
         "{} passed, {} failed, {} errors, {} deferred",
@@ -224,14 +275,77 @@ pub fn summary(run: &Run, took: Duration, log: Option<&Path>) -> String {
     if !took.is_zero() {
         parts.push(format!("{:.1} s", took.as_secs_f64()));
     }
-    let id = match log.and_then(|it| std::path::absolute(it).ok()) {
-        Some(path) => format!("\x1b]8;;file://{}\x1b\\{}\x1b]8;;\x1b\\", path.display(), run.id),
-        None => run.id.to_string(),
+    let mut shown = match address {
+        Some(address) => format!("\x1b[1m\x1b]8;;{address}\x1b\\{}\x1b]8;;\x1b\\\x1b[0m", run.id),
+        None => format!("\x1b[1m{}\x1b[0m", run.id),
     };
-    format!("\x1b[1m{id}\x1b[0m  {}", parts.join(" · "))
+    let mut used = run.id.to_string().len();
+    for (at, part) in parts.iter().enumerate() {
+        let between = if at == 0 { "  " } else { " · " };
+        let more = between.chars().count() + part.chars().count();
+        if columns.is_some_and(|it| it < used + more) {
+            shown += &format!("\n  {part}");
+            used = 2 + part.chars().count();
+        } else {
+            shown += &format!("{between}{part}");
+            used += more;
+        }
+    }
+    shown
+}
+
+/// A name that fits. What tells rows and trials apart stands at its end, so that it loses its middle.
+pub fn cut(name: &str, width: usize) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= width {
+        return name.to_owned();
+    }
+    let n_last = width.saturating_sub(1) / 2;
+    let n_first = width.saturating_sub(1) - n_last;
+    letters[..n_first].iter().chain(&['…']).chain(&letters[letters.len() - n_last..]).collect()
 }
 
 /// On one line, and without anything that steers a terminal.
 pub fn line(text: &str) -> String {
     printable(text).replace(['\n', '\t'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use jurist_core::grade::Spend;
+    use serde_json::json;
+
+    use super::*;
+
+    fn run() -> Run {
+        let result = |n: u32| {
+            json!({
+                "case": format!("a long name of a case [trial {n} of 2]"), "candidate": "c", "trial": n,
+                "rubric": "r", "verdict": { "status": "pass", "score": 1.0, "counts": {} }, "grades": [],
+                "spend": Spend::default(),
+            })
+        };
+        let run = json!({
+            "format": 1, "id": "run_01a1e208bf657103a463bf4f97a01021", "started": "2026-03-01T00:00:00Z",
+            "seed": 0, "rubrics": {}, "results": [result(1), result(2)], "spend": Spend::default(),
+        });
+        serde_json::from_value(run).expect("a run")
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_names_that_fit_and_a_summary_in_lines() {
+        let mut shown = Vec::new();
+        show(&mut shown, &run(), false, Some(40)).expect("memory is writable");
+        let shown =
+            String::from_utf8(shown).expect("text") + &summary(&run(), Duration::ZERO, None, Some(40));
+        let shown = anstream::adapter::strip_str(&shown).to_string();
+        assert!(shown.contains("✓ a long name …ial 1 of 2]  1.00\n"), "{shown}");
+        assert!(shown.ends_with("0 deferred\n  pass rate 100 % (34 to 100)\n  mean 1.00"), "{shown}");
+    }
+
+    #[test]
+    fn the_id_of_a_run_leads_to_where_it_can_be_looked_at() {
+        let shown = summary(&run(), Duration::ZERO, Some("https://jurist.example.org/runs/x"), None);
+        assert!(shown.contains("\x1b]8;;https://jurist.example.org/runs/x\x1b\\run_01a1"), "{shown:?}");
+    }
 }

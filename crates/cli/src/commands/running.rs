@@ -2,29 +2,32 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use jurist_core::candidate::Material;
+use clap::builder::Resettable;
 use jurist_core::dialect::Settings;
-use jurist_core::grade::{Deferral, FORMAT, Outcome, Spend, Status, Time};
+use jurist_core::grade::{Deferral, FORMAT, Outcome, Spend, Status};
 use jurist_core::redact::Redactor;
 use jurist_core::report::Tally;
 use jurist_core::rubric::Rubric;
-use jurist_core::run::{CaseResult, Run, RunId};
+use jurist_core::run::{Packed, Results, Run, RunId};
 use jurist_core::stats::compare;
 use jurist_engine::call::Caller;
 use jurist_engine::execute::{Event, Job, Shared, Stopped, Until, execute};
 use jurist_engine::load;
-use jurist_engine::runs::{Log, Runs};
+use jurist_store::{clock, random};
+use tokio::sync::mpsc;
 
 use super::Ended;
 use super::compare::{drop_is_shown, show as show_comparison};
 use super::judging::{Batched, Judging};
+use super::kept::{Came, Log, Runs};
 use super::reporting::{Reporter, reporter, show, summary};
 use crate::render;
 
 /// How a run goes and what becomes of it; the same for every command that makes one.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = Resettable::Reset)]
 pub struct Running {
     /// Start no more cases after the first that fails
     #[arg(long)]
@@ -61,36 +64,69 @@ pub struct Ready {
     pub run: Run,
     pub log: Log,
     /// What was graded before, by its place in the plan.
-    pub done: BTreeMap<usize, CaseResult>,
+    pub done: BTreeMap<usize, Packed>,
+}
+
+/// What is said about a run besides what it holds.
+pub struct Told {
+    pub took: Duration,
+    pub n_units: usize,
+    pub stopped: Option<Stopped>,
+    /// Where it can be looked at, if at a server.
+    pub address: Option<String>,
 }
 
 impl Running {
+    /// What of it only makes sense on this machine.
+    pub fn refuse_local(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            !self.fail_fast && self.max_time.is_none(),
+            "--fail-fast and --max-time are for runs on this machine"
+        );
+        Ok(())
+    }
+
+    pub fn retry_errors(&self) -> bool {
+        self.retry_errors
+    }
+
+    /// Whether a reporter shows what was graded.
+    pub fn shows_material(&self) -> bool {
+        self.reporter.iter().any(Reporter::shows_material)
+    }
+
     /// Whether a reporter would mix up several runs.
     pub fn has_reporters(&self) -> bool {
         !self.reporter.is_empty()
     }
 
     /// A run that has not begun.
-    pub fn new_run<'a>(&self, suite: String, rubrics: impl Iterator<Item = &'a Arc<Rubric>>) -> Run {
-        let started = now();
+    pub fn new_run<'a>(&self, suite: String, all: impl Iterator<Item = &'a Arc<Rubric>>) -> Run {
+        let started = clock::now();
+        let mut rubrics = BTreeMap::new();
+        for rubric in all {
+            if !rubrics.contains_key(rubric.version()) {
+                rubrics.insert(rubric.version().clone(), rubric.to_json());
+            }
+        }
         Run {
             format: FORMAT,
-            id: RunId::new(started, chance()),
+            id: RunId::new(started, random()),
             suite: Some(suite),
             started,
             ended: None,
             seed: self.judging.seed,
-            rubrics: rubrics.map(|it| (it.version().clone(), it.to_json())).collect(),
-            results: Vec::new(),
+            rubrics,
+            results: Results::default(),
             spend: Spend::default(),
         }
     }
 
     /// A log for a run; where there is no place for one, it goes on without.
-    pub fn log(&self, runs: &Runs, run: &Run) -> Log {
-        runs.begin(run).unwrap_or_else(|error| {
-            render::warning(&format!("the run cannot be kept, and goes on without: {error}"));
-            Log::nowhere()
+    pub async fn log(&self, runs: &Runs, run: &Run) -> Log {
+        runs.begin(run).await.unwrap_or_else(|error| {
+            render::warning(&format!("the run cannot be kept, and goes on without: {error:#}"));
+            Log::nowhere(run.id)
         })
     }
 
@@ -121,42 +157,19 @@ impl Running {
         caller: Caller,
         settings: &Settings,
     ) -> anyhow::Result<Ended> {
-        let Ready { jobs, mut run, mut log, done: mut results } = ready;
+        let Ready { jobs, mut run, log, done: mut results } = ready;
         // Found before anything is paid for.
-        let baseline = self.baseline.as_deref().map(|it| runs.load_before(it, run.id)).transpose()?;
+        let baseline = self.baseline(runs, run.id).await?;
         let redactor = Redactor::new(load::secrets(), &settings.redact)?;
         let shared = Arc::new(Shared { caller, redactor });
         let (started, n_before, n_units) = (Instant::now(), results.len(), results.len() + jobs.len());
         let deadline = self.max_time.map(|it| started + Duration::from_secs_f64(it.clamp(0.0, 1e7)));
         let until = Until { first_failure: self.fail_fast, deadline };
-        let (mut trouble, mut progress) = (None, render::Progress::new());
+        let mut progress = render::Progress::new();
         let broken = RefCell::new(BTreeSet::new());
+        let (came, coming) = mpsc::unbounded_channel();
         // What was graded is on disk; only some formats show it.
-        let shows_material = self.reporter.iter().any(Reporter::shows_material);
-        let mut listen = |event: Event| {
-            if let Event::Graded { at, result, exchanges } = event {
-                let kept = log.graded(at, &result).and_then(|()| log.asked(&result.case, exchanges));
-                if let Err(error) = kept {
-                    trouble.get_or_insert(error);
-                }
-                if result.verdict.status == Status::Error {
-                    broken.borrow_mut().insert(at);
-                }
-                let mut result = *result;
-                if !shows_material {
-                    result.material = Material::default();
-                }
-                results.insert(at, result);
-            }
-            progress.show(|| {
-                let n_new = results.len().saturating_sub(n_before);
-                let rate = n_new as f64 / started.elapsed().as_secs_f64().max(1e-9);
-                let left = (n_units - results.len()) as f64 / rate.max(1e-9);
-                let left = if n_new == 0 { String::new() } else { format!(" · {left:.0} s left") };
-                let spent = shared.caller.budget.spent().map(|it| format!(" · {it}")).unwrap_or_default();
-                format!("{} of {n_units} · {rate:.1}/s{left}{spent}", results.len())
-            });
-        };
+        let shows_material = self.shows_material();
         let interrupt = || async {
             let _ = tokio::signal::ctrl_c().await;
         };
@@ -166,52 +179,99 @@ impl Running {
         {
             return Ok(ended);
         }
-        let mut again = if self.retry_errors { jobs.clone() } else { Vec::new() };
-        let mut stopped = execute(jobs, &shared, width, until, interrupt(), &mut listen).await;
-        if stopped.is_none() && self.retry_errors {
-            again.retain(|it| broken.borrow().contains(&it.at));
-            stopped = execute(again, &shared, width, until, interrupt(), &mut listen).await;
-        }
+        let grading = async {
+            // Gone when all is graded, so that keeping ends.
+            let came = came;
+            let mut listen = |event: Event| {
+                if let Event::Graded { at, result, exchanges } = event {
+                    if result.verdict.status == Status::Error {
+                        broken.borrow_mut().insert(at);
+                    }
+                    let mut result = *result;
+                    let hidden = (!shows_material).then(|| std::mem::take(&mut result.material));
+                    results.insert(at, Packed::new(&result));
+                    result.material = hidden.unwrap_or(result.material);
+                    let _ = came.send(Came { place: at, result, exchanges });
+                }
+                progress.show(|| {
+                    let n_new = results.len().saturating_sub(n_before);
+                    let rate = n_new as f64 / started.elapsed().as_secs_f64().max(1e-9);
+                    let left = (n_units - results.len()) as f64 / rate.max(1e-9);
+                    let left = if n_new == 0 { String::new() } else { format!(" · {left:.0} s left") };
+                    let spent = shared.caller.budget.spent().map(|it| format!(" · {it}")).unwrap_or_default();
+                    format!("{} of {n_units} · {rate:.1}/s{left}{spent}", results.len())
+                });
+            };
+            let mut again = if self.retry_errors { jobs.clone() } else { Vec::new() };
+            let mut stopped = execute(jobs, &shared, width, until, interrupt(), &mut listen).await;
+            if stopped.is_none() && self.retry_errors {
+                again.retain(|it| broken.borrow().contains(&it.at));
+                stopped = execute(again, &shared, width, until, interrupt(), &mut listen).await;
+            }
+            stopped
+        };
+        let (stopped, mut kept) = tokio::join!(grading, log.keep(coming));
         progress.clear();
         run.results = results.into_values().collect();
         run.spend = run.results.iter().fold(Spend::default(), |sum, it| sum.plus(it.spend));
         if stopped.is_none() {
-            run.ended = Some(now());
-            let kept = log.end(now());
-            trouble = trouble.or(kept.err());
+            run.ended = Some(clock::now());
+            // What is not there as a whole has not ended there.
+            if kept.is_ok() {
+                kept = log.end().await;
+            }
         }
         self.judging.finish(&shared.caller)?;
-        let compared = baseline.map(|it| compare(&it, &run, run.seed));
+        if let Err(error) = kept {
+            let id = run.id;
+            render::warning(&format!(
+                "not all of the run could be kept: {error}; what is missing there is graded again by --resume {id}"
+            ));
+        }
+        let told = Told { took: started.elapsed(), n_units, stopped, address: None };
+        self.tell(&run, baseline.as_ref(), &told)
+    }
+
+    /// The run that this one is compared with.
+    pub async fn baseline(&self, runs: &Runs, run: RunId) -> anyhow::Result<Option<Run>> {
+        match &self.baseline {
+            Some(name) => runs.load_before(name, run).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Shows a run, writes its reports, and says how it ended.
+    pub fn tell(&self, run: &Run, baseline: Option<&Run>, told: &Told) -> anyhow::Result<Ended> {
+        let compared = baseline.map(|it| compare(it, run, run.seed));
         if !self.quiet && !self.reporter.iter().any(Reporter::is_on_stdout) {
             let mut out = anstream::stdout();
-            show(&mut out, &run, self.verbose)?;
-            writeln!(out, "{}", summary(&run, started.elapsed(), Some(&log.path)))?;
+            show(&mut out, run, self.verbose, render::columns())?;
+            let page = self.reporter.iter().find_map(Reporter::page).or_else(|| told.address.clone());
+            let columns = render::columns();
+            writeln!(out, "{}", summary(run, told.took, page.as_deref(), columns))?;
             if let Some(compared) = &compared {
                 writeln!(out)?;
-                show_comparison(&mut out, compared, &run)?;
+                show_comparison(&mut out, compared, run)?;
             }
-            if let Some(stopped) = stopped {
+            if let Some(stopped) = told.stopped {
                 let why = match stopped {
                     Stopped::FirstFailure => "--fail-fast",
                     Stopped::Deadline => "--max-time",
                     Stopped::Interrupted => "an interrupt",
                 };
-                let n_done = run.results.len();
+                let (n_done, n_units) = (run.results.len(), told.n_units);
                 writeln!(out, "stopped by {why} after {n_done} of {n_units}; --resume {} goes on", run.id)?;
             }
         }
         // One that cannot be written does not keep the others from it.
         let mut unwritten = false;
         for reporter in &self.reporter {
-            if let Err(error) = reporter.write(&run) {
+            if let Err(error) = reporter.write(run) {
                 render::trouble(&format!("{error:#}"));
                 unwritten = true;
             }
         }
-        if let Some(error) = trouble {
-            render::warning(&format!("the run could not be kept on disk: {error}"));
-        }
-        let ended = ended(&run, stopped, self.judging.no_defer);
+        let ended = ended(run, told.stopped, self.judging.no_defer);
         let dropped = compared.is_some_and(|it| drop_is_shown(&it, self.max_drop));
         Ok(match ended {
             Ended::Passed if unwritten => Ended::BadInput,
@@ -226,7 +286,7 @@ fn ended(run: &Run, stopped: Option<Stopped>, no_defer: bool) -> Ended {
     let over_budget = run
         .results
         .iter()
-        .flat_map(|it| &it.grades)
+        .flat_map(|it| it.grades)
         .any(|it| matches!(it.outcome, Outcome::Deferred { why: Deferral::OverBudget }));
     match stopped {
         Some(Stopped::Interrupted) => Ended::Interrupted,
@@ -236,20 +296,4 @@ fn ended(run: &Run, stopped: Option<Stopped>, no_defer: bool) -> Ended {
         _ if 0 < tally.errors || (no_defer && 0 < tally.deferred) => Ended::Incomplete,
         _ => Ended::Passed,
     }
-}
-
-fn now() -> Time {
-    let micros = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_micros());
-    Time::from_micros(i64::try_from(micros).unwrap_or(0))
-}
-
-/// Bytes that no other run has.
-fn chance() -> [u8; 10] {
-    use std::hash::{BuildHasher, Hasher};
-    let mut bytes = [0; 10];
-    for part in bytes.chunks_mut(8) {
-        let random = std::hash::RandomState::new().build_hasher().finish().to_le_bytes();
-        part.copy_from_slice(&random[..part.len()]);
-    }
-    bytes
 }

@@ -2,12 +2,12 @@ use std::io::Write;
 use std::time::Duration;
 
 use jurist_core::diagnostic::closest;
-use jurist_core::report::Tally;
-use jurist_engine::runs::Runs;
 
 use super::Ended;
+use super::judging::wait_for;
+use super::kept::Runs;
 use super::reporting::{case_in_full, show, summary};
-use crate::render::printable;
+use crate::render::{columns, note, printable};
 
 /// Look at runs that are kept
 #[derive(Debug, clap::Args)]
@@ -16,7 +16,8 @@ Examples:
   jurist runs list
   jurist runs show latest
   jurist runs show latest --case 'year-end balance' --prompts
-A run is named by its id, the end of its id, `latest`, or the path of a file. They are kept in `.jurist/runs`.")]
+A run is named by its id, the end of its id, `latest`, or the path of a file.
+They are kept in .jurist/jurist.db of the project, or where JURIST_STORE says.")]
 pub struct Args {
     #[command(subcommand)]
     what: What,
@@ -45,40 +46,43 @@ enum What {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let runs = Runs::of_project(&std::path::absolute(".")?);
+    wait_for(look(&args.what))
+}
+
+async fn look(what: &What) -> anyhow::Result<Ended> {
+    let runs = Runs::default();
     let mut out = anstream::stdout();
-    match &args.what {
+    match what {
         What::List => {
-            for name in runs.names() {
-                match runs.load(&name) {
-                    Ok(run) => {
-                        let Tally { passed, failed, errors, deferred } = Tally::of(&run);
-                        let suite = run.suite.as_deref().unwrap_or_default();
-                        let open = if run.ended.is_none() { "  (not finished)" } else { "" };
-                        writeln!(
-                            out,
-                            "{name}  {}  {passed:>4} passed {failed:>4} failed {errors:>3} errors {deferred:>3} deferred  {suite}{open}",
-                            run.started
-                        )?;
-                    }
-                    Err(error) => writeln!(out, "{name}  {error}")?,
-                }
+            let heads = runs.heads().await?;
+            if heads.is_empty() {
+                note("no run is kept here; `jurist eval FILE` makes one");
+            }
+            for run in heads {
+                let suite = run.suite.as_deref().map(printable).unwrap_or_default();
+                let open = if run.ended.is_none() { "  (not finished)" } else { "" };
+                writeln!(
+                    out,
+                    "{}  {}  {:>4} passed {:>4} failed {:>3} errors {:>3} deferred  {suite}{open}",
+                    run.id, run.started, run.n_pass, run.n_fail, run.n_error, run.n_deferred
+                )?;
             }
         }
         What::Show { run: name, case: None, .. } => {
-            let run = runs.load(name)?;
-            show(&mut out, &run, false)?;
-            writeln!(out, "{}", summary(&run, Duration::ZERO, None))?;
+            let run = runs.load(name).await?;
+            show(&mut out, &run, false, columns())?;
+            writeln!(out, "{}", summary(&run, Duration::ZERO, None, columns()))?;
         }
         What::Show { run: name, case: Some(case), prompts } => {
-            let run = runs.load(name)?;
-            let names: Vec<&str> = run.results.iter().map(|it| it.case.as_str()).collect();
+            let run = runs.load(name).await?;
             let Some(result) = run.results.iter().find(|it| it.case == *case) else {
+                let names: Vec<String> = run.results.iter().map(|it| it.case).collect();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 let meant = closest(case, &names).map(|it| format!("; did you mean `{it}`?"));
                 anyhow::bail!("the run has no case `{case}`{}", meant.unwrap_or_default());
             };
-            case_in_full(&mut out, &run, result)?;
-            for exchange in if *prompts { runs.exchanges(name, case)? } else { Vec::new() } {
+            case_in_full(&mut out, &run, &result)?;
+            for exchange in if *prompts { runs.exchanges(name, case).await? } else { Vec::new() } {
                 writeln!(out, "\n\x1b[1m{}, asked of {}\x1b[0m", exchange.criterion, exchange.request.model)?;
                 let parts = exchange.request.messages.iter().flat_map(|it| &it.parts);
                 for text in std::iter::once(&exchange.request.system).chain(parts) {
@@ -90,7 +94,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                 }
             }
         }
-        What::Rm { run } => runs.remove(run)?,
+        What::Rm { run } => runs.remove(run).await?,
     }
     Ok(Ended::Passed)
 }

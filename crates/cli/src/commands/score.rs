@@ -6,7 +6,8 @@ use anyhow::Context;
 use jurist_core::diagnostic::closest;
 use jurist_core::grade::{Grader, Line, Status, Verdict};
 use jurist_core::rubric::Rubric;
-use jurist_core::score::{Ballot, Combine, Refused, Sheet, effective_votes};
+use jurist_core::score::{Ballot, Combine, Refused, Sheet};
+use jurist_core::stats::effective_votes;
 use jurist_core::suite::{Aggregate, Judge, TieBreak};
 use serde::Serialize;
 

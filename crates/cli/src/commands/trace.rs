@@ -54,7 +54,7 @@ struct Input {
     format: Option<Format>,
 }
 
-fn format(name: &str) -> Result<Format, String> {
+pub fn format(name: &str) -> Result<Format, String> {
     let names = || Format::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
     Format::from_name(name).ok_or_else(|| format!("one of {}", names()))
 }

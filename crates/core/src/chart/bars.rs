@@ -75,10 +75,15 @@ impl Bars {
 
 /// Upright lines at round numbers, which stand below them.
 pub(super) fn draw_ticks(canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, f64)) {
+    let mut taken = f64::NEG_INFINITY;
     for (value, written) in axis.ticks() {
-        let x = axis.at(value);
+        let (x, wide) = (axis.at(value), width(&written, SIZE));
         canvas.line("grid", (x, top), (x, bottom));
-        canvas.text(x, bottom + 16.0, Anchor::Middle, 60.0, &written);
+        // Long numbers may have no room beside each other.
+        if taken <= x - wide / 2.0 {
+            canvas.text(x, bottom + 16.0, Anchor::Middle, 60.0, &written);
+            taken = x + wide / 2.0;
+        }
     }
 }
 

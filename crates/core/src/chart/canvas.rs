@@ -12,6 +12,8 @@ pub enum Place {
     File,
     /// Inside an HTML page, which has a caption of its own.
     Page,
+    /// Alone, for what turns it into pixels: light, on a card, in [`FONT`](palette::FONT).
+    Pixels,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,25 +45,30 @@ impl Canvas {
 
     pub(super) fn finish(self, place: Place) -> String {
         let Self { width, height, title, about, body } = self;
-        let (root, heading, top) = match place {
-            Place::File => {
-                let (wide, high) = (number(width), number(height + HEADING));
+        let top = if place == Place::Page { 0.0 } else { HEADING };
+        let (wide, high) = (number(width), number(height + top));
+        let (root, heading) = match place {
+            Place::Page => (String::new(), String::new()),
+            Place::File | Place::Pixels => {
                 let root =
                     format!(" xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide}\" height=\"{high}\"");
                 // Bold is wider.
                 let shown = escaped(&fit(&title, (width - 24.0) / 1.15, 14.0));
-                (root, format!("<text class=\"heading\" x=\"12\" y=\"-10\">{shown}</text>"), HEADING)
+                (root, format!("<text class=\"heading\" x=\"12\" y=\"-10\">{shown}</text>"))
             }
-            Place::Page => (String::new(), String::new(), 0.0),
+        };
+        let (style, card) = match place {
+            Place::File | Place::Page => (palette::style(), String::new()),
+            Place::Pixels => {
+                let place = format!("x=\"0\" y=\"{}\" width=\"{wide}\" height=\"{high}\"", number(-top));
+                (palette::style_in_full(), format!("<rect class=\"card\" {place}/>"))
+            }
         };
         format!(
-            "<svg{root} class=\"jurist-chart\" role=\"img\" viewBox=\"0 {} {} {}\"><title>{}</title><desc>{}</desc><style>{}</style>{heading}{body}</svg>",
+            "<svg{root} class=\"jurist-chart\" role=\"img\" viewBox=\"0 {} {wide} {high}\"><title>{}</title><desc>{}</desc><style>{style}</style>{card}{heading}{body}</svg>",
             number(-top),
-            number(width),
-            number(height + top),
             escaped(&title),
             escaped(&about),
-            palette::style(),
         )
     }
 
@@ -168,13 +175,12 @@ impl Canvas {
 
     /// A square of a heat map, the stronger the nearer its share is to 1.
     pub(super) fn heat(&mut self, cold: bool, share: f64, tip: &str, corner: (f64, f64), size: (f64, f64)) {
-        let colour = if cold { " style=\"fill:var(--c-cold)\"" } else { "" };
+        let class = if cold { "heat cold" } else { "heat" };
         let (x, y, wide, high) = (number(corner.0), number(corner.1), number(size.0), number(size.1));
         let share = (share.clamp(0.0, 1.0) * 100.0).round() / 100.0;
-        let place = format!(
-            "x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{high}\" fill-opacity=\"{share}\"{colour}"
-        );
-        self.draw("rect", "heat", &place, tip);
+        let place =
+            format!("x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{high}\" fill-opacity=\"{share}\"");
+        self.draw("rect", class, &place, tip);
     }
 
     /// The mark of a series at a point; each has a shape besides its colour.

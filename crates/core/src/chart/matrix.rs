@@ -45,6 +45,23 @@ impl Matrix {
         Self { title, row_name, column_name, rows, columns, cells, shade: Shade::ShareOfRow }
     }
 
+    /// What each two graders have in common; what is not said of two of them stays empty.
+    pub fn of_pairs<'a>(
+        title: String,
+        graders: &[String],
+        pairs: impl IntoIterator<Item = (&'a (String, String), Option<f64>)>,
+    ) -> Self {
+        let mut cells = vec![vec![None; graders.len()]; graders.len()];
+        let place = |name: &String| graders.iter().position(|it| it == name);
+        for ((a, b), value) in pairs {
+            if let (Some(a), Some(b)) = (place(a), place(b)) {
+                cells[a][b] = value;
+                cells[b][a] = value;
+            }
+        }
+        Self::agreement(title, graders, cells)
+    }
+
     /// How far each two graders agree.
     pub fn agreement(title: String, graders: &[String], cells: Vec<Vec<Option<f64>>>) -> Self {
         let (rows, columns) = (graders.to_vec(), graders.to_vec());

@@ -27,6 +27,9 @@ const COLOURS: [(&str, &str, &str); 17] = [
     ("series-5", "#3b383a", "#b9b0a7"),
 ];
 
+/// The font of pictures that are drawn here and not by the reader: what widths of texts are measured in.
+pub const FONT: &str = "DejaVu Sans";
+
 /// Series after the last begin again with the first.
 pub(super) const SERIES: usize = 6;
 
@@ -39,6 +42,8 @@ pub enum Tone {
     Fail,
     Error,
     Deferred,
+    /// One of several of the same kind, from 0.
+    Series(usize),
 }
 
 impl Tone {
@@ -49,6 +54,7 @@ impl Tone {
             Self::Fail => "fail",
             Self::Error => "error",
             Self::Deferred => "deferred",
+            Self::Series(at) => ["s0", "s1", "s2", "s3", "s4", "s5"][at % SERIES],
         }
     }
 }
@@ -74,12 +80,8 @@ pub(super) fn style() -> String {
         ".jurist-chart{{{light}color-scheme:light dark;background:var(--c-card);font:11px system-ui,-apple-system,\"Segoe UI\",sans-serif;font-variant-numeric:tabular-nums}}\
          @media(prefers-color-scheme:dark){{.jurist-chart{{{dark}}}}}"
     );
-    for name in ["pass", "fail", "error", "deferred"] {
-        let _ = write!(out, ".jurist-chart .{name}{{--c-tone:var(--c-{name})}}");
-    }
-    out.push_str(".jurist-chart .plain{--c-tone:var(--c-bar)}");
-    for at in 0..SERIES {
-        let _ = write!(out, ".jurist-chart .s{at}{{--c-tone:var(--c-series-{at})}}");
+    for (class, colour) in tones() {
+        let _ = write!(out, ".jurist-chart .{class}{{--c-tone:var(--c-{colour})}}");
     }
     for (class, rules) in RULES {
         let _ = write!(out, ".jurist-chart {class}{{{rules}}}");
@@ -87,7 +89,38 @@ pub(super) fn style() -> String {
     out
 }
 
-const RULES: [(&str, &str); 15] = [
+/// The same rules for what knows neither variables nor the reader's mode: light, and in one font.
+pub(super) fn style_in_full() -> String {
+    let mut out = format!(".jurist-chart{{font:11px \"{FONT}\"}}");
+    for (class, rules) in RULES {
+        if rules.contains(TONE) {
+            for (tone, colour) in tones() {
+                let rules = by_day(&rules.replace(TONE, &format!("var(--c-{colour})")));
+                let _ = write!(out, ".jurist-chart .{tone}{class}{{{rules}}}");
+            }
+        } else {
+            let _ = write!(out, ".jurist-chart {class}{{{}}}", by_day(rules));
+        }
+    }
+    out
+}
+
+fn by_day(rules: &str) -> String {
+    COLOURS
+        .iter()
+        .fold(rules.to_owned(), |rules, (name, by_day, _)| rules.replace(&format!("var(--c-{name})"), by_day))
+}
+
+/// Classes that say what a mark stands for, each with the name of its colour.
+fn tones() -> impl Iterator<Item = (String, String)> {
+    let same = ["pass", "fail", "error", "deferred"].map(|it| (it.to_owned(), it.to_owned()));
+    let series = (0..SERIES).map(|at| (format!("s{at}"), format!("series-{at}")));
+    same.into_iter().chain([("plain".to_owned(), "bar".to_owned())]).chain(series)
+}
+
+const TONE: &str = "var(--c-tone)";
+
+const RULES: [(&str, &str); 17] = [
     ("text", "fill:var(--c-soft)"),
     ("text.ink", "fill:var(--c-ink)"),
     ("text.heading", "fill:var(--c-ink);font-size:14px;font-weight:600"),
@@ -106,4 +139,6 @@ const RULES: [(&str, &str); 15] = [
     (".casing", "fill:none;stroke:var(--c-card);stroke-width:3.5"),
     (".whisker", "fill:none;stroke:var(--c-ink);stroke-width:1.25"),
     (".heat", "fill:var(--c-heat);stroke:var(--c-line)"),
+    (".cold", "fill:var(--c-cold)"),
+    (".card", "fill:var(--c-card)"),
 ];

@@ -181,7 +181,7 @@ fn check_elements(svg: &str) {
 #[test]
 fn labels_of_strangers_stay_labels() {
     for chart in all(HOSTILE, &labels(9), &waves(9)) {
-        for place in [Place::File, Place::Page] {
+        for place in [Place::File, Place::Page, Place::Pixels] {
             let svg = chart.svg(place);
             check_elements(&svg);
             assert!(svg.contains("&lt;script&gt;") && svg.contains("role=\"img\""), "{svg}");
@@ -202,6 +202,18 @@ fn a_file_has_its_namespace_and_heading_and_a_page_asks_nobody() {
             page.contains("<title>Some title</title><desc>") && page.contains("prefers-color-scheme:dark")
         );
         assert!(!page.contains("url(") && !page.contains(" id="));
+    }
+}
+
+/// What turns a chart into pixels knows neither variables nor modes.
+#[test]
+fn pixels_need_no_variables() {
+    for chart in all("Some title", &labels(4), &waves(4)) {
+        let svg = chart.svg(Place::Pixels);
+        assert!(!svg.contains("var(") && !svg.contains("@media") && svg.contains("rect class=\"card\""));
+        assert!(svg.contains(".s0.stroke{fill:none;stroke:#") && svg.contains(".pass.fill{fill:#"));
+        assert!(svg.contains(">Some title</text>"));
+        check_bounds(&svg);
     }
 }
 

@@ -21,7 +21,7 @@ use std::path::Path;
 
 use context::Context;
 pub use context::{ReadError, Variables, World};
-pub use settings::{CustomVendor, Limits, ModelPrice, Network, PROTOCOLS, Settings};
+pub use settings::{CustomVendor, Limits, Mail, MailSecurity, ModelPrice, Network, PROTOCOLS, Settings};
 pub use write::native as to_native;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};

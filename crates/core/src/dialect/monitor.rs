@@ -12,7 +12,7 @@ use super::rubric::{Extra, Named, rubric};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Ask, Criterion, Display, Draft, Rubric, Scale};
 use crate::source::{Node, Shape, Span};
-use crate::suite::{AgentOverride, Budget, Monitor};
+use crate::suite::{AgentOverride, Budget, Expensive, Monitor, TraceFilter};
 
 /// Keys that make a file with `rubric` a monitor.
 pub(super) const MARKS: [&str; 2] = ["agent", "agents"];
@@ -57,14 +57,17 @@ pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {
         );
     }
     let monitor = Monitor {
+        name: fields.name("name"),
         agents,
         judges,
         disagreement_margin: fields.number_in("disagreement_margin", 0.0..=1.0),
         sample_rate: fields.number_in("sample_rate", 0.01..=1.0).unwrap_or(SAMPLE_RATE),
+        expensive: fields.fields("expensive", "expensive").map(expensive),
+        salt: fields.text("salt"),
         good_anchors,
         bad_anchors,
         schedule: fields.get("schedule").and_then(|it| schedule(cx, it)),
-        filter: fields.json_map("filter"),
+        filter: fields.fields("filter", "filter").map(filter).unwrap_or_default(),
         budget: fields.fields("budget", "budget").and_then(budget),
         rubric: match rubric {
             Some(rubric) => rubric,
@@ -133,6 +136,44 @@ fn anchor(cx: &Context<'_>, node: &Node) -> Option<String> {
     }
     fields.finish();
     id
+}
+
+fn expensive(fields: Fields<'_>) -> Expensive {
+    let read = Expensive {
+        above: fields.number_in("above", 0.0..=1e6),
+        sample_rate: fields.number_in("sample_rate", 0.01..=1.0),
+    };
+    fields.finish();
+    read
+}
+
+fn filter(fields: Fields<'_>) -> TraceFilter {
+    let limit = |key| fields.number_in(key, 0.0..=1e9);
+    let read = TraceFilter {
+        status: fields.texts("status"),
+        session: fields.texts("session"),
+        min_cost: limit("min_cost"),
+        max_cost: limit("max_cost"),
+        min_duration: limit("min_duration"),
+        max_duration: limit("max_duration"),
+        min_steps: fields.integer("min_steps", 0..=1_000_000).map(|it| it as u64),
+        metadata: fields.json_map("metadata"),
+    };
+    let ends = [
+        ("min_cost", "max_cost", read.min_cost, read.max_cost),
+        ("min_duration", "max_duration", read.min_duration, read.max_duration),
+    ];
+    for (least, most, from, to) in ends {
+        if from.zip(to).is_some_and(|(from, to)| to < from) {
+            fields.cx.error(
+                Code::Conflict,
+                fields.span(least),
+                format!("no trace has more than `{least}` and less than `{most}`"),
+            );
+        }
+    }
+    fields.finish();
+    read
 }
 
 fn budget(fields: Fields<'_>) -> Option<Budget> {

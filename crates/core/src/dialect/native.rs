@@ -14,8 +14,8 @@ use crate::rubric::GraderKind;
 use crate::rubric::{OnError, Rubric, Value};
 use crate::source::{Entry, FileId, Node, Shape, Span};
 use crate::suite::{
-    Agent, Aggregate, Calls, Case, Data, Escalate, Judge, Jury, Label, Matrix, Row, Server, Suite, Target,
-    TieBreak, Workspace,
+    Agent, Aggregate, Calls, Case, Data, Escalate, Judge, Jury, Label, Matrix, Server, Suite, Target,
+    TieBreak, Unfilled, Workspace, is_name,
 };
 
 /// Keys that only a native suite has at its top.
@@ -639,61 +639,130 @@ fn has_something_to_grade(fields: &Fields<'_>) {
     }
 }
 
-/// Every `{{ row.field }}` of an eval must be a field of every row.
+/// Every `{{ row.field }}` of an eval must be a field of every row, and nothing else stands between braces.
 fn row_fields(cx: &Context<'_>, node: &Node, case: &Case) {
-    let mut asked = Vec::new();
-    templates(node, &mut asked);
-    for question in case.rubric.questions() {
-        asked.extend(row_names(&question.criterion.description).map(|it| (it, node.span)));
+    in_checks(cx, node);
+    let mut written = Vec::new();
+    templates(node, &mut written);
+    // A text of the rubric may stand elsewhere, as may one of a file.
+    let mut elsewhere = Vec::new();
+    for text in case.templates() {
+        names(text, &mut |name| {
+            let span = place_of(node, &name).unwrap_or(node.span);
+            elsewhere.push((name, span));
+        });
     }
+    let is_row = |it: &&(String, Span)| it.0.starts_with("row.");
+    let seen: BTreeSet<&str> = written.iter().map(|it| it.0.as_str()).collect();
+    let elsewhere = elsewhere.iter().filter(|it| !seen.contains(it.0.as_str()));
+    let Some(data) = &case.data else {
+        for (name, span) in written.iter().chain(elsewhere).filter(is_row) {
+            let message = format!("`{name}` needs rows to take it from");
+            let diagnostic = Diagnostic::error(Code::MissingVariable, *span, message);
+            cx.report(diagnostic.help("name a file with `data:`"));
+        }
+        return;
+    };
     let mut said = BTreeSet::new();
-    for (field, span) in asked {
-        let Some(data) = &case.data else {
-            // A text of the rubric may stand in the eval itself, where it has been seen already.
-            if span == node.span && said.contains(&field) {
-                continue;
-            }
-            said.insert(field.clone());
-            cx.report(
-                Diagnostic::error(
-                    Code::MissingVariable,
-                    span,
-                    format!("`row.{field}` needs rows to take it from"),
-                )
-                .help("name a file with `data:`"),
-            );
+    for (name, span) in written.iter().chain(elsewhere) {
+        let template = format!("{{{{ {name} }}}}");
+        let lacking = data.rows.iter().map(|row| crate::suite::fill(&template, row)).enumerate();
+        let Some((at, error)) = lacking.filter_map(|(at, it)| Some((at, it.err()?))).next() else { continue };
+        if !said.insert(name) {
             continue;
-        };
-        let lacks = |row: &Arc<Row>| crate::suite::fill(&format!("{{{{ row.{field} }}}}"), row).is_err();
-        if let Some(at) = data.rows.iter().position(lacks)
-            && said.insert(field.clone())
-        {
-            let known: Vec<&str> = data.rows[at].keys().map(String::as_str).collect();
-            let mut diagnostic = Diagnostic::error(
-                Code::MissingVariable,
-                span,
-                format!("row {} of `{}` has no field `{field}`", at + 1, data.path),
-            )
-            .suggest(&field, known, "its fields");
-            diagnostic.replacement = None;
-            cx.report(diagnostic);
+        }
+        let diagnostic = |message| Diagnostic::error(Code::MissingVariable, *span, message);
+        cx.report(match error {
+            Unfilled::NoRow(field) => {
+                let right = format!("a field of the row is `{{{{ row.{field} }}}}`");
+                diagnostic(format!("`{template}` stands for nothing")).help(right)
+            }
+            Unfilled::Missing { field, .. } => {
+                let known: Vec<&str> = data.rows[at].keys().map(String::as_str).collect();
+                let message = format!("row {} of `{}` has no field `{field}`", at + 1, data.path);
+                let mut diagnostic = diagnostic(message).suggest(&field, known, "its fields");
+                diagnostic.replacement = None;
+                diagnostic
+            }
+        });
+    }
+}
+
+/// A check is made once for all rows, so that what it looks for cannot come from one.
+fn in_checks(cx: &Context<'_>, node: &Node) {
+    node.list().unwrap_or_default().iter().for_each(|it| in_checks(cx, it));
+    for entry in node.map().unwrap_or_default() {
+        if !is_check(entry) {
+            in_checks(cx, &entry.value);
+            continue;
+        }
+        visit(&entry.value, &mut |text, span| {
+            names(text, &mut |name| {
+                if name.starts_with("row.") {
+                    let message =
+                        format!("`{name}` is not filled in here: a check is the same for every row");
+                    cx.report(
+                        Diagnostic::error(Code::Unsupported, span, message)
+                            .help("put it in `expected`, with which checks compare that name no value"),
+                    );
+                }
+            });
+        });
+    }
+}
+
+fn is_check(entry: &Entry) -> bool {
+    matches!(entry.key.as_str(), "check" | "checks")
+}
+
+/// Keys of an eval whose texts rows fill in, all that stands under them included.
+const FILLED: [&str; 10] =
+    ["name", "prompt", "input", "messages", "response", "trace", "diff", "context", "expected", "matrix"];
+
+/// Everything that stands between braces: fields of rows wherever they are, other names where rows fill in.
+fn templates(eval: &Node, found: &mut Vec<(String, Span)>) {
+    for entry in eval.map().unwrap_or_default().iter().filter(|it| !is_check(it)) {
+        let is_filled = FILLED.contains(&entry.key.as_str());
+        visit(&entry.value, &mut |text, span| {
+            names(text, &mut |name| {
+                if is_filled || name.starts_with("row.") {
+                    found.push((name, span));
+                }
+            });
+        });
+    }
+}
+
+/// Each text below a node, those of checks excepted.
+fn visit(node: &Node, each: &mut dyn FnMut(&str, Span)) {
+    match &node.shape {
+        Shape::Scalar(it) => each(&it.text, node.span),
+        Shape::List(items) => items.iter().for_each(|it| visit(it, each)),
+        Shape::Map(entries) => {
+            entries.iter().filter(|it| !is_check(it)).for_each(|it| visit(&it.value, each));
         }
     }
 }
 
-fn templates(node: &Node, asked: &mut Vec<(String, Span)>) {
-    match &node.shape {
-        Shape::Scalar(it) => asked.extend(row_names(&it.text).map(|name| (name, node.span))),
-        Shape::List(items) => items.iter().for_each(|it| templates(it, asked)),
-        Shape::Map(entries) => entries.iter().for_each(|it| templates(&it.value, asked)),
-    }
+/// Where an eval itself has a name between braces.
+fn place_of(eval: &Node, wanted: &str) -> Option<Span> {
+    let mut place = None;
+    visit(eval, &mut |text, span| {
+        names(text, &mut |name| {
+            if name == wanted {
+                place.get_or_insert(span);
+            }
+        });
+    });
+    place
 }
 
-fn row_names(text: &str) -> impl Iterator<Item = String> {
-    let mut names = Vec::new();
+/// Names between braces, as they are written.
+fn names(text: &str, each: &mut dyn FnMut(String)) {
     crate::suite::replace(text, |name| {
-        names.extend(name.strip_prefix("row.").map(str::to_owned));
+        if name.starts_with("row.") || is_name(name) {
+            each(name.to_owned());
+        }
         None
     });
-    names.into_iter()
 }

@@ -6,6 +6,7 @@ use super::context::{Context, SETTINGS_FILE as FILE};
 use super::fields::Fields;
 use super::native::judge_fields;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::money::{Currency, Rates};
 use crate::source::{FileId, Node, Span};
 use crate::suite::{Judge, Target};
 
@@ -24,6 +25,33 @@ pub struct Settings {
     pub limits: Limits,
     /// Patterns of what must not be kept, besides what looks like a key.
     pub redact: Vec<String>,
+    /// What currencies are in dollars, where caps are set in others.
+    pub rates: Rates,
+    /// How a server sends e-mail.
+    pub mail: Option<Mail>,
+}
+
+/// A server that takes e-mail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mail {
+    pub host: String,
+    pub port: Option<u16>,
+    pub security: MailSecurity,
+    pub user: Option<String>,
+    /// The variable that holds the password.
+    pub password: Option<String>,
+    /// As `Jurist <jurist@example.org>`.
+    pub from: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MailSecurity {
+    /// A plain connection that becomes a secret one before anything is said.
+    #[default]
+    StartTls,
+    Tls,
+    /// Within a machine or a network that is trusted.
+    Off,
 }
 
 /// Dollars per million tokens.
@@ -84,6 +112,8 @@ pub(super) fn read(cx: &Context<'_>, node: &Node) -> Settings {
         network: fields.fields("network", "network").map(network).unwrap_or_default(),
         limits: fields.fields("limits", "set of limits").map(limits).unwrap_or_default(),
         redact: patterns(&fields),
+        rates: rates(&fields),
+        mail: fields.fields("mail", "mail server").and_then(mail),
     };
     fields.finish();
     settings
@@ -165,6 +195,44 @@ fn limits(fields: Fields<'_>) -> Limits {
     };
     fields.finish();
     limits
+}
+
+/// Dollars for one of each currency.
+fn rates(fields: &Fields<'_>) -> Rates {
+    let cx = fields.cx;
+    let one = |it: &crate::source::Entry| {
+        let currency = it.key.parse::<Currency>();
+        let currency =
+            currency.map_err(|bad| cx.error(Code::BadValue, it.value.span, bad.to_string())).ok()?;
+        let rate = it
+            .value
+            .scalar()
+            .and_then(crate::source::Scalar::as_number)
+            .filter(|it| (1e-9..=1e6).contains(it));
+        if rate.is_none() {
+            let why = format!("a rate is how many dollars one {currency} is, such as 1.25");
+            cx.error(Code::BadValue, it.value.span, why);
+        }
+        Some((currency, rate?))
+    };
+    Rates::new(fields.map("rates").unwrap_or_default().iter().filter_map(one))
+}
+
+fn mail(fields: Fields<'_>) -> Option<Mail> {
+    let known =
+        [("starttls", MailSecurity::StartTls), ("tls", MailSecurity::Tls), ("none", MailSecurity::Off)];
+    let need = |key: &'static str| {
+        if !fields.has(key) {
+            fields.missing(key);
+        }
+        fields.text(key)
+    };
+    let (host, from) = (need("host"), need("from"));
+    let port = fields.integer("port", 1..=65_535).and_then(|it| u16::try_from(it).ok());
+    let security = fields.word("security", &known).unwrap_or_default();
+    let (user, password) = (fields.text("user"), fields.text("password"));
+    fields.finish();
+    Some(Mail { host: host?, port, security, user, password, from: from? })
 }
 
 /// AgentV's own configuration; only its `refs` mean something here.

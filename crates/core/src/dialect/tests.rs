@@ -215,6 +215,9 @@ fn faults_in_other_files_are_shown_there() {
         (config, 12, "unknown-key"),
         (config, 13, "unknown-key"),
         (config, 14, "bad-value"),
+        (config, 15, "bad-value"),
+        (config, 16, "bad-value"),
+        (config, 16, "missing-key"),
     ];
     check("settings/suite.yaml", &settings);
 }

@@ -7,7 +7,7 @@ use crate::rubric::{OnError, Rubric, canonical};
 use crate::source::Tree;
 use crate::suite::{
     Agent, Aggregate, Annotation, Calls, Case, Judge, Matrix, Monitor, Scheme, SchemeKind, Server, Suite,
-    Target, TieBreak, Trajectory,
+    Target, TieBreak, TraceFilter, Trajectory,
 };
 
 /// The native form of any suite.
@@ -181,17 +181,22 @@ fn monitor(monitor: &Monitor) -> Tree {
     let anchors = Tree::map()
         .maybe("good", some(monitor.good_anchors.clone()))
         .maybe("bad", some(monitor.bad_anchors.clone()));
+    let expensive =
+        monitor.expensive.map(|it| Tree::map().maybe("above", it.above).maybe("sample_rate", it.sample_rate));
+    let tree = Tree::map().maybe("name", monitor.name.as_deref());
     let tree = match monitor.agents.as_slice() {
-        [(only, it)] if it.sample_rate.is_none() => Tree::map().with("agent", only),
-        _ => Tree::map().with("agents", Tree::Map(agents.collect())),
+        [(only, it)] if it.sample_rate.is_none() => tree.with("agent", only),
+        _ => tree.with("agents", Tree::Map(agents.collect())),
     };
     tree.with("rubric", canonical(&monitor.rubric))
         .maybe("judges", some(monitor.judges.clone()))
         .maybe("disagreement_margin", monitor.disagreement_margin)
         .with("sample_rate", monitor.sample_rate)
+        .maybe("expensive", expensive)
+        .maybe("salt", monitor.salt.as_deref())
         .maybe("calibration_anchors", Some(anchors).filter(|it| !it.is_empty()))
         .maybe("schedule", monitor.schedule.as_deref())
-        .maybe("filter", json_map(&monitor.filter))
+        .maybe("filter", Some(trace_filter(&monitor.filter)).filter(|it| !it.is_empty()))
         .maybe(
             "budget",
             monitor
@@ -199,6 +204,18 @@ fn monitor(monitor: &Monitor) -> Tree {
                 .as_ref()
                 .map(|it| Tree::map().with("monthly", it.monthly).with("currency", &it.currency)),
         )
+}
+
+fn trace_filter(filter: &TraceFilter) -> Tree {
+    Tree::map()
+        .maybe("status", some(filter.status.clone()))
+        .maybe("session", some(filter.session.clone()))
+        .maybe("min_cost", filter.min_cost)
+        .maybe("max_cost", filter.max_cost)
+        .maybe("min_duration", filter.min_duration)
+        .maybe("max_duration", filter.max_duration)
+        .maybe("min_steps", filter.min_steps.map(|it| it as f64))
+        .maybe("metadata", json_map(&filter.metadata))
 }
 
 fn annotation(annotation: &Annotation) -> Tree {

@@ -1,9 +1,11 @@
 //! Lines of a grades file: the contract in full, and the shorter forms that people and other tools write.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value as Json};
 
-use super::{Evidence, FORMAT, Grade, Grader, GraderKind, Outcome, Reason, Spend, Time, Value};
+use super::steps::marks_steps;
+use super::{Evidence, FORMAT, Grade, Grader, GraderKind, Outcome, Reason, Spend, Time, Value, Version};
 
 /// What one line says.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,10 +55,25 @@ struct Short {
     evidence: Vec<Evidence>,
     #[serde(default)]
     time: Option<Time>,
+    #[serde(default)]
+    rubric: Option<Version>,
+    /// How it was sampled is read by [`Sampled`](super::Sampled).
+    #[serde(default, rename = "stratum")]
+    _stratum: IgnoredAny,
+    #[serde(default, rename = "probability")]
+    _probability: IgnoredAny,
 }
+
+/// Further columns of a table, and `metadata` of a line: anything to look at grades by.
+pub type Fields = Map<String, Json>;
 
 impl Line {
     pub fn parse(text: &str) -> Result<Self, BadLine> {
+        Self::with_fields(text).map(|it| it.0)
+    }
+
+    /// A line with what its `metadata` says.
+    pub fn with_fields(text: &str) -> Result<(Self, Fields), BadLine> {
         let text = text.trim_start_matches('\u{feff}');
         if matches!(text.trim(), "{" | "[") {
             return Err(BadLine::NotOneLine);
@@ -66,9 +83,22 @@ impl Line {
             let reason = reason.split(" at line").next().unwrap_or_default();
             BadLine::NotJson(format!("{reason} at column {}", error.column()))
         })?;
-        let Json::Object(map) = value else { return Err(BadLine::NotAnObject) };
+        let Json::Object(mut map) = value else { return Err(BadLine::NotAnObject) };
+        let fields = match map.remove("metadata") {
+            None | Some(Json::Null) => Fields::new(),
+            Some(Json::Object(fields)) => fields,
+            Some(_) => return Err(BadLine::Shape("`metadata` must map names to values".to_owned())),
+        };
+        Ok((Self::of_map(map)?, fields))
+    }
+
+    fn of_map(map: Map<String, Json>) -> Result<Self, BadLine> {
         if map.get("rubric").is_some_and(|it| it.get("criteria_ratings").is_some()) {
             return annotation(&map);
+        }
+        // Marks on steps are read by [`step_grades`](super::step_grades); no rubric scores them.
+        if marks_steps(&map) {
+            return Ok(Self::Grades(Vec::new()));
         }
         let id = map.get("candidate").filter(|it| !it.is_null()).ok_or(BadLine::Missing("candidate"))?;
         if !map.contains_key("criterion") {
@@ -78,8 +108,9 @@ impl Line {
         if let Some(format) = map.get("format").and_then(Json::as_u64).filter(|it| u64::from(FORMAT) < *it) {
             return Err(BadLine::Newer(u32::try_from(format).unwrap_or(u32::MAX)));
         }
-        let is_short =
-            !map.contains_key("format") && !map.contains_key("rubric") && !map.contains_key("spend");
+        let is_short = !map.contains_key("format")
+            && !map.contains_key("spend")
+            && (!map.contains_key("rubric") || map.contains_key("value"));
         let outcome_is_object = map.get("outcome").is_none_or(Json::is_object);
         let shape = |error: serde_json::Error| match outcome_is_object {
             true => BadLine::Shape(error.to_string()),
@@ -96,39 +127,50 @@ impl Line {
     }
 }
 
+/// Columns of a table that say something about a row and are nobody's answer.
+const ABOUT: [&str; 8] =
+    ["time", "timestamp", "rubric", "version", "reason", "comment", "stratum", "probability"];
+pub(super) const CANDIDATE: [&str; 4] = ["candidate", "item", "id", "case"];
+
 /// Grades as a table: a row for each with `candidate`, `criterion`, `grader` and `value`, or a row for each
-/// candidate with a column for each grader. Cells may be empty.
-pub fn table(text: &str, delimiter: u8) -> Result<Vec<Grade>, BadLine> {
+/// candidate with a column for each grader. Cells may be empty; `time`, `rubric` and `reason` may stand beside. Further
+/// columns of the first kind are fields.
+pub fn table(text: &str, delimiter: u8) -> Result<Vec<(Grade, Fields)>, BadLine> {
     let bad = |error: csv::Error| BadLine::Shape(format!("not a table: {error}"));
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
-    let header: Vec<String> =
-        reader.headers().map_err(bad)?.iter().map(|it| it.trim().to_lowercase()).collect();
+    let header = header(&mut reader)?;
+    let names: Vec<String> = reader.headers().map_err(bad)?.iter().map(|it| it.trim().to_owned()).collect();
     let column = |names: &[&str]| header.iter().position(|it| names.contains(&it.as_str()));
-    let item = column(&["candidate", "item", "id", "case"]).unwrap_or(0);
+    let item = column(&CANDIDATE).unwrap_or(0);
     let value = column(&["value", "score", "rating", "label"]);
     let criterion = column(&["criterion", "dimension", "question"]);
     let grader = column(&["grader", "rater", "annotator", "user"]);
+    let (time, rubric, reason) = (column(&ABOUT[..2]), column(&ABOUT[2..4]), column(&ABOUT[4..6]));
+    let known = [Some(item), value, criterion, grader, time, rubric, reason];
     let mut grades = Vec::new();
     for row in reader.records() {
         let row = row.map_err(bad)?;
         let cell = |at: usize| row.get(at).map(str::trim).filter(|it| !it.is_empty());
         let candidate = cell(item).ok_or(BadLine::Missing("candidate"))?;
-        let one = |criterion: &str, grader: &str, value: &str| {
-            let value = match (value.parse::<f64>(), value.to_lowercase().as_str()) {
-                (Ok(number), _) if number.is_finite() => Value::Number(number),
-                (_, "true") => Value::Bool(true),
-                (_, "false") => Value::Bool(false),
-                _ => Value::Text(value.to_owned()),
-            };
+        let time = time.and_then(cell).map(moment).transpose()?;
+        let version = rubric.and_then(cell).map(|it| serde_json::from_value(it.into()));
+        let version = version.transpose().map_err(|error| BadLine::Shape(error.to_string()))?;
+        // In a row for each candidate nobody knows whose reason it is.
+        let why = reason.filter(|_| value.is_some()).and_then(cell).unwrap_or_default();
+        let one = |criterion: &str, grader: &str, text: &str| {
+            let (value, outcome) = answer(text)?;
             short(Short {
                 candidate: candidate.into(),
                 criterion: criterion.to_owned(),
-                value: Some(value),
-                outcome: None,
+                value,
+                outcome,
                 grader: Some(grader.into()),
-                reason: Reason::default(),
+                reason: Reason::new(why),
                 evidence: Vec::new(),
-                time: None,
+                time,
+                rubric: version.clone(),
+                _stratum: IgnoredAny,
+                _probability: IgnoredAny,
             })
         };
         let own = |at: Option<usize>, default: &'static str| at.and_then(cell).unwrap_or(default).to_owned();
@@ -140,17 +182,47 @@ pub fn table(text: &str, delimiter: u8) -> Result<Vec<Grade>, BadLine> {
             None => header
                 .iter()
                 .enumerate()
-                .filter(|it| it.0 != item)
+                .filter(|(at, name)| *at != item && !ABOUT.contains(&name.as_str()))
                 .filter_map(|(at, grader)| Some(one("rating", grader, cell(at)?)))
                 .collect::<Result<_, _>>()?,
         };
+        let further = names.iter().enumerate().filter(|it| value.is_some() && !known.contains(&Some(it.0)));
+        let further = further.filter_map(|(at, name)| Some((name.clone(), cell(at)?.into())));
+        let fields: Fields = further.collect();
         for line in lines {
             if let Line::Grades(more) = line {
-                grades.extend(more);
+                grades.extend(more.into_iter().map(|it| (it, fields.clone())));
             }
         }
     }
     Ok(grades)
+}
+
+/// The names of the columns.
+pub(super) fn header(reader: &mut csv::Reader<&[u8]>) -> Result<Vec<String>, BadLine> {
+    let names = reader.headers().map_err(|error| BadLine::Shape(format!("not a table: {error}")))?;
+    Ok(names.iter().map(|it| it.trim_start_matches('\u{feff}').trim().to_lowercase()).collect())
+}
+
+/// A cell of a table. What other programs write where there is no number is no label.
+fn answer(text: &str) -> Result<(Option<Value>, Option<Outcome>), BadLine> {
+    let value = match (text.parse::<f64>(), text.to_lowercase().as_str()) {
+        (Ok(number), _) if number.is_finite() => Value::Number(number),
+        (_, "nan" | "na" | "n/a" | "null") => {
+            return Ok((None, Some(Outcome::Abstained { why: format!("the table says {text}") })));
+        }
+        (Ok(_), _) => return Err(BadLine::Shape(format!("`{text}` is not a finite number"))),
+        (_, "true") => Value::Bool(true),
+        (_, "false") => Value::Bool(false),
+        _ => Value::Text(text.to_owned()),
+    };
+    Ok((Some(value), None))
+}
+
+/// A time, or the beginning of a day.
+fn moment(text: &str) -> Result<Time, BadLine> {
+    let day = || Time::parse(&format!("{text}T00:00:00Z")).ok();
+    Time::parse(text).or_else(|error| day().ok_or(BadLine::Shape(error.to_string())))
 }
 
 fn short(short: Short) -> Result<Line, BadLine> {
@@ -175,7 +247,7 @@ fn short(short: Short) -> Result<Line, BadLine> {
     Ok(Line::Grades(vec![Grade {
         format: FORMAT,
         candidate: id_text(&short.candidate),
-        rubric: None,
+        rubric: short.rubric,
         criterion: short.criterion,
         grader,
         outcome,
@@ -189,7 +261,7 @@ fn short(short: Short) -> Result<Line, BadLine> {
 }
 
 /// Whoever wrote a grade that names nobody.
-fn given() -> Grader {
+pub(super) fn given() -> Grader {
     Grader { kind: GraderKind::Human, name: "given".to_owned(), configuration: None }
 }
 
@@ -234,7 +306,7 @@ fn annotation(map: &Map<String, Json>) -> Result<Line, BadLine> {
     ratings.iter().map(grade).collect::<Result<_, _>>().map(Line::Grades)
 }
 
-fn id_text(id: &Json) -> String {
+pub(super) fn id_text(id: &Json) -> String {
     id.as_str().map_or_else(|| id.to_string(), str::to_owned)
 }
 
@@ -262,6 +334,20 @@ mod tests {
     }
 
     #[test]
+    fn what_else_is_known_of_a_grade_stays_beside_it() {
+        let line = r#"{"candidate": "a", "criterion": "b", "value": 1, "metadata": {"language": "fr"}}"#;
+        let (line, fields) = Line::with_fields(line).unwrap();
+        assert!(matches!(line, Line::Grades(it) if it.len() == 1));
+        assert_eq!(Json::Object(fields), serde_json::json!({ "language": "fr" }));
+        let read = table("candidate,grader,value,Language,level\n1,ann,2,fr,\n", b',').unwrap();
+        assert_eq!(Json::Object(read[0].1.clone()), serde_json::json!({ "Language": "fr" }));
+        let reasoned = table("candidate,grader,value,reason\n1,ann,2,too long\n", b',').unwrap();
+        assert_eq!((reasoned[0].0.reason.as_str(), reasoned[0].1.len()), ("too long", 0));
+        let wide = table("item,ann,bob\n1,2,3\n", b',').unwrap();
+        assert!(wide.len() == 2 && wide.iter().all(|it| it.1.is_empty()));
+    }
+
+    #[test]
     fn bad_lines_say_what_would_have_been_right() {
         let check = |text: &str, expected: &str| {
             let error = Line::parse(text).unwrap_err().to_string();
@@ -272,6 +358,7 @@ mod tests {
         check(r#"{"candidate": "a", "criterion": "b", "value": 1, "grader": 7}"#, "`grader` must be a name");
         check("[1]", "must be a JSON object");
         check(r#"{"candidate": "a"}"#, "`criterion` is missing");
+        check(r#"{"candidate": "a", "criterion": "b", "value": 1, "metadata": 3}"#, "`metadata` must map");
         check(r#"{"candidate": "a", "criterion": "b"}"#, "`value` is missing");
         check(r#"{"candidate": "a", "criterion": "b", "value": 1, "wieght": 2}"#, "unknown field `wieght`");
         check(r#"{"format": 9, "candidate": "a", "criterion": "b"}"#, "reads up to 1");

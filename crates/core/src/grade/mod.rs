@@ -3,12 +3,16 @@
 //! The same JSON in files, in the store, over HTTP and in TypeScript.
 
 mod lines;
+mod sampled;
+mod steps;
 mod verdict;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use lines::{BadLine, Line, table};
+pub use lines::{BadLine, Fields, Line, table};
+pub use sampled::{Sampled, populations};
+pub use steps::step_grades;
 pub use verdict::{Counts, FailedGate, Gate, Status, Step, Verdict};
 
 pub use crate::quantity::{Time, Usd};

@@ -45,6 +45,20 @@ impl Material {
             .unwrap_or_default()
     }
 
+    /// The same for materials in which a judge sees the same.
+    pub fn fingerprint(&self) -> String {
+        let trace = self.told_trace().unwrap_or_default();
+        let own = [&self.reference, &self.response, &self.diff].into_iter().flatten().map(String::as_str);
+        let context = self.context.iter().chain(&self.requirements).map(String::as_str);
+        let mut hasher = blake3::Hasher::new();
+        for text in [self.task.as_str(), trace.as_str()].into_iter().chain(own).chain(context) {
+            hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+        }
+        // That one is missing and that it is empty are two things.
+        let present = [&self.reference, &self.response, &self.diff].map(|it| u8::from(it.is_some()));
+        hasher.update(&present).finalize().to_hex().to_string()
+    }
+
     /// What a reply must not be made of.
     pub(super) fn planted(&self, others: &[&str]) -> Planted {
         let own = [Some(&self.task), self.reference.as_ref()].into_iter().flatten().map(String::as_str);

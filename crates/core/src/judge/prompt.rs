@@ -175,13 +175,23 @@ impl<'a> Prompter<'a> {
     pub fn criteria(&self, rubric: &Rubric, criteria: &[&Criterion]) -> Result<Asked, BadTemplate> {
         let criteria = self.shuffled(criteria.to_vec(), |it| it.id.clone());
         let form = Form::Answers(criteria.iter().map(|it| (it.id.clone(), self.item(rubric, it))).collect());
+        // Examples that show what all criteria mean are shown once.
+        let shared = criteria.first().filter(|first| {
+            1 < criteria.len()
+                && !first.anchors.is_empty()
+                && criteria.iter().all(|it| it.anchors == first.anchors && it.ask == first.ask)
+        });
+        let examples = shared.map(|it| anchors(it, &self.scale(it), rubric.mid_anchor)).unwrap_or_default();
         let texts = criteria.iter().map(|it| {
-            let text = self.text(rubric, it, None)?;
+            let alone = shared.map(|_| Criterion { anchors: Vec::new(), ..(*it).clone() });
+            let text = self.text(rubric, alone.as_ref().unwrap_or(it), None)?;
             Ok(json!({ "id": it.id, "text": text.trim() }))
         });
         let texts: Vec<Json> = texts.collect::<Result<_, BadTemplate>>()?;
         let about = self.filled(rubric.description.as_deref().unwrap_or_default())?;
-        let context = json!({ "about": about, "criteria": texts, "instruction": form.instruction() });
+        let context = json!({
+            "about": about, "criteria": texts, "anchors": examples, "instruction": form.instruction(),
+        });
         let text = render("criteria", &context);
         self.asked(rubric, "criteria", &text, form)
     }

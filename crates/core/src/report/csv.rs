@@ -1,6 +1,6 @@
 //! A row per grade, for spreadsheets.
 
-use super::said::quote;
+use super::said::{quote, seconds};
 use super::{status_word, word};
 use crate::grade::{Grade, Outcome, Usd};
 use crate::run::{CaseResult, Run};
@@ -22,23 +22,25 @@ pub(super) fn render(run: &Run) -> String {
         "evidence",
         "cost",
         "rubric",
+        "run",
+        "run_seconds",
     ];
     let mut write =
         |row: &[String]| writer.write_record(row.iter().map(|it| plain(it))).expect("memory is writable");
     write(&head.map(str::to_owned));
-    for result in &run.results {
+    for result in run.results.iter() {
         for grade in &result.grades {
-            write(&row(run, result, Some(grade)));
+            write(&row(run, &result, Some(grade)));
         }
         // A case that nobody graded is still one.
         if result.grades.is_empty() {
-            write(&row(run, result, None));
+            write(&row(run, &result, None));
         }
     }
     String::from_utf8(writer.into_inner().expect("memory is writable")).expect("only text was written")
 }
 
-fn row(run: &Run, result: &CaseResult, grade: Option<&Grade>) -> [String; 14] {
+fn row(run: &Run, result: &CaseResult, grade: Option<&Grade>) -> [String; 16] {
     let (outcome, value) = match grade.map(|it| &it.outcome) {
         None => (String::new(), String::new()),
         Some(Outcome::Scored { value, .. }) => ("scored".to_owned(), value.to_string()),
@@ -66,11 +68,13 @@ fn row(run: &Run, result: &CaseResult, grade: Option<&Grade>) -> [String; 14] {
         quotes.join(" | "),
         cost.map(dollars).unwrap_or_default(),
         result.rubric.as_str().to_owned(),
+        run.id.to_string(),
+        number(seconds(run)),
     ]
 }
 
 /// A cell that no spreadsheet takes for a formula.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let is_number = text.parse::<f64>().is_ok();
     if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']) && !is_number {
         format!("'{text}")

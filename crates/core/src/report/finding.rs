@@ -50,13 +50,11 @@ impl Finding<'_> {
     }
 }
 
-/// All of a run, case by case; a failed case has at least one.
-pub(super) fn all(run: &Run) -> Vec<Finding<'_>> {
-    let failed = run.results.iter().filter(|it| it.verdict.status == Status::Fail);
-    failed.flat_map(|it| of(run, it)).collect()
-}
-
-fn of<'a>(run: &'a Run, result: &'a CaseResult) -> Vec<Finding<'a>> {
+/// Those of a case; one that failed has at least one, any other has none.
+pub(super) fn of<'a>(run: &'a Run, result: &'a CaseResult) -> Vec<Finding<'a>> {
+    if result.verdict.status != Status::Fail {
+        return Vec::new();
+    }
     let mut rules: Vec<&str> = Vec::new();
     let gated = result.verdict.failed_gates.iter().map(|it| it.criterion.as_deref().unwrap_or(VERDICT));
     for rule in gated.chain(result.grades.iter().map(|it| it.criterion.as_str())) {

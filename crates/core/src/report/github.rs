@@ -11,7 +11,7 @@ const PAGE: usize = 1024 * 1024 - 200;
 
 /// Commands to the runner, a line each. Failed cases are errors, broken graders warnings, what waits a notice.
 pub(super) fn render(run: &Run) -> String {
-    let mut out: String = run.results.iter().filter_map(|it| annotation(run, it)).collect();
+    let mut out: String = run.results.iter().filter_map(|it| annotation(run, &it)).collect();
     let tally = Tally::of(run);
     let cost = run.spend.cost.map(|it| format!(" Cost {it}.")).unwrap_or_default();
     let took = seconds(run).map(|it| format!(" Took {it:.1} s.")).unwrap_or_default();

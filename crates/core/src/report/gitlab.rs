@@ -5,17 +5,20 @@
 use serde_json::{Value as Json, json};
 
 use super::finding::{self, Finding, Severity};
-use super::said::figure_lines;
-use crate::run::Run;
+use super::said::{figure_lines, seconds};
+use crate::run::{CaseResult, Run};
 
 pub(super) fn render(run: &Run) -> String {
-    let issues: Vec<Json> = finding::all(run).iter().map(|it| issue(run, it)).collect();
+    let of =
+        |result: CaseResult| finding::of(run, &result).iter().map(|it| issue(run, it)).collect::<Vec<_>>();
+    let issues: Vec<Json> = run.results.iter().flat_map(of).collect();
     serde_json::to_string_pretty(&issues).expect("an issue is plain data") + "\n"
 }
 
 fn issue(run: &Run, finding: &Finding<'_>) -> Json {
     let path = finding::file(run).or_else(|| run.suite.clone()).unwrap_or_else(|| "jurist".to_owned());
-    let facts: Vec<String> = figure_lines(run, finding.result).chain(finding.quotes()).collect();
+    let took = seconds(run).map(|it| format!("run took {it:.1} s"));
+    let facts: Vec<String> = figure_lines(run, finding.result).chain(finding.quotes()).chain(took).collect();
     json!({
         "type": "issue",
         "description": format!("{} [{}]", finding.message, facts.join("; ")),

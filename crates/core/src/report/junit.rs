@@ -26,9 +26,9 @@ pub(super) fn render(run: &Run) -> String {
         tally.deferred, run.started
     );
     properties(&mut out, run);
-    for result in &run.results {
+    for result in run.results.iter() {
         let _ = writeln!(out, "    <testcase name=\"{}\" classname=\"{name}\">", escaped(&result.case));
-        let why = reasons(run, result);
+        let why = reasons(run, &result);
         let first = escaped(why.first().map_or("", String::as_str));
         let all = escaped(&why.join("\n"));
         let _ = match result.verdict.status {
@@ -37,7 +37,7 @@ pub(super) fn render(run: &Run) -> String {
             Status::Error => writeln!(out, "      <error type=\"error\" message=\"{first}\">{all}</error>"),
             Status::Deferred => writeln!(out, "      <skipped type=\"deferred\" message=\"{first}\"/>"),
         };
-        let _ = writeln!(out, "      <system-out>{}</system-out>", output(run, result));
+        let _ = writeln!(out, "      <system-out>{}</system-out>", output(run, &result));
         let _ = writeln!(out, "    </testcase>");
     }
     out + "  </testsuite>\n</testsuites>\n"

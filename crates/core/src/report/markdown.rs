@@ -35,15 +35,13 @@ pub(super) fn render(run: &Run) -> String {
         let _ = writeln!(out, "Took {seconds:.1} s.");
     }
     table(&mut out, run);
-    let (passed, rest): (Vec<_>, Vec<_>) =
-        run.results.iter().partition(|it| it.verdict.status == Status::Pass);
-    for result in rest {
-        case(&mut out, result);
+    for result in run.results.iter().filter(|it| it.verdict.status != Status::Pass) {
+        case(&mut out, &result);
     }
-    if !passed.is_empty() {
-        let _ = writeln!(out, "\n<details>\n<summary>{} passed</summary>", passed.len());
-        for result in passed {
-            case(&mut out, result);
+    if 0 < tally.passed {
+        let _ = writeln!(out, "\n<details>\n<summary>{} passed</summary>", tally.passed);
+        for result in run.results.iter().filter(|it| it.verdict.status == Status::Pass) {
+            case(&mut out, &result);
         }
         let _ = writeln!(out, "\n</details>");
     }
@@ -56,7 +54,7 @@ fn table(out: &mut String, run: &Run) {
         "\n| case | status | score | pass mark | judges | cost | rubric |\n\
          | --- | --- | ---: | ---: | --- | ---: | --- |"
     );
-    for result in &run.results {
+    for result in run.results.iter() {
         let number = |it: Option<f64>| it.map_or_else(|| "–".to_owned(), |it| format!("{it:.2}"));
         let _ = writeln!(
             out,
@@ -65,7 +63,7 @@ fn table(out: &mut String, run: &Run) {
             status_word(result.verdict.status),
             number(result.verdict.score),
             number(run.pass_mark(&result.rubric)),
-            cell(&judges(result)),
+            cell(&judges(&result)),
             result.spend.cost.map_or_else(|| "–".to_owned(), |it| it.to_string()),
             result.rubric.short()
         );

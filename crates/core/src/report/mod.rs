@@ -10,12 +10,15 @@ mod html;
 mod junit;
 mod markdown;
 mod otel;
+mod rows;
 mod said;
 mod sarif;
 mod shown;
 mod tap;
 
 pub use github::summary as github_summary;
+pub use otel::{Judged, otel_of_trace};
+pub use rows::{COLUMNS, Cell, Column, Kind, Row, csv_head, csv_rows, rows};
 pub use shown::{Rubrics, rubrics, shown_score};
 
 use crate::grade::{Outcome, Status};
@@ -64,7 +67,7 @@ impl Format {
 pub fn render(format: Format, run: &Run) -> String {
     match format {
         Format::Json => serde_json::to_string_pretty(run).expect("a run is plain data") + "\n",
-        Format::Ndjson => run.results.iter().map(|it| line(run, it)).collect(),
+        Format::Ndjson => run.results.iter().map(|it| line(run, &it)).collect(),
         Format::Junit => junit::render(run),
         Format::Markdown => markdown::render(run),
         Format::Tap => tap::render(run),
@@ -100,13 +103,16 @@ pub struct Tally {
 
 impl Tally {
     pub fn of(run: &Run) -> Self {
-        let count = |status| run.results.iter().filter(|it| it.verdict.status == status).count();
-        Self {
-            passed: count(Status::Pass),
-            failed: count(Status::Fail),
-            errors: count(Status::Error),
-            deferred: count(Status::Deferred),
+        let mut tally = Self::default();
+        for result in run.results.iter() {
+            *match result.verdict.status {
+                Status::Pass => &mut tally.passed,
+                Status::Fail => &mut tally.failed,
+                Status::Error => &mut tally.errors,
+                Status::Deferred => &mut tally.deferred,
+            } += 1;
         }
+        tally
     }
 
     /// The share that passes of all that were decided, with where it may really lie (Wilson, 95 %).

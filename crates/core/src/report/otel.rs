@@ -5,12 +5,57 @@
 use serde_json::{Value as Json, json};
 
 use super::finding::hex;
+use super::said::seconds;
 use super::{gates, status_word};
 use crate::grade::{Grade, Outcome, Status, Time, Value};
 use crate::run::{CaseResult, Run};
 
 pub(super) fn render(run: &Run) -> String {
-    let records: Vec<Json> = run.results.iter().flat_map(|it| records(run, it)).collect();
+    logs(&run.results.iter().flat_map(|it| of_run(run, &it)).collect::<Vec<_>>())
+}
+
+/// A trace that was judged as it came in, and what came of it.
+#[derive(Debug)]
+pub struct Judged<'a> {
+    pub result: &'a CaseResult,
+    pub trace: &'a str,
+    /// Its root, where it came as spans.
+    pub span: Option<&'a str>,
+    pub agent: Option<&'a str>,
+    pub monitor: &'a str,
+    pub rubric_version: &'a str,
+    pub pass_mark: Option<f64>,
+    /// With which it was looked at.
+    pub probability: f64,
+    pub time: Time,
+}
+
+/// The events of one.
+pub fn otel_of_trace(judged: &Judged<'_>) -> String {
+    let Judged { result, trace, rubric_version, .. } = judged;
+    let about = About {
+        uid: vec![trace, judged.monitor, rubric_version],
+        shared: vec![
+            ("jurist.monitor", Some(text(judged.monitor))),
+            ("jurist.probability", Some(number(judged.probability))),
+            ("gen_ai.agent.name", judged.agent.map(text)),
+            ("jurist.candidate", Some(text(trace))),
+            ("jurist.status", Some(text(status_word(result.verdict.status)))),
+            ("jurist.pass_mark", judged.pass_mark.map(number)),
+            ("jurist.rubric.version", Some(text(rubric_version))),
+        ],
+        observed: judged.time,
+        trace: of_otel(trace, 32),
+        span: judged.span.and_then(|it| of_otel(it, 16)),
+    };
+    let grades = result.grades.iter().enumerate().map(|(at, grade)| {
+        about.record(grade.time.unwrap_or(judged.time), &format!("grade {at}"), of_grade(grade))
+    });
+    let verdict = about.record(judged.time, "verdict", of_verdict(result));
+    logs(&grades.chain([verdict]).collect::<Vec<_>>())
+}
+
+fn logs(records: &[Json]) -> String {
     let resource = attributes([("service.name", text("jurist"))]);
     let scope = json!({ "name": "jurist", "version": env!("CARGO_PKG_VERSION") });
     let logs = json!({ "resourceLogs": [{
@@ -20,7 +65,24 @@ pub(super) fn render(run: &Run) -> String {
     logs.to_string() + "\n"
 }
 
-fn records(run: &Run, result: &CaseResult) -> Vec<Json> {
+fn of_run(run: &Run, result: &CaseResult) -> Vec<Json> {
+    let id = run.id.to_string();
+    let about = About {
+        uid: vec![&id, &result.case],
+        shared: vec![
+            ("jurist.run.id", Some(text(&id))),
+            ("jurist.run.seconds", seconds(run).map(number)),
+            ("jurist.suite", run.suite.as_deref().map(text)),
+            ("jurist.case", Some(text(&result.case))),
+            ("jurist.candidate", Some(text(&result.candidate))),
+            ("jurist.status", Some(text(status_word(result.verdict.status)))),
+            ("jurist.pass_mark", run.pass_mark(&result.rubric).map(number)),
+            ("jurist.rubric.version", Some(text(result.rubric.as_str()))),
+        ],
+        observed: run.ended.unwrap_or(run.started),
+        trace: result.material.trace.as_ref().and_then(|it| of_otel(it.id.as_deref()?, 32)),
+        span: None,
+    };
     let grades = result.grades.iter().enumerate().map(|(at, grade)| {
         let time = grade.time.or(run.ended).unwrap_or(run.started);
         let mut found = of_grade(grade);
@@ -28,9 +90,9 @@ fn records(run: &Run, result: &CaseResult) -> Vec<Json> {
             "jurist.weight",
             weight(run, result, &grade.criterion).map(|it| json!({ "doubleValue": it })),
         ));
-        record(run, result, time, &format!("grade {at}"), found)
+        about.record(time, &format!("grade {at}"), found)
     });
-    let verdict = record(run, result, run.ended.unwrap_or(run.started), "verdict", of_verdict(result));
+    let verdict = about.record(about.observed, "verdict", of_verdict(result));
     grades.chain([verdict]).collect()
 }
 
@@ -94,39 +156,45 @@ fn of_verdict(result: &CaseResult) -> Found {
     ]
 }
 
-fn record(run: &Run, result: &CaseResult, time: Time, what: &str, found: Found) -> Json {
-    let id = run.id.to_string();
-    let shared = [
-        // Sent twice, it is still one record.
-        ("log.record.uid", Some(text(&hex(&[&id, &result.case, what])))),
-        ("jurist.run.id", Some(text(&id))),
-        ("jurist.suite", run.suite.as_deref().map(text)),
-        ("jurist.case", Some(text(&result.case))),
-        ("jurist.candidate", Some(text(&result.candidate))),
-        ("jurist.status", Some(text(status_word(result.verdict.status)))),
-        ("jurist.pass_mark", run.pass_mark(&result.rubric).map(number)),
-        ("jurist.rubric.version", Some(text(result.rubric.as_str()))),
-    ];
-    let found = found.into_iter().chain(shared).filter_map(|(key, value)| Some((key, value?)));
-    let mut record = json!({
-        "timeUnixNano": nanos(time),
-        "observedTimeUnixNano": nanos(run.ended.unwrap_or(run.started)),
-        "severityNumber": 9,
-        "severityText": "INFO",
-        "eventName": "gen_ai.evaluation.result",
-        "attributes": attributes(found),
-    });
-    if let Some(id) = trace_id(result) {
-        record["traceId"] = json!(id);
-    }
-    record
+/// What all records of one result share.
+struct About<'a> {
+    /// What makes it the same one.
+    uid: Vec<&'a str>,
+    shared: Found,
+    observed: Time,
+    trace: Option<String>,
+    span: Option<String>,
 }
 
-/// The trace that was graded, where its id is one of OpenTelemetry's. None is made up: it would lead nowhere.
-fn trace_id(result: &CaseResult) -> Option<String> {
-    let id = result.material.trace.as_ref()?.id.as_deref()?;
-    let is_one =
-        id.len() == 32 && id.bytes().all(|it| it.is_ascii_hexdigit()) && id.bytes().any(|it| it != b'0');
+impl About<'_> {
+    fn record(&self, time: Time, what: &str, found: Found) -> Json {
+        let uid: Vec<&str> = self.uid.iter().copied().chain([what]).collect();
+        // Sent twice, it is still one record.
+        let uid = ("log.record.uid", Some(text(&hex(&uid))));
+        let found = found.into_iter().chain([uid]).chain(self.shared.iter().cloned());
+        let found = found.filter_map(|(key, value)| Some((key, value?)));
+        let mut record = json!({
+            "timeUnixNano": nanos(time),
+            "observedTimeUnixNano": nanos(self.observed),
+            "severityNumber": 9,
+            "severityText": "INFO",
+            "eventName": "gen_ai.evaluation.result",
+            "attributes": attributes(found),
+        });
+        for (name, id) in [("traceId", &self.trace), ("spanId", &self.span)] {
+            if let Some(id) = id {
+                record[name] = json!(id);
+            }
+        }
+        record
+    }
+}
+
+/// An id, where it is one of OpenTelemetry's. None is made up: it would lead nowhere.
+fn of_otel(id: &str, n_digits: usize) -> Option<String> {
+    let is_one = id.len() == n_digits
+        && id.bytes().all(|it| it.is_ascii_hexdigit())
+        && id.bytes().any(|it| it != b'0');
     is_one.then(|| id.to_ascii_lowercase())
 }
 

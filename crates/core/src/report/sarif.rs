@@ -11,9 +11,11 @@ use crate::grade::{Grade, Outcome, Status};
 use crate::run::{CaseResult, Run};
 
 pub(super) fn render(run: &Run) -> String {
-    let findings = finding::all(run);
     let mut rules = Rules::of(run);
-    let results: Vec<Json> = findings.iter().map(|it| result(run, it, &mut rules)).collect();
+    let mut results: Vec<Json> = Vec::new();
+    for case in run.results.iter() {
+        results.extend(finding::of(run, &case).iter().map(|it| result(run, it, &mut rules)));
+    }
     let suite = run.suite.as_deref().unwrap_or("suite");
     let tally = Tally::of(run);
     let log = json!({
@@ -137,7 +139,7 @@ fn invocation(run: &Run) -> Json {
         "executionSuccessful": Tally::of(run).errors == 0,
         "startTimeUtc": run.started,
         "toolExecutionNotifications":
-            run.results.iter().flat_map(|it| notifications(run, it)).collect::<Vec<_>>(),
+            run.results.iter().flat_map(|it| notifications(run, &it)).collect::<Vec<_>>(),
     });
     if let Some(ended) = run.ended {
         invocation["endTimeUtc"] = json!(ended);

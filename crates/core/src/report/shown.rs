@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value as Json, json};
 
 use crate::dialect::{self, Dialect, ReadError, Variables, World};
-use crate::grade::{Status, Version};
+use crate::grade::{Grade, Outcome, Status, Value, Version};
 use crate::rubric::{Ask, Criterion, Display, Rubric, Scale};
 use crate::run::{CaseResult, Run};
 
@@ -41,9 +41,22 @@ pub fn shown_score(result: &CaseResult, rubric: Option<&Rubric>) -> Option<Strin
         // Yes or no is what the status says already.
         _ => {
             let (native, (_, top)) = (verdict.native?, bounds(rubric?.questions().next()?.criterion)?);
-            Some(format!("{native:.1}/{top}"))
+            (!is_calibrated(result, rubric?)).then(|| format!("{native:.1}/{top}"))
         }
     }
+}
+
+/// Whether a judge's numbers were mapped onto what people mean by them; then they are not what counts.
+fn is_calibrated(result: &CaseResult, rubric: &Rubric) -> bool {
+    let is_mapped = |grade: &Grade| {
+        let Outcome::Scored { value: Value::Number(number), unit: Some(unit) } = grade.outcome else {
+            return false;
+        };
+        let question = rubric.questions().find(|it| it.id() == grade.criterion);
+        let bounds = question.and_then(|it| bounds(it.criterion));
+        bounds.is_some_and(|(low, top)| 1e-6 < ((number - low) / (top - low) - unit).abs())
+    };
+    result.grades.iter().any(is_mapped)
 }
 
 pub(super) fn bounds(criterion: &Criterion) -> Option<(f64, f64)> {

@@ -22,7 +22,7 @@ pub(super) fn render(run: &Run) -> String {
         };
         let name = name(&result.case);
         let _ = writeln!(out, "{word} {} - {name}{directive}", at + 1);
-        diagnosis(&mut out, run, result);
+        diagnosis(&mut out, run, &result);
     }
     out
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::candidate::Material;
 use crate::grade::{Counts, Evidence, FailedGate, Failure, Gate, Grade, Reason, Spend, Time, Usd, Verdict};
 use crate::rubric::{Ask, Criterion, Draft, Rubric, Scale};
-use crate::run::RunId;
+use crate::run::{CaseResult, Packed, Results, RunId};
 use serde_json::{Value as Json, json};
 
 /// A run with a case of each kind, and a name that would break out of every format.
@@ -30,6 +30,7 @@ fn run() -> Run {
             },
             grades: vec![Grade { reason: Reason::new("=cmd() <b>\"why\"</b> | # \u{1b}[31m"), ..grade }],
             spend: Spend::default(),
+            metadata: [("agent".to_owned(), "=a1".into()), ("tags".to_owned(), vec!["x", "y"].into())].into(),
             material: Material::default(),
         }
     };
@@ -42,7 +43,7 @@ fn run() -> Run {
         ended: None,
         seed: 0,
         rubrics: [(rubric.version().clone(), rubric.to_json())].into(),
-        results: vec![
+        results: Results::from_iter([
             result("good", Status::Pass, scored(1.0)),
             result("bad | <x> # y", Status::Fail, scored(0.25)),
             result(
@@ -51,7 +52,7 @@ fn run() -> Run {
                 Outcome::Failed { failure: Failure::Timeout, detail: "60 s".into() },
             ),
             result("later", Status::Deferred, Outcome::Deferred { why: crate::grade::Deferral::NoKey }),
-        ],
+        ]),
         spend: Spend::default(),
     }
 }
@@ -59,15 +60,14 @@ fn run() -> Run {
 /// The failed case alone, about which a judge, the candidate and the suite's author say the worst there is.
 fn hostile(text: &str) -> Run {
     let mut run = run();
-    run.results.remove(0);
-    run.results.truncate(1);
-    let result = &mut run.results[0];
+    let mut result = run.results.get(1);
     result.case = text.to_owned();
     let found = crate::grade::Found { part: "response".to_owned(), start: 3, end: 9 };
     result.grades[0].reason = Reason::new(text);
     result.grades[0].evidence = vec![Evidence { quote: text.to_owned(), found: Some(found) }];
     result.grades[0].spend.cost = Some(Usd::from_nanos(1_500_000));
     result.spend = result.grades[0].spend;
+    run.results = Results::from_iter([result]);
     run.suite = Some(format!("{text}.yaml"));
     run.ended = Some(Time::from_micros(13_250_000));
     run
@@ -128,6 +128,74 @@ fn every_format_keeps_failures_errors_and_deferrals_apart() {
 }
 
 #[test]
+fn rows_hold_every_grade_and_no_number_where_there_is_none() {
+    let mut run = hostile("-1+1");
+    let mut results: Vec<CaseResult> = run.results.iter().chain(self::run().results.iter().skip(2)).collect();
+    results[0].grades[0].time = Some(Time::from_micros(2_500_000));
+    run.results = results.iter().cloned().collect();
+    let rows: Vec<Row<'_>> = results.iter().flat_map(|it| rows(&run, it)).collect();
+    for row in &rows {
+        for column in COLUMNS {
+            let kind = (column.cell)(row).map(|it| match it {
+                Cell::Text(_) => Kind::Text,
+                Cell::Number(_) => Kind::Number,
+                Cell::Count(_) => Kind::Count,
+                Cell::Flag(_) => Kind::Flag,
+                Cell::Time(_) => Kind::Time,
+                Cell::Json(_) => Kind::Json,
+            });
+            assert!(kind.is_none_or(|it| it == column.kind), "{}: {kind:?}", column.name);
+        }
+    }
+    let [scored, failed, deferred] = [0, 1, 2].map(|it| serde_json::to_value(rows[it]).unwrap());
+    assert_eq!(
+        (&scored["unit"], &scored["value"], &scored["status"]),
+        (&json!(0.25), &json!("0.25"), &json!("fail"))
+    );
+    assert_eq!(
+        (&scored["cost_usd"], &scored["time"]),
+        (&json!(0.0015), &json!("1970-01-01T00:00:02.500000Z"))
+    );
+    assert_eq!((&scored["agent"], &scored["metadata"]["tags"]), (&json!("=a1"), &json!(["x", "y"])));
+    assert_eq!(scored["evidence"][0]["quote"], "-1+1");
+    assert_eq!(
+        (&failed["outcome"], &failed["why"], &failed["detail"]),
+        (&json!("failed"), &json!("timeout"), &json!("60 s"))
+    );
+    assert_eq!((&deferred["outcome"], &deferred["why"]), (&json!("deferred"), &json!("no_key")));
+    for row in [&failed, &deferred] {
+        for name in ["value", "number", "unit", "score", "tokens_in", "cost_usd"] {
+            assert_eq!(row[name], Json::Null, "{name}");
+        }
+    }
+    let table = csv_head() + &csv_rows(&rows);
+    let mut table = ::csv::Reader::from_reader(table.as_bytes());
+    let names = table.headers().unwrap().clone();
+    let cells = table.records().next().unwrap().unwrap();
+    let cell = |name: &str| &cells[names.iter().position(|it| it == name).unwrap()];
+    assert_eq!([cell("reason"), cell("agent"), cell("number")], ["'-1+1", "'=a1", "0.25"]);
+    assert_eq!(names.len(), COLUMNS.len());
+}
+
+#[test]
+fn rows_can_be_looked_at_by_columns_and_metadata() {
+    let run = run();
+    let mut result = run.results.get(0);
+    result.metadata.insert("model".to_owned(), json!({ "size": 7 }));
+    let row = rows(&run, &result).next().unwrap();
+    let check = |name: &str, expected: &[&str]| assert_eq!(row.by(name), expected, "{name}");
+    check("criterion", &["a"]);
+    check("grader_kind", &["judge"]);
+    check("agent", &["=a1"]);
+    check("tags", &["x", "y"]);
+    check("model.size", &["7"]);
+    check("metadata.model.size", &["7"]);
+    check("model", &[]);
+    check("trial", &[]);
+    check("language", &[]);
+}
+
+#[test]
 fn a_pass_rate_comes_with_its_interval() {
     let rate = |passed, failed| Tally { passed, failed, ..Tally::default() }.pass_rate();
     let (rate_of, low, high) = rate(8, 2).unwrap();
@@ -142,7 +210,7 @@ fn a_pass_rate_comes_with_its_interval() {
 fn every_format_tells_the_figures_the_reason_and_the_quote() {
     let mut run = hostile("said so");
     run.suite = Some("./suites/a b.yaml".to_owned());
-    let version = run.results[0].rubric.short().to_owned();
+    let version = run.results.get(0).rubric.short().to_owned();
     for (name, format) in Format::ALL {
         let text = render(format, &run);
         for part in ["said so", "0.25", "m1", "0.0015", &version] {
@@ -175,11 +243,15 @@ fn the_same_finding_has_the_same_fingerprint_in_every_run() {
     let first = run();
     let mut again = run();
     again.id = RunId::new(Time::from_micros(9_000_000), [1; 10]);
-    again.results[1].grades[0].reason = Reason::new("something else");
-    again.results[1].grades[0].outcome =
-        Outcome::Scored { value: crate::grade::Value::Number(0.1), unit: Some(0.1) };
+    again.results.change(|_, it| {
+        it.grades[0].reason = Reason::new("something else");
+        if it.verdict.status == Status::Fail {
+            it.grades[0].outcome =
+                Outcome::Scored { value: crate::grade::Value::Number(0.1), unit: Some(0.1) };
+        }
+    });
     assert_eq!(prints(&first), prints(&again));
-    again.results[1].case = "another".to_owned();
+    again.results.change(|_, it| it.case = "another".to_owned());
     assert_ne!(prints(&first), prints(&again));
 }
 
@@ -187,12 +259,14 @@ fn the_same_finding_has_the_same_fingerprint_in_every_run() {
 fn gates_weigh_more_than_a_low_score_and_that_more_than_a_flaw() {
     let severity = |unit: f64, gate: bool| {
         let mut run = hostile("x");
-        run.results[0].grades[0].outcome =
-            Outcome::Scored { value: crate::grade::Value::Number(unit), unit: Some(unit) };
-        if gate {
-            let criterion = Some("a".to_owned());
-            run.results[0].verdict.failed_gates = vec![FailedGate { gate: Gate::Required, criterion }];
-        }
+        run.results.change(|_, it| {
+            it.grades[0].outcome =
+                Outcome::Scored { value: crate::grade::Value::Number(unit), unit: Some(unit) };
+            if gate {
+                let criterion = Some("a".to_owned());
+                it.verdict.failed_gates = vec![FailedGate { gate: Gate::Required, criterion }];
+            }
+        });
         let sarif = json(Format::Sarif, &run)["runs"][0]["results"][0].clone();
         (json(Format::Gitlab, &run)[0]["severity"].clone(), sarif["level"].clone(), sarif["ruleId"].clone())
     };
@@ -217,8 +291,8 @@ fn nobody_commands_githubs_runner_but_us() {
 fn a_long_page_is_cut_where_github_would_drop_it() {
     let mut run = hostile("x");
     assert_eq!(github_summary(&run), render(Format::Markdown, &run));
-    let one = run.results[0].clone();
-    run.results = vec![one; 20_000];
+    let one = Packed::new(&run.results.get(0));
+    run.results = std::iter::repeat_n(one, 20_000).collect();
     let page = github_summary(&run);
     assert!(page.len() < 1024 * 1024 && page.starts_with("This page is cut"), "{}", page.len());
 }
@@ -269,7 +343,7 @@ fn no_cell_is_a_formula_and_no_case_is_lost() {
         assert_eq!((&row[0], &row[10]), (format!("'{text}").as_str(), format!("'{text}").as_str()));
     }
     let mut run = hostile("a, \"b\"\nc");
-    run.results[0].grades.clear();
+    run.results.change(|_, it| it.grades.clear());
     let csv = render(Format::Csv, &run);
     assert!(csv.contains("\n\"a, \"\"b\"\"\nc\",bad"), "{csv}");
 }
@@ -285,10 +359,9 @@ fn links_in_a_sarif_message_are_only_text() {
 #[test]
 fn evaluation_events_have_a_score_or_an_error() {
     let mut run = run();
-    run.results[1].material.trace = Some(crate::candidate::Trace {
-        id: Some("4BF92F3577B34DA6A3CE929D0E0E4736".to_owned()),
-        ..crate::candidate::Trace::default()
-    });
+    let id = Some("4BF92F3577B34DA6A3CE929D0E0E4736".to_owned());
+    let trace = crate::candidate::Trace { id, ..crate::candidate::Trace::default() };
+    run.results.change(|at, it| it.material.trace = (at == 1).then(|| trace.clone()));
     let otel = render(Format::Otel, &run);
     assert_eq!(otel.lines().count(), 1);
     assert_eq!(otel, render(Format::Otel, &run));

@@ -8,7 +8,7 @@ mod panel;
 mod sheet;
 
 pub use open::open;
-pub use panel::{Combine, PanelVerdict, effective_votes, panel};
+pub use panel::{Combine, PanelVerdict, panel};
 pub use sheet::{Ballot, Refused, Sheet};
 
 use crate::grade::{Counts, FailedGate, Gate, Outcome, Status, Step, Verdict};

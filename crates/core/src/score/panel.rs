@@ -99,38 +99,3 @@ fn agreement(n_passes: usize, n_voters: usize) -> Option<f64> {
     let pairs = |n: usize| (n * n.saturating_sub(1) / 2) as f64;
     (2 <= n_voters).then(|| (pairs(n_passes) + pairs(n_voters - n_passes)) / pairs(n_voters))
 }
-
-/// How many independent votes the members are worth, from their scores of the same candidates.
-///
-/// Kish: n members whose scores correlate by ρ on average count as n / (1 + (n − 1) ρ).
-/// `None` where it is undefined: fewer than two members, or fewer than three candidates, or no variance.
-pub fn effective_votes(scores: &[Vec<f64>]) -> Option<f64> {
-    let n_members = scores.first().map_or(0, Vec::len);
-    if n_members < 2 || scores.len() < 3 || scores.iter().any(|it| it.len() != n_members) {
-        return None;
-    }
-    let column = |member: usize| scores.iter().map(|it| it[member]).collect::<Vec<f64>>();
-    let columns: Vec<Vec<f64>> = (0..n_members).map(column).collect();
-    let mut correlations = Vec::new();
-    for (at, first) in columns.iter().enumerate() {
-        for second in &columns[at + 1..] {
-            correlations.push(correlation(first, second)?);
-        }
-    }
-    let mean = correlations.iter().sum::<f64>() / correlations.len() as f64;
-    let n = n_members as f64;
-    // Members that contradict each other are no more than independent.
-    Some(n / (1.0 + (n - 1.0) * mean.max(0.0)))
-}
-
-fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
-    let n = a.len() as f64;
-    let (mean_a, mean_b) = (a.iter().sum::<f64>() / n, b.iter().sum::<f64>() / n);
-    let (mut ab, mut aa, mut bb) = (0.0, 0.0, 0.0);
-    for (a, b) in a.iter().zip(b) {
-        ab += (a - mean_a) * (b - mean_b);
-        aa += (a - mean_a).powi(2);
-        bb += (b - mean_b).powi(2);
-    }
-    (1e-12 < aa && 1e-12 < bb).then(|| ab / (aa * bb).sqrt())
-}

@@ -393,15 +393,6 @@ fn a_jury_passes_by_consensus() {
     check_panel("a", &["1", "1", "failed"], Combine::Jury { consensus: 1.0 }, Pass);
 }
 
-#[test]
-fn members_that_move_together_are_fewer_votes() {
-    let same = vec![vec![0.1, 0.1], vec![0.5, 0.5], vec![0.9, 0.9]];
-    assert!((effective_votes(&same).unwrap() - 1.0).abs() < 1e-12);
-    let apart = vec![vec![0.0, 0.0], vec![0.0, 1.0], vec![1.0, 0.0], vec![1.0, 1.0]];
-    assert!((effective_votes(&apart).unwrap() - 2.0).abs() < 1e-12);
-    assert_eq!(effective_votes(&[vec![0.5, 0.5], vec![0.5, 0.5], vec![0.5, 0.5]]), None);
-}
-
 /// Random rubrics of up to six criteria with random answers.
 fn graded() -> impl Strategy<Value = Vec<(f64, u8, Option<f64>)>> {
     let weight = prop_oneof![4 => 0.1..5.0_f64, 1 => Just(0.0), 1 => -3.0..-0.1_f64];

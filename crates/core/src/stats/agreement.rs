@@ -8,12 +8,12 @@ use super::alpha::alpha_with_interval;
 use super::correlation::{Correlation, kendall, pearson, spearman};
 use super::gwet::{ChanceModel, Credit, corrected};
 use super::icc::{Design, Unit, icc};
-use super::kappa::{Weights, cohen, fleiss_with_interval, same_pairs};
+use super::kappa::{Weights, cohen, fleiss_with_interval};
 use super::measure::{Coefficient, Measure, share};
 use super::ratings::{Level, Ratings};
 use super::undefined::Undefined;
 use crate::grade::{Outcome, Value};
-use crate::run::Run;
+use crate::run::{CaseResult, Run};
 
 /// What raters of the same items have in common.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -110,8 +110,9 @@ pub fn agreement_by_criterion(run: &Run) -> BTreeMap<String, Agreement> {
 
 /// Who gave which case what, criterion by criterion. Numbers have an order, everything else is a label.
 pub fn ratings_by_criterion(run: &Run) -> BTreeMap<String, (Ratings, Level)> {
+    let results: Vec<CaseResult> = run.results.iter().collect();
     let mut entries: BTreeMap<&str, Vec<(&str, &str, Value)>> = BTreeMap::new();
-    for result in &run.results {
+    for result in &results {
         for grade in &result.grades {
             if let Outcome::Scored { value, .. } = &grade.outcome {
                 let entry = (grade.grader.name.as_str(), result.case.as_str(), value.clone());
@@ -130,7 +131,7 @@ pub fn ratings_by_criterion(run: &Run) -> BTreeMap<String, (Ratings, Level)> {
 /// Share of the pairs of ratings of one item that are the same, on average over items.
 pub fn percent(ratings: &Ratings) -> Result<Coefficient, Undefined> {
     ratings.comparable()?;
-    let same: Vec<f64> = same_pairs(ratings).collect();
+    let same: Vec<f64> = ratings.same_pairs().collect();
     share(same.iter().sum(), same.len())
 }
 
@@ -141,6 +142,7 @@ pub(super) fn gwet_ac(ratings: &Ratings, level: Level) -> Result<Coefficient, Un
         Level::Interval => Credit::Quadratic,
         Level::Ratio => Credit::Ratio,
     };
+    ratings.beyond_one()?;
     Ok(corrected(ratings, ChanceModel::Gwet, credit)?.coefficient())
 }
 
@@ -196,6 +198,10 @@ mod tests {
             "{json}"
         );
         assert!(json["pairs"][0]["kappa"]["undefined"].is_string());
+        let one = serde_json::to_value(agreement(&ratings("1\n 2"), Level::Nominal, 1)).unwrap();
+        for name in ["krippendorff_alpha", "fleiss_kappa", "gwet_ac"] {
+            assert!(one[name]["undefined"].as_str().unwrap().starts_with("there is only one item"), "{one}");
+        }
         let alone = agreement(&ratings("1 2"), Level::Nominal, 1);
         assert_eq!(alone.percent, Measure::Undefined { undefined: "there is only one rater".into() });
     }
@@ -205,11 +211,11 @@ mod tests {
         let mut run = run_of(&[("x", Some(0.5)), ("y", Some(1.0)), ("z", None)]);
         let alone = &agreement_by_criterion(&run)["a"];
         assert_eq!(alone.percent, Measure::Undefined { undefined: "there is only one rater".into() });
-        for result in &mut run.results {
-            let mut second = result.grades[0].clone();
+        run.results.change(|_, it| {
+            let mut second = it.grades[0].clone();
             second.grader.name = "m2".to_owned();
-            result.grades.push(second);
-        }
+            it.grades.push(second);
+        });
         // Whoever broke did not rate.
         let both = &agreement_by_criterion(&run)["a"];
         assert_eq!((both.n_items, both.level, both.percent.value()), (2, Level::Ordinal, Some(1.0)));

@@ -8,6 +8,7 @@ use super::correlation::{Correlation, kendall, pearson, spearman};
 use super::measure::{Measure, mean, share};
 use super::ratings::{Level, Ratings};
 use super::undefined::Undefined;
+use crate::quantity::plural;
 
 /// By how much a judge may agree less with people than they with each other, and still be as good as one of them.
 const MARGIN: f64 = 0.05;
@@ -70,12 +71,39 @@ pub struct AnswerRates {
 /// Whether the judge agrees with people as they do with each other, on items that two or more of them rated.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OneMorePerson {
+    /// Items that the judge and two or more people rated.
+    pub n_items: usize,
     /// How alike the judge's answer is to a person's, on average.
     pub judge: Measure,
     /// How alike two people's answers are.
     pub people: Measure,
     pub difference: Measure,
     pub standing: Standing,
+}
+
+impl OneMorePerson {
+    /// What can be said of it.
+    pub fn sentence(&self) -> String {
+        let unsure = "Whether the judge is as good as one more person cannot be told";
+        match (self.standing, self.difference.interval()) {
+            (Standing::AsGood, _) => {
+                "The judge agrees with people as well as they do with each other.".to_owned()
+            }
+            (Standing::Worse, _) => {
+                "The judge agrees with people less than they do with each other.".to_owned()
+            }
+            (Standing::CannotTell, Some((low, high))) if FEWEST <= self.n_items => format!(
+                "{unsure}: it may agree with people by up to {:.3} less than they do with each other{}, \
+                 and as good means at most {MARGIN} less; more candidates would tell.",
+                -low,
+                if 0.0 < high { format!(", or by up to {high:.3} more") } else { String::new() }
+            ),
+            (Standing::CannotTell, _) => format!(
+                "{unsure} from {} that two people graded; it takes {FEWEST}.",
+                plural(self.n_items, "candidate")
+            ),
+        }
+    }
 }
 
 /// What the interval of the difference allows to say.
@@ -227,7 +255,7 @@ fn one_more_person(ratings: &Ratings, items: &[Seen], level: Level, seed: u64) -
         _ => Standing::CannotTell,
     };
     let of = |it: &[f64]| Measure::from(share(it.iter().sum(), it.len()));
-    OneMorePerson { judge: of(&judge), people: of(&people), difference, standing }
+    OneMorePerson { n_items: differences.len(), judge: of(&judge), people: of(&people), difference, standing }
 }
 
 fn disagreements(ratings: &Ratings, items: &[Seen], level: Level) -> Vec<Disagreement> {
@@ -292,6 +320,13 @@ mod tests {
         assert_eq!(everybody.one_more_person.standing, Standing::AsGood);
         let few = aligned("1 2 3\n 1 3 3\n 2 2 3", Level::Ordinal);
         assert_eq!(few.one_more_person.standing, Standing::CannotTell);
+        assert!(few.one_more_person.sentence().contains("from 3 candidates that two people graded"));
+        let unsure = aligned(
+            &format!("{}\n{people}", line(&|it| if it % 5 == 0 { 3 } else { it % 4 })),
+            Level::Ordinal,
+        );
+        let said = unsure.one_more_person.sentence();
+        assert!(said.contains("more candidates would tell") && !said.contains("two people graded"), "{said}");
         let alone = aligned("1 2 3\n 1 3 3", Level::Ordinal);
         assert!(matches!(alone.one_more_person.people, Measure::Undefined { .. }));
     }

@@ -4,7 +4,7 @@
 //! so that time grows with the number of ratings and never with its square.
 
 use super::measure::{Coefficient, over_items};
-use super::ratings::{Level, Ratings};
+use super::ratings::{Level, Ratings, same_pairs_of};
 use super::undefined::Undefined;
 
 /// 1 for perfect agreement, 0 for what chance would do.
@@ -18,21 +18,20 @@ use super::undefined::Undefined;
 /// assert!((alpha(&ratings, Level::Ordinal).unwrap() - 0.9103).abs() < 1e-4);
 /// ```
 pub fn alpha(ratings: &Ratings, level: Level) -> Result<f64, Undefined> {
-    let counts = pairable(ratings);
+    let alike = ratings.alike();
+    let counts = pairable(ratings, &alike);
     let n: f64 = counts.iter().sum();
     if n <= 0.0 {
         ratings.comparable()?;
     }
-    if ratings.by_item().filter(|it| 0 < it.clone().count()).take(2).count() < 2 {
-        return Undefined::because("there is only one item, and chance is told from other items");
-    }
+    ratings.beyond_one()?;
     if counts.iter().filter(|it| 0.0 < **it).count() < 2 {
         return Undefined::because("every rating is the same, so that no disagreement can be expected");
     }
     let (observed, expected) = match level {
-        Level::Nominal => nominal(ratings, &counts),
-        Level::Ordinal => squared(ratings, &counts, &middle_ranks(&counts)),
-        Level::Interval => squared(ratings, &counts, ratings.numbers()?),
+        Level::Nominal => nominal(ratings, &alike, &counts),
+        Level::Ordinal => squared(ratings, &alike, &counts, &middle_ranks(&counts)),
+        Level::Interval => squared(ratings, &alike, &counts, ratings.numbers()?),
         Level::Ratio => ratio(ratings, &counts)?,
     };
     Ok(1.0 - observed * (n - 1.0) / expected)
@@ -43,32 +42,25 @@ pub fn alpha_with_interval(ratings: &Ratings, level: Level, seed: u64) -> Result
 }
 
 /// How often each answer was given to an item that was rated twice or more.
-fn pairable(ratings: &Ratings) -> Vec<f64> {
-    let mut counts = vec![0_u64; ratings.n_answers()];
-    for said in ratings.by_item().filter(|it| 2 <= it.clone().count()) {
-        for answer in said {
-            counts[answer] += 1;
+fn pairable(ratings: &Ratings, alike: &[(usize, f64)]) -> Vec<f64> {
+    let mut counts = vec![0.0; ratings.n_answers()];
+    for (item, times) in alike {
+        let said = ratings.said(*item);
+        if 2 <= said.clone().count() {
+            said.for_each(|answer| counts[answer] += times);
         }
     }
-    counts.into_iter().map(|it| it as f64).collect()
+    counts
 }
 
 /// The disagreement of pairs within items, and that of all pairs.
-fn nominal(ratings: &Ratings, counts: &[f64]) -> (f64, f64) {
+fn nominal(ratings: &Ratings, alike: &[(usize, f64)], counts: &[f64]) -> (f64, f64) {
     let mut here = vec![0.0; counts.len()];
     let mut observed = 0.0;
-    for said in ratings.by_item() {
-        let (mut m, mut same) = (0.0, 0.0);
-        for answer in said.clone() {
-            same += here[answer];
-            here[answer] += 1.0;
-            m += 1.0;
-        }
-        for answer in said {
-            here[answer] = 0.0;
-        }
+    for (item, times) in alike {
+        let (m, same) = same_pairs_of(ratings.said(*item), &mut here);
         if 2.0 <= m {
-            observed += m - 2.0 * same / (m - 1.0);
+            observed += times * (m - 2.0 * same / (m - 1.0));
         }
     }
     let n: f64 = counts.iter().sum();
@@ -85,14 +77,15 @@ fn middle_ranks(counts: &[f64]) -> Vec<f64> {
     counts.iter().map(&mut rank).collect()
 }
 
-fn squared(ratings: &Ratings, counts: &[f64], places: &[f64]) -> (f64, f64) {
+fn squared(ratings: &Ratings, alike: &[(usize, f64)], counts: &[f64], places: &[f64]) -> (f64, f64) {
     let mut observed = 0.0;
-    for said in ratings.by_item() {
+    for (item, times) in alike {
+        let said = ratings.said(*item);
         let (m, sum) = said.clone().fold((0.0, 0.0), |(m, sum), it| (m + 1.0, sum + places[it]));
         if 2.0 <= m {
             let middle = sum / m;
             let squares: f64 = said.map(|it| (places[it] - middle).powi(2)).sum();
-            observed += 2.0 * m * squares / (m - 1.0);
+            observed += times * 2.0 * m * squares / (m - 1.0);
         }
     }
     let n: f64 = counts.iter().sum();
@@ -205,5 +198,27 @@ mod tests {
         assert!(low < found.value && found.value < high && high <= 1.0 && found.n == 11, "{found:?}");
         assert_eq!(found, alpha_with_interval(&some, Level::Ordinal, 7).unwrap());
         assert_eq!(alpha_with_interval(&ratings("1 2\n 1 2"), Level::Ordinal, 7).unwrap().interval, None);
+    }
+
+    #[test]
+    fn items_rated_alike_may_be_counted_together() {
+        // Nine kinds of items and a gap now and then, in 900 items: counted; with another answer in each: not.
+        let line = |step: usize| -> String {
+            (0..900)
+                .map(|it| if it % (41 + step) == 0 { ". ".to_owned() } else { format!("{} ", it / step % 3) })
+                .collect()
+        };
+        let many = ratings(&[line(1), line(2), line(1)].join("\n"));
+        let few: Vec<usize> = (0..100).collect();
+        for level in [Level::Nominal, Level::Ordinal, Level::Interval] {
+            let tenfold: Vec<usize> = few.iter().cycle().take(1_000).copied().collect();
+            let (counted, single) = (many.of_items(&tenfold), many.of_items(&few));
+            assert!(counted.alike().len() < 100 && single.alike().len() == 100);
+            let (n, ten) = (alpha(&single, level).unwrap(), alpha(&counted, level).unwrap());
+            // Ten times the same items differ only in what n − 1 makes of n.
+            let all: f64 = pairable(&single, &single.alike()).iter().sum();
+            let expected = 1.0 - (1.0 - n) * (10.0 * all - 1.0) / (10.0 * (all - 1.0));
+            assert!((ten - expected).abs() < 1e-9, "{level:?} {ten} {expected}");
+        }
     }
 }

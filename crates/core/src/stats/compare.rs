@@ -85,7 +85,9 @@ impl Difference {
             let direction = if self.difference < 0.0 { "fell" } else { "rose" };
             let (least, most) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
             let by = self.difference.abs();
-            return format!("The {what} {direction} by {by:.3}, in truth by {least:.3} to {most:.3}.");
+            return format!(
+                "The {what} {direction} by {by:.3}; with 95 % confidence by between {least:.3} and {most:.3}."
+            );
         }
         let more = match self.more_cases_for(size) {
             Some(more) => format!("{} would detect {size}", plural(more, "more case")),
@@ -129,15 +131,17 @@ impl Difference {
 
 /// Compares case by case. Where a rubric changed, only the criteria that stayed the same are compared.
 pub fn compare(before: &Run, after: &Run, seed: u64) -> Comparison {
-    let find = |run: &'_ Run| -> BTreeMap<String, usize> {
-        run.results.iter().enumerate().map(|(at, it)| (it.case.clone(), at)).collect()
+    let open = |run: &Run| run.results.iter().collect::<Vec<CaseResult>>();
+    let (old, new) = (open(before), open(after));
+    let find = |results: &[CaseResult]| -> BTreeMap<String, usize> {
+        results.iter().enumerate().map(|(at, it)| (it.case.clone(), at)).collect()
     };
-    let (left, right) = (find(before), find(after));
+    let (left, right) = (find(&old), find(&new));
     let only = |a: &BTreeMap<String, usize>, b: &BTreeMap<String, usize>| {
         a.keys().filter(|it| !b.contains_key(*it)).cloned().collect::<Vec<_>>()
     };
     let pairs: Vec<(&CaseResult, &CaseResult)> =
-        before.results.iter().filter_map(|it| Some((it, &after.results[*right.get(&it.case)?]))).collect();
+        old.iter().filter_map(|it| Some((it, &new[*right.get(&it.case)?]))).collect();
     let decided = |it: &CaseResult| matches!(it.verdict.status, Status::Pass | Status::Fail);
     let same: Vec<&(&CaseResult, &CaseResult)> =
         pairs.iter().filter(|it| it.0.rubric == it.1.rubric).collect();
@@ -258,7 +262,7 @@ fn caveats(before: &Run, after: &Run, pairs: &[(&CaseResult, &CaseResult)]) -> V
     }
     let judges = |run: &Run| -> BTreeMap<String, BTreeSet<String>> {
         let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        let grades = run.results.iter().flat_map(|it| &it.grades);
+        let grades = run.results.iter().flat_map(|it| it.grades);
         for grade in grades.filter(|it| it.grader.kind == GraderKind::Judge && it.outcome.unit().is_some()) {
             all.entry(grade.grader.name.clone()).or_default().extend(grade.grader.configuration.clone());
         }

@@ -247,7 +247,7 @@ pub struct Settled {
     pub items: Vec<SettledItem>,
     /// By rater, the chance of being right.
     pub reliability: BTreeMap<String, f64>,
-    /// By rater, the share of answers that go with the majority.
+    /// By rater, the share of answers that go with the majority, of items that have one.
     pub with_majority: BTreeMap<String, f64>,
 }
 
@@ -258,31 +258,39 @@ pub struct SettledItem {
     /// By Dawid and Skene.
     pub answer: String,
     pub confidence: f64,
-    /// Absent where as many said something else.
+    /// How many rated it.
+    pub n: usize,
+    /// Absent where as many said something else, or where only one said anything.
     pub majority: Option<String>,
 }
 
 pub fn settle(ratings: &Ratings) -> Result<Settled, Undefined> {
     let (votes, rated) = Votes::of(ratings)?;
-    let (consensus, majority) = (dawid_skene(&votes, Errors::Confusion, Stop::Settled), majority(&votes));
-    let winners: Vec<usize> = majority.iter().map(|it| it.answer).collect();
+    let (consensus, most) = (dawid_skene(&votes, Errors::Confusion, Stop::Settled), majority(&votes));
+    let n_votes: Vec<usize> = rated.iter().map(|it| ratings.said(*it).count()).collect();
+    // One alone is always of one mind with itself.
+    let has_majority = |at: usize| 1 < n_votes[at] && !most[at].is_tied;
     let items = rated.iter().zip(consensus.answers()).enumerate().map(|(at, (item, answer))| SettledItem {
         item: ratings.item(*item),
         answer: ratings.label(answer),
         confidence: consensus.beliefs[at][answer],
-        majority: (!majority[at].is_tied).then(|| ratings.label(majority[at].answer)),
+        n: n_votes[at],
+        majority: has_majority(at).then(|| ratings.label(most[at].answer)),
     });
     let names = || ratings.raters().iter().cloned();
-    let voted = agreement_with(&votes, &winners);
+    let winners: Vec<usize> = most.iter().map(|it| it.answer).collect();
+    let judged = votes.votes.iter().copied().filter(|it| has_majority(it.1)).collect();
+    let with_majority = agreement_with(&Votes { votes: judged, ..votes.clone() }, &winners);
+    let has_voted = |rater: usize| votes.votes.iter().any(|it| it.0 == rater);
     Ok(Settled {
         items: items.collect(),
         reliability: names()
             .zip(&consensus.reliability)
-            .zip(&voted)
-            .filter(|it| it.1.is_some())
-            .map(|it| (it.0.0, *it.0.1))
+            .enumerate()
+            .filter(|it| has_voted(it.0))
+            .map(|(_, (name, it))| (name, *it))
             .collect(),
-        with_majority: names().zip(&voted).filter_map(|(name, it)| Some((name, (*it)?))).collect(),
+        with_majority: names().zip(with_majority).filter_map(|(name, it)| Some((name, it?))).collect(),
     })
 }
 
@@ -309,6 +317,19 @@ mod tests {
             (settled.items[3].answer.as_str(), settled.items[3].majority.as_deref()),
             ("1", Some("2"))
         );
+    }
+
+    #[test]
+    fn one_alone_is_no_majority() {
+        let settled = settle(&ratings("1 1 2 1 2 .\n 1 1 2 . 1 .\n 1 2 2 . . .\n . . . . . 1")).unwrap();
+        // Of six, three were rated by several who are not divided evenly.
+        assert_eq!(
+            settled.with_majority,
+            [("r1", 1.0), ("r2", 1.0), ("r3", 2.0 / 3.0)].map(|it| (it.0.to_owned(), it.1)).into()
+        );
+        let told: Vec<(usize, bool)> = settled.items.iter().map(|it| (it.n, it.majority.is_some())).collect();
+        assert_eq!(told, [(3, true), (3, true), (3, true), (1, false), (2, false), (1, false)]);
+        assert!(settled.reliability.contains_key("r4"));
     }
 
     #[test]

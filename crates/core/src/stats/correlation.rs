@@ -1,6 +1,7 @@
 //! Whether two lists of numbers go up and down together: Pearson, Spearman, Kendall.
 
 use super::measure::Coefficient;
+use super::numbers::ranks;
 use super::special::{normal_cdf, quantile, t_cdf};
 use super::undefined::Undefined;
 
@@ -110,23 +111,6 @@ fn p_of(value: f64, n: usize) -> f64 {
     }
     let t = value.abs() * (degrees / ((1.0 - value) * (1.0 + value))).sqrt();
     if t.is_finite() { 2.0 * t_cdf(-t, degrees) } else { 0.0 }
-}
-
-/// Places from 1; equal numbers share the mean of theirs.
-fn ranks(values: &[f64]) -> Vec<f64> {
-    // Zero has two signs and is one number.
-    let values: Vec<f64> = values.iter().map(|it| it + 0.0).collect();
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
-    let mut ranks = vec![0.0; values.len()];
-    let mut before = 0.0;
-    for tied in order.chunk_by(|a, b| values[*a].total_cmp(&values[*b]).is_eq()) {
-        for at in tied {
-            ranks[*at] = before + f64::midpoint(tied.len() as f64, 1.0);
-        }
-        before += tied.len() as f64;
-    }
-    ranks
 }
 
 /// Pairs by whether both numbers order them the same way, counted while sorting (Knight 1966).

@@ -22,6 +22,8 @@ pub struct Scored {
 /// How scores are spread.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Description {
+    /// Several scores of one case count one by one here, and as one in the estimate.
+    #[serde(rename = "n_scores")]
     pub n: usize,
     #[serde(flatten)]
     pub estimate: Estimate,

@@ -68,6 +68,56 @@ impl Drift {
     }
 }
 
+/// A mean over time, looked at after every value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Watched {
+    /// The values that say what was usual.
+    pub reference: Vec<Look>,
+    /// Those that came in after them, looked at for themselves.
+    pub since: Vec<Look>,
+    pub alarm: Option<Alarm>,
+    /// The values that should say what was usual contradict each other from this one on.
+    pub unsteady: Option<usize>,
+}
+
+/// A mean after some values, and where it may lie however often one looks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Look {
+    pub mean: f64,
+    pub interval: (f64, f64),
+}
+
+/// Holds what comes after the first `n_reference` values against them.
+pub fn watch(values: &[f64], n_reference: usize, alpha: f64) -> Result<Watched, Undefined> {
+    let Some((before, after)) = values.split_at_checked(n_reference).filter(|it| !it.1.is_empty()) else {
+        return Undefined::because(format!(
+            "there are only {} values, and {n_reference} of them were to say what is usual",
+            values.len()
+        ));
+    };
+    let mut drift = Drift::new(before, alpha)?;
+    for value in after {
+        drift.push(*value)?;
+    }
+    let (reference, unsteady) = looks(before, alpha)?;
+    Ok(Watched { reference, since: looks(after, alpha)?.0, alarm: drift.alarm, unsteady })
+}
+
+fn looks(values: &[f64], alpha: f64) -> Result<(Vec<Look>, Option<usize>), Undefined> {
+    let mut sequence = Sequence::new(Bound::EmpiricalBernstein, alpha)?;
+    let (mut sum, mut looks, mut unsteady) = (0.0, Vec::with_capacity(values.len()), None);
+    for (at, value) in values.iter().enumerate() {
+        sequence.push(*value)?;
+        sum += value;
+        looks.push(Look { mean: sum / (at + 1) as f64, interval: sequence.now() });
+        let (low, high) = sequence.interval();
+        if high < low && unsteady.is_none() {
+            unsteady = Some(at + 1);
+        }
+    }
+    Ok((looks, unsteady))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::resample::Chance;
@@ -95,6 +145,28 @@ mod tests {
         }
         println!("{false_alarms} false alarms, {noticed} noticed of 200");
         assert!(false_alarms < 10 && 190 < noticed + false_alarms, "{false_alarms} {noticed}");
+    }
+
+    #[test]
+    fn looking_at_every_value_raises_few_false_alarms() {
+        let mut chance = Chance::new(31);
+        let alarms = (0..2_000)
+            .filter(|_| {
+                let values: Vec<f64> = (0..200).map(|_| draw(&mut chance, 0.8)).collect();
+                watch(&values, 100, 0.05).unwrap().alarm.is_some()
+            })
+            .count();
+        println!("{alarms} false alarms of 2000");
+        assert!(alarms < 100, "{alarms}");
+    }
+
+    #[test]
+    fn a_reference_that_moved_itself_is_named() {
+        let values: Vec<f64> = (0..900).map(|it| if it < 300 { 0.9 } else { 0.2 }).collect();
+        let found = watch(&values, 600, 0.05).unwrap();
+        assert!(found.unsteady.is_some_and(|it| 300 < it && it < 600), "{:?}", found.unsteady);
+        assert!((found.since.len(), found.reference.len()) == (300, 600));
+        assert!(watch(&values, 900, 0.05).is_err() && watch(&values, 0, 0.05).is_err());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Agreement above what chance gives two raters (Cohen) or any number of them (Fleiss), by category.
 
 use super::measure::{Coefficient, over_items};
-use super::ratings::Ratings;
+use super::ratings::{ONE_ITEM, Ratings};
 use super::special::{normal_cdf, quantile};
 use super::undefined::Undefined;
 
@@ -124,6 +124,9 @@ impl Habits {
         let Some((first, _)) = pairs.first() else {
             return Undefined::because("no item was rated by both");
         };
+        if pairs.len() == 1 {
+            return Undefined::because(ONE_ITEM);
+        }
         if pairs.iter().all(|it| it == &(*first, *first)) {
             return Undefined::because("both gave the same answer throughout, so that chance agrees as well");
         }
@@ -174,9 +177,10 @@ fn above_chance(observed: f64, by_chance: f64) -> Result<f64, Undefined> {
 /// How many of the pairs within an item are the same, on average, and the share of each category.
 fn observed(ratings: &Ratings) -> Result<(f64, Vec<f64>), Undefined> {
     ratings.comparable()?;
+    ratings.beyond_one()?;
     let mut counts = vec![0.0; ratings.n_answers()];
     let (mut sum, mut n_items) = (0.0, 0.0);
-    for same in same_pairs(ratings) {
+    for same in ratings.same_pairs() {
         sum += same;
         n_items += 1.0;
     }
@@ -187,23 +191,6 @@ fn observed(ratings: &Ratings) -> Result<(f64, Vec<f64>), Undefined> {
     }
     let n: f64 = counts.iter().sum();
     Ok((sum / n_items, counts.into_iter().map(|it| it / n).collect()))
-}
-
-/// Of each item that was rated twice or more, the share of pairs that are the same.
-pub(super) fn same_pairs(ratings: &Ratings) -> impl Iterator<Item = f64> + '_ {
-    let mut here = vec![0.0; ratings.n_answers()];
-    ratings.by_item().filter_map(move |said| {
-        let (mut m, mut same) = (0.0, 0.0);
-        for answer in said.clone() {
-            same += here[answer];
-            here[answer] += 1.0;
-            m += 1.0;
-        }
-        for answer in said {
-            here[answer] = 0.0;
-        }
-        (2.0 <= m).then(|| 2.0 * same / (m * (m - 1.0)))
-    })
 }
 
 #[cfg(test)]
@@ -284,6 +271,9 @@ mod tests {
         assert!(cohen(&[], 2, Weights::None).is_err());
         assert!(cohen(&[(1, 1), (1, 1)], 2, Weights::Linear).is_err());
         assert!(fleiss(&ratings("1 1\n 1 1")).is_err() && fleiss(&ratings("1 2")).is_err());
+        let of_one = |it: Result<f64, Undefined>| it.unwrap_err().0;
+        assert_eq!(of_one(fleiss(&ratings("1\n 2"))), ONE_ITEM);
+        assert_eq!(of_one(cohen(&[(0, 1)], 2, Weights::None).map(|it| it.value)), ONE_ITEM);
         check(cohen(&[(0, 1), (0, 1)], 2, Weights::None).unwrap().value, 0.0);
         let perfect = cohen(&[(0, 0), (1, 1)], 2, Weights::None).unwrap();
         assert_eq!((perfect.value, perfect.coefficient().interval), (1.0, None));

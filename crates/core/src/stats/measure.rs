@@ -20,7 +20,7 @@ pub struct Coefficient {
 impl Coefficient {
     /// An interval without width would promise certainty and only says that nothing varied.
     pub(super) fn new(value: f64, interval: Option<(f64, f64)>, n: usize) -> Self {
-        let sound = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite() && low < high;
+        let sound = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite() && low + 1e-12 < *high;
         Self { value, interval: interval.filter(sound), n }
     }
 }

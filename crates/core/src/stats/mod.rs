@@ -5,6 +5,8 @@ mod numbers;
 mod special;
 mod resample;
 mod proportion;
+mod ahead;
+mod forecast;
 mod summary;
 mod ratings;
 mod measure;
@@ -29,10 +31,13 @@ mod reliability;
 mod calibrate;
 mod ppi;
 mod rogan_gladen;
+mod beside;
 mod sample;
+mod drawn;
 mod sequence;
 mod boundary;
 mod drift;
+mod traffic;
 mod pass_k;
 mod describe;
 mod rank;
@@ -46,11 +51,13 @@ pub use agreement::{
     Agreement, PairAgreement, PairMeasures, Without, agreement, agreement_by_criterion, percent,
     ratings_by_criterion,
 };
+pub use ahead::{Ahead, ahead};
 pub use alignment::{
     Alignment, AnswerRates, Confusion as ConfusionMatrix, Disagreement, MeanMeasures, OneMorePerson,
     Standing, align,
 };
 pub use alpha::{alpha, alpha_with_interval};
+pub use beside::{Beside, Labelled, Quantity, beside};
 pub use bootstrap::{Bootstrap, Statistic, bootstrap, bootstrap_t};
 pub use boundary::{NormalMixture, Sides, Stitched};
 pub use calibrate::{
@@ -69,8 +76,10 @@ pub use correlation::{
 pub use describe::{
     Description, Scored, Warning, by_criterion, by_field, describe, tenth, warnings, weighted,
 };
-pub use drift::{Alarm, Drift};
+pub use drawn::{Drawn, OfSample, of_sample};
+pub use drift::{Alarm, Drift, Look, Watched, watch};
 pub use effect::{cliffs_delta, cohen_d, cohen_h, hedges_g};
+pub use forecast::{DaySum, Forecast, forecast};
 pub use glad::{Abilities, glad};
 pub use gwet::{ChanceModel, Corrected, Credit, corrected};
 pub use icc::{Design, Icc, Unit, icc};
@@ -81,7 +90,7 @@ pub use paired::{
     Claim, MIN_PAIRS, McNemar, PairedComparison, PairedT, SignedRanks, Zeros, mcnemar, paired_comparison,
     paired_permutation_p, paired_t, permutation_p, sign_p, signed_ranks,
 };
-pub use panel::{ErrorPair, Member, Panel, panel};
+pub use panel::{ErrorPair, Member, Panel, effective_votes, panel};
 pub use pass_k::{PassK, Tried, pass_k};
 pub use power::{Aim, n_pairs, n_per_group, n_per_group_shares, n_per_group_shares_normal, n_to_detect};
 pub use ppi::{Alternative, MeanEstimate, PredictionPowered, prediction_powered};
@@ -98,4 +107,8 @@ pub use sample::{
 pub use sequence::{Bound, Sequence};
 pub use several::{Adjustment, Friedman, adjust, friedman};
 pub use summary::{Estimate, Flaky, Trials, estimates, trials};
+pub use traffic::{
+    Corrected as CorrectedTraffic, LabelledTrace, Sums, Traffic, TrafficSequence, TrafficStratum,
+    TrafficSums, corrected as corrected_traffic, traffic,
+};
 pub use undefined::Undefined;

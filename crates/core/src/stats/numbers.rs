@@ -79,21 +79,40 @@ pub(super) fn around(middle: f64, half: f64) -> (f64, f64) {
 
 /// The place of each value among them, from 1; equal values share the mean of their places.
 pub(super) fn ranks(values: &[f64]) -> Vec<f64> {
+    let values = with_one_zero(values);
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
     let mut ranks = vec![0.0; values.len()];
+    let mut before = 0.0;
     for tied in order.chunk_by(|a, b| values[*a].total_cmp(&values[*b]).is_eq()) {
-        let before = order.partition_point(|it| values[*it].total_cmp(&values[tied[0]]).is_lt());
         for at in tied {
-            ranks[*at] = before as f64 + (tied.len() as f64 + 1.0) / 2.0;
+            ranks[*at] = before + f64::midpoint(tied.len() as f64, 1.0);
         }
+        before += tied.len() as f64;
     }
     ranks
 }
 
 /// How many values are equal to each other, group by group.
 pub(super) fn ties(values: &[f64]) -> Vec<f64> {
-    let mut sorted = values.to_vec();
+    let mut sorted = with_one_zero(values);
     sorted.sort_by(f64::total_cmp);
     sorted.chunk_by(|a, b| a.total_cmp(b).is_eq()).map(|it| it.len() as f64).collect()
+}
+
+/// Zero has two signs and is one number.
+fn with_one_zero(values: &[f64]) -> Vec<f64> {
+    values.iter().map(|it| it + 0.0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_share_their_places_and_zero_is_one_value() {
+        let values = [0.0, 3.0, -0.0, 1.0, 3.0];
+        assert_eq!(ranks(&values), [1.5, 4.5, 1.5, 3.0, 4.5]);
+        assert_eq!(ties(&values), [2.0, 1.0, 2.0]);
+    }
 }

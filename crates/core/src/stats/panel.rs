@@ -138,7 +138,6 @@ impl Bench {
         Ok(Coefficient::new(value, redraw(n, members.len(), seed, |items| self.kish(members, items)), n))
     }
 
-    /// n members whose errors correlate by ρ on average count as n / (1 + (n − 1) ρ).
     fn kish(&self, members: &[usize], items: &[usize]) -> Option<f64> {
         let pairs =
             members.iter().enumerate().flat_map(|(at, a)| members[at + 1..].iter().map(move |b| (*a, *b)));
@@ -148,11 +147,31 @@ impl Bench {
                 Some(pearson(&x, &y).ok()?.value)
             })
             .collect();
-        let mean = known.iter().sum::<f64>() / known.len() as f64;
-        let n = members.len() as f64;
-        // Members who contradict each other are no more than independent.
-        (!known.is_empty()).then(|| n / (1.0 + (n - 1.0) * mean.max(0.0)))
+        kish(members.len(), &known)
     }
+}
+
+/// How many independent votes the members are worth, from their scores of the same candidates.
+///
+/// `None` where it is undefined: fewer than two members, or fewer than three candidates, or no variance.
+pub fn effective_votes(scores: &[Vec<f64>]) -> Option<f64> {
+    let n_members = scores.first().map_or(0, Vec::len);
+    if scores.len() < 3 || scores.iter().any(|it| it.len() != n_members) {
+        return None;
+    }
+    let of = |member: usize| scores.iter().map(|it| it[member]).collect::<Vec<f64>>();
+    let members: Vec<Vec<f64>> = (0..n_members).map(of).collect();
+    let pairs = members.iter().enumerate().flat_map(|(at, a)| members[at + 1..].iter().map(move |b| (a, b)));
+    let correlations: Option<Vec<f64>> = pairs.map(|(a, b)| Some(pearson(a, b).ok()?.value)).collect();
+    kish(n_members, &correlations?)
+}
+
+/// Kish: n members who go together by ρ on average count as n / (1 + (n − 1) ρ).
+fn kish(n_members: usize, correlations: &[f64]) -> Option<f64> {
+    let mean = correlations.iter().sum::<f64>() / correlations.len() as f64;
+    let n = n_members as f64;
+    // Members who contradict each other are no more than independent.
+    (!correlations.is_empty()).then(|| n / (1.0 + (n - 1.0) * mean.max(0.0)))
 }
 
 #[cfg(test)]
@@ -177,6 +196,15 @@ mod tests {
         // Twins outvote the third whatever it says; one twin and the third decide half of what they disagree on.
         assert!(near(&found.accuracy, 0.75) && near(&found.members[2].accuracy_without, 0.75));
         assert!(found.members[2].gain(&found).unwrap().abs() < 1e-9);
+    }
+
+    #[test]
+    fn members_that_move_together_are_fewer_votes() {
+        let same = vec![vec![0.1, 0.1], vec![0.5, 0.5], vec![0.9, 0.9]];
+        assert!((effective_votes(&same).unwrap() - 1.0).abs() < 1e-12);
+        let apart = vec![vec![0.0, 0.0], vec![0.0, 1.0], vec![1.0, 0.0], vec![1.0, 1.0]];
+        assert!((effective_votes(&apart).unwrap() - 2.0).abs() < 1e-12);
+        assert_eq!(effective_votes(&[vec![0.5, 0.5], vec![0.5, 0.5], vec![0.5, 0.5]]), None);
     }
 
     #[test]

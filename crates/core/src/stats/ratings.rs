@@ -8,6 +8,9 @@ use serde::Serialize;
 use super::undefined::Undefined;
 use crate::rubric::Value;
 
+/// Why a single item says nothing about agreement beyond chance.
+pub(super) const ONE_ITEM: &str = "there is only one item, and chance is told from other items";
+
 /// Stands in a cell where a rater said nothing.
 const GAP: u32 = u32::MAX;
 
@@ -50,17 +53,28 @@ impl Ratings {
             return Undefined::because(format!("{odd} is not a rating"));
         }
         let mut places: HashMap<u64, u32, BuildHasherDefault<Spread>> = HashMap::default();
+        // Most ratings are small whole numbers, which need no search.
+        let mut small = [GAP; 256];
         let mut numbers = Vec::new();
         let mut coded = Vec::with_capacity(cells.len());
         for cell in cells {
+            let Some(number) = cell else {
+                coded.push(GAP);
+                continue;
+            };
             // Zero has two signs and is one answer.
-            let place = cell.map(|it| it + 0.0).map(|it| {
-                *places.entry(it.to_bits()).or_insert_with(|| {
-                    numbers.push(it);
-                    numbers.len() as u32 - 1
-                })
-            });
-            coded.push(place.unwrap_or(GAP));
+            let number = number + 0.0;
+            let whole = number as u8;
+            let place = if f64::from(whole).to_bits() == number.to_bits() {
+                &mut small[usize::from(whole)]
+            } else {
+                places.entry(number.to_bits()).or_insert(GAP)
+            };
+            if *place == GAP {
+                *place = numbers.len() as u32;
+                numbers.push(number);
+            }
+            coded.push(*place);
         }
         let order = sorted(&mut coded, &numbers, f64::total_cmp);
         let answers = Answers::Numbers(order.into_iter().map(|it| numbers[it]).collect());
@@ -126,6 +140,11 @@ impl Ratings {
         self.cells.len() / self.raters.len().max(1)
     }
 
+    /// How many answers were given.
+    pub fn n_ratings(&self) -> usize {
+        self.cells.iter().filter(|it| **it != GAP).count()
+    }
+
     pub fn n_raters(&self) -> usize {
         self.raters.len()
     }
@@ -182,6 +201,37 @@ impl Ratings {
     ) -> impl Iterator<Item = impl Iterator<Item = usize> + Clone + '_> + Clone + '_ {
         let rows = self.cells.chunks(self.raters.len().max(1));
         rows.map(|it| it.iter().filter(|it| **it != GAP).map(|it| *it as usize))
+    }
+
+    /// All that was said of one item.
+    pub(super) fn said(&self, item: usize) -> impl Iterator<Item = usize> + Clone + '_ {
+        let n = self.raters.len();
+        self.cells[item * n..(item + 1) * n].iter().filter(|it| **it != GAP).map(|it| *it as usize)
+    }
+
+    /// Items that everybody rated alike, as one of them and how many they are. A million items of three ratings
+    /// from 1 to 5 are 216 at most; where that saves little, each item stands for itself.
+    pub(super) fn alike(&self) -> Vec<(usize, f64)> {
+        let (n, n_items, base) = (self.raters.len(), self.n_items(), self.n_answers() + 1);
+        let n_kinds =
+            u32::try_from(n).ok().and_then(|it| base.checked_pow(it)).filter(|it| *it <= n_items / 4);
+        let Some(n_kinds) = n_kinds else { return (0..n_items).map(|it| (it, 1.0)).collect() };
+        let mut kinds = vec![(0_usize, 0_u32); n_kinds];
+        for (item, row) in self.cells.chunks_exact(n).enumerate() {
+            // A gap is the last digit there is.
+            let kind = row.iter().fold(0, |kind, it| kind * base + (*it as usize).min(base - 1));
+            kinds[kind] = (item, kinds[kind].1 + 1);
+        }
+        kinds.into_iter().filter(|it| 0 < it.1).map(|(item, n)| (item, f64::from(n))).collect()
+    }
+
+    /// Of each item that was rated twice or more, the share of pairs of ratings that are the same.
+    pub(super) fn same_pairs(&self) -> impl Iterator<Item = f64> + '_ {
+        let mut here = vec![0.0; self.n_answers()];
+        self.by_item().filter_map(move |said| {
+            let (m, same) = same_pairs_of(said, &mut here);
+            (2.0 <= m).then(|| 2.0 * same / (m * (m - 1.0)))
+        })
     }
 
     /// What two raters said of the items that both rated.
@@ -248,6 +298,27 @@ impl Ratings {
         }
         Ok(())
     }
+
+    /// Chance can be told: it is what raters do with other items.
+    pub(super) fn beyond_one(&self) -> Result<(), Undefined> {
+        let rated = self.by_item().filter(|it| 0 < it.clone().count());
+        if rated.take(2).count() == 1 { Undefined::because(ONE_ITEM) } else { Ok(()) }
+    }
+}
+
+/// How many ratings an item has, and how many pairs of them are the same. `here` has a place for each answer and is
+/// all zero, before and after.
+pub(super) fn same_pairs_of(said: impl Iterator<Item = usize> + Clone, here: &mut [f64]) -> (f64, f64) {
+    let (mut m, mut same) = (0.0, 0.0);
+    for answer in said.clone() {
+        same += here[answer];
+        here[answer] += 1.0;
+        m += 1.0;
+    }
+    for answer in said {
+        here[answer] = 0.0;
+    }
+    (m, same)
 }
 
 /// That cells fill a table of items by raters.

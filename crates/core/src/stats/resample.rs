@@ -41,6 +41,26 @@ impl Chance {
     }
 }
 
+/// What each of many draws comes to. Each has a chance of its own, so that they are the same on any number of
+/// threads; `size` is how much work one of them is.
+pub(super) fn draws(n: usize, size: usize, seed: u64, draw: impl Fn(&mut Chance) -> f64 + Sync) -> Vec<f64> {
+    let one = |at: usize| draw(&mut Chance::new(Chance::new(seed ^ (at as u64) << 20).next()));
+    let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
+    // Less than this is done before a thread has begun.
+    if n.saturating_mul(size) < 1_000_000 || n_threads == 1 {
+        return (0..n).map(one).collect();
+    }
+    let mut drawn = vec![0.0; n];
+    let part = n.div_ceil(n_threads);
+    std::thread::scope(|scope| {
+        for (nth, part_of) in drawn.chunks_mut(part).enumerate() {
+            let one = &one;
+            scope.spawn(move || part_of.iter_mut().zip(nth * part..).for_each(|(to, at)| *to = one(at)));
+        }
+    });
+    drawn
+}
+
 /// Values that belong together, such as the trials of one case: their sum and their number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cluster {
@@ -59,8 +79,7 @@ pub(super) fn interval(clusters: &[Cluster], seed: u64) -> Option<(f64, f64)> {
     if n < 2 {
         return None;
     }
-    let mut chance = Chance::new(seed);
-    let mut means: Vec<f64> = (0..N_DRAWS).map(|_| mean((0..n).map(|_| clusters[chance.below(n)]))).collect();
+    let mut means = draws(N_DRAWS, n, seed, |chance| mean((0..n).map(|_| clusters[chance.below(n)])));
     Some(percentiles(&mut means, n))
 }
 

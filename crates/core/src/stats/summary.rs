@@ -28,28 +28,32 @@ impl Estimate {
         }
         let clusters: Vec<Cluster> = by_case.into_values().collect();
         let (sum, n) = clusters.iter().fold((0.0, 0.0), |(sum, n), it| (sum + it.sum, n + it.n));
-        (0.0 < n).then(|| Self { mean: sum / n, interval: interval(&clusters, seed), n: clusters.len() })
+        // One without width only says that nothing varied.
+        let interval = interval(&clusters, seed).filter(|(low, high)| low < high);
+        (0.0 < n).then(|| Self { mean: sum / n, interval, n: clusters.len() })
     }
 }
 
 /// The mean score of a run, and that of each criterion in the order in which they appear.
 pub fn estimates(run: &Run) -> (Option<Estimate>, Vec<(String, Estimate)>) {
-    let score =
-        Estimate::of(run.results.iter().filter_map(|it| Some((it.base(), it.verdict.score?))), run.seed);
-    let mut values: Vec<(&str, Vec<(&str, f64)>)> = Vec::new();
-    for result in &run.results {
+    let (mut cases, mut scores) = (Vec::new(), Vec::new());
+    let mut values: Vec<(String, Vec<(usize, f64)>)> = Vec::new();
+    for (at, result) in run.results.iter().enumerate() {
+        cases.push(result.base().to_owned());
+        scores.extend(result.verdict.score.map(|it| (at, it)));
         for grade in &result.grades {
             let Some(unit) = grade.outcome.unit() else { continue };
             match values.iter_mut().find(|it| it.0 == grade.criterion) {
-                Some((_, all)) => all.push((result.base(), unit)),
-                None => values.push((&grade.criterion, vec![(result.base(), unit)])),
+                Some((_, all)) => all.push((at, unit)),
+                None => values.push((grade.criterion.clone(), vec![(at, unit)])),
             }
         }
     }
-    let criteria = values
-        .into_iter()
-        .filter_map(|(id, all)| Some((id.to_owned(), Estimate::of(all.into_iter(), run.seed)?)));
-    (score, criteria.collect())
+    let estimate = |all: Vec<(usize, f64)>| {
+        Estimate::of(all.into_iter().map(|(at, value)| (cases[at].as_str(), value)), run.seed)
+    };
+    let criteria = values.into_iter().filter_map(|(id, all)| Some((id, estimate(all)?)));
+    (estimate(scores), criteria.collect())
 }
 
 /// Cases that were tried several times.
@@ -84,10 +88,10 @@ impl Flaky {
 
 /// `None` if nothing was tried twice. Errors and deferrals are no trials.
 pub fn trials(run: &Run) -> Option<Trials> {
-    let mut by_case: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    let decided = |it: &&CaseResult| matches!(it.verdict.status, Status::Pass | Status::Fail);
+    let mut by_case: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let decided = |it: &CaseResult| matches!(it.verdict.status, Status::Pass | Status::Fail);
     for result in run.results.iter().filter(|it| it.trial.is_some()).filter(decided) {
-        let count = by_case.entry(result.base()).or_default();
+        let count = by_case.entry(result.base().to_owned()).or_default();
         (count.0, count.1) = (count.0 + usize::from(result.verdict.status == Status::Pass), count.1 + 1);
     }
     let n_cases = by_case.len();
@@ -97,11 +101,7 @@ pub fn trials(run: &Run) -> Option<Trials> {
     let mut flaky: Vec<Flaky> = by_case
         .iter()
         .filter(|(_, (passed, decided))| 0 < *passed && passed < decided)
-        .map(|(case, (passed, decided))| Flaky {
-            case: (*case).to_owned(),
-            passed: *passed,
-            decided: *decided,
-        })
+        .map(|(case, (passed, decided))| Flaky { case: case.clone(), passed: *passed, decided: *decided })
         .collect();
     flaky.sort_by(|a, b| b.flip_rate().total_cmp(&a.flip_rate()));
     (0 < n_cases).then(|| Trials {
@@ -130,9 +130,7 @@ mod tests {
             names.iter().zip(scores).map(|(name, it)| (name.as_str(), Some(it.1))).collect();
         let mut run = run_of(&cases);
         assert_eq!(trials(&run), None);
-        for result in &mut run.results {
-            result.trial = Some(1);
-        }
+        run.results.change(|_, it| it.trial = Some(1));
         let found = trials(&run).unwrap();
         assert_eq!((found.n_cases, found.k, found.any, found.all), (2, 3, 1.0, 0.5));
         assert_eq!(found.flaky, [Flaky { case: "a".into(), passed: 2, decided: 3 }]);

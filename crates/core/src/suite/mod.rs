@@ -1,6 +1,7 @@
 //! The cases of a file, and everything they share.
 
 mod annotation;
+mod monitor;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,9 +9,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 pub use annotation::{Annotation, ErrorKind, Notes, Overall, Scheme, SchemeKind, Severity, Trajectory};
+pub use monitor::{AgentOverride, Budget, Expensive, Monitor, TraceFilter};
 
-use crate::candidate::Candidate;
-use crate::rubric::{OnError, Rubric};
+use crate::candidate::{Candidate, TraceSource};
+use crate::diagnostic::closest;
+use crate::rubric::{Ask, OnError, Rubric};
 
 /// What one file, with all that it refers to, asks for. The same whatever dialect it was written in.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -244,86 +247,53 @@ pub enum Server {
     Http { url: String, headers: BTreeMap<String, String> },
 }
 
-/// A standing rubric over live traces.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Monitor {
-    /// Agents watched, each perhaps with a rate of its own.
-    pub agents: Vec<(String, AgentOverride)>,
-    pub rubric: Arc<Rubric>,
-    pub judges: Vec<String>,
-    /// Judges further apart than this, on 0..=1, are flagged.
-    pub disagreement_margin: Option<f64>,
-    /// Share of finished traces that is judged.
-    pub sample_rate: f64,
-    pub good_anchors: Vec<String>,
-    pub bad_anchors: Vec<String>,
-    pub schedule: Option<String>,
-    pub filter: Map<String, Value>,
-    pub budget: Option<Budget>,
+/// What a template names and a row does not fill in.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unfilled {
+    #[error("the row has no field `{field}`; {hint}")]
+    Missing { field: String, hint: String },
+    /// There is such a field, and this is not how it is named.
+    #[error("`{{{{ {0} }}}}` stands for nothing; a field of the row is `{{{{ row.{0} }}}}`")]
+    NoRow(String),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct AgentOverride {
-    pub sample_rate: Option<f64>,
+impl Unfilled {
+    fn new(name: &str, row: &Row) -> Self {
+        let field = name.strip_prefix("row.").unwrap_or(name);
+        if at(row, field).is_some() {
+            return Self::NoRow(field.to_owned());
+        }
+        let known: Vec<&str> = row.keys().map(String::as_str).collect();
+        let hint = match closest(field, &known) {
+            Some(meant) => format!("did you mean `row.{meant}`?"),
+            None => format!("it has {}", known.join(", ")),
+        };
+        Self::Missing { field: field.to_owned(), hint }
+    }
 }
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Budget {
-    /// In whole units of the currency.
-    pub monthly: f64,
-    pub currency: String,
-}
-
-/// A field that a template names and a row does not have.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("the row has no field `{0}`")]
-pub struct MissingField(pub String);
 
 impl Case {
     /// The single cases this one stands for: rows × prompts × targets × judge models, in that order.
-    pub fn expand(&self) -> Result<Vec<Cell>, MissingField> {
-        let rows: Vec<Option<&Arc<Row>>> = match &self.data {
-            Some(data) => data.rows.iter().map(Some).collect(),
+    pub fn expand(&self) -> Vec<Cell> {
+        let rows: Vec<Option<(usize, &Arc<Row>)>> = match &self.data {
+            Some(data) => data.rows.iter().enumerate().map(Some).collect(),
             None => vec![None],
         };
-        let (template, mut cells) = (self.without_data(), Vec::new());
-        for (at, row) in rows.into_iter().enumerate() {
-            let mut case = template.filled(row.map(|it| &**it))?;
-            if row.is_some() {
-                case.name = format!("{} [row {}]", case.name, at + 1);
-            }
-            // What is given needs nobody to produce it.
-            if case.candidate.is_given() {
-                case.targets.clear();
-            }
-            let n_targets = case.targets.len();
-            for (prompt_at, prompt) in axis(&case.matrix.prompts) {
-                for (_, target) in axis(&case.targets) {
-                    for (_, model) in axis(&case.matrix.models) {
-                        let mut case = case.clone();
-                        if let Some(prompt) = prompt {
-                            case.name = format!("{} [prompt {}]", case.name, prompt_at + 1);
-                            case.candidate.input = Some(prompt.clone());
-                        }
-                        if let Some(target) = target {
-                            if 1 < n_targets {
-                                case.name = format!("{} [{}]", case.name, target.name());
-                            }
-                            case.targets = vec![target.clone()];
-                        }
-                        if let Some(model) = model {
-                            case.name = format!("{} [{model}]", case.name);
-                            case.judge.model = Some(model.clone());
-                        }
-                        case.matrix = Matrix::default();
-                        // Whatever answers the same task before the same judge is a sibling.
-                        let task = format!("{} {at} {}", self.name, model.map_or("", String::as_str));
-                        cells.push(Cell { case, row: row.cloned(), task });
+        let template = Arc::new(self.without_data());
+        // What is given needs nobody to produce it.
+        let n_targets = if self.candidate.is_given() { 0 } else { self.targets.len() };
+        let mut cells = Vec::new();
+        for row in rows {
+            for prompt in axis(self.matrix.prompts.len()) {
+                for target in axis(n_targets) {
+                    for model in axis(self.matrix.models.len()) {
+                        let row = row.map(|(at, it)| (at, Arc::clone(it)));
+                        cells.push(Cell { template: Arc::clone(&template), row, prompt, target, model });
                     }
                 }
             }
         }
-        Ok(cells)
+        cells
     }
 
     /// The rows stay behind: copying them into every case would cost the square of their number.
@@ -347,7 +317,21 @@ impl Case {
         }
     }
 
-    fn filled(&self, row: Option<&Row>) -> Result<Self, MissingField> {
+    /// Texts of the rubric that rows fill in when a judge is asked.
+    pub fn templates(&self) -> Vec<&str> {
+        let mut texts: Vec<&str> = self.rubric.description.as_deref().into_iter().collect();
+        for question in self.rubric.questions() {
+            texts.push(&question.criterion.description);
+            texts.extend(question.node.map(|it| it.ask.as_str()));
+            if let Ask::Recipe(method) = &question.criterion.ask {
+                method.params.values().for_each(|it| texts_of(it, &mut texts));
+            }
+        }
+        texts.retain(|it| it.contains("{{"));
+        texts
+    }
+
+    fn filled(&self, row: Option<&Row>) -> Result<Self, Unfilled> {
         let mut case = self.clone();
         let Some(row) = row else { return Ok(case) };
         let candidate = &mut case.candidate;
@@ -361,50 +345,127 @@ impl Case {
             fill_value(value, row)?;
         }
         match &mut candidate.trace {
-            Some(crate::candidate::TraceSource::File(path)) => *path = fill(path, row)?,
-            Some(crate::candidate::TraceSource::Inline(value)) => fill_value(value, row)?,
+            Some(TraceSource::File(path)) => *path = fill(path, row)?,
+            Some(TraceSource::Inline(value)) => fill_value(value, row)?,
             None => {}
         }
         Ok(case)
     }
 }
 
-/// A case that stands for itself alone, with the row it was made from.
+/// A case that stands for itself alone. What it says is filled in when it is asked for, so that a plan of
+/// many rows holds no more than the rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    pub case: Case,
-    /// Fills `{{ row.field }}` in the rubric's texts when a judge is asked.
-    pub row: Option<Arc<Row>>,
-    /// The same for all that do one task: rows and judges differ, targets and prompts need not.
-    pub task: String,
+    template: Arc<Case>,
+    /// Which row, from 0.
+    row: Option<(usize, Arc<Row>)>,
+    prompt: Option<usize>,
+    target: Option<usize>,
+    model: Option<usize>,
 }
 
-fn axis<T>(values: &[T]) -> Vec<(usize, Option<&T>)> {
-    if values.is_empty() { vec![(0, None)] } else { values.iter().map(Some).enumerate().collect() }
+impl Cell {
+    /// A case without rows or axes.
+    pub fn alone(case: Case) -> Self {
+        Self { template: Arc::new(case), row: None, prompt: None, target: None, model: None }
+    }
+
+    /// The case with everything filled in.
+    pub fn case(&self) -> Result<Case, Unfilled> {
+        let mut case = self.template.filled(self.row())?;
+        if let Some((at, _)) = self.row {
+            case.name = format!("{} [row {}]", case.name, at + 1);
+        }
+        if let Some(at) = self.prompt {
+            case.name = format!("{} [prompt {}]", case.name, at + 1);
+            case.candidate.input = Some(case.matrix.prompts.swap_remove(at));
+            case.metadata.entry("prompt").or_insert(Value::from(at + 1));
+        }
+        let several = 1 < case.targets.len();
+        case.targets = self.target.map(|at| case.targets.swap_remove(at)).into_iter().collect();
+        if let Some(target) = case.targets.first().filter(|_| several) {
+            case.name = format!("{} [{}]", case.name, target.name());
+        }
+        if let Some(at) = self.model {
+            let model = case.matrix.models.swap_remove(at);
+            case.name = format!("{} [{model}]", case.name);
+            // A live run without a model of its own is the judge's.
+            if case.server.is_some() {
+                case.agent.model.get_or_insert_with(|| model.clone());
+            }
+            case.judge.model = Some(model);
+        }
+        case.matrix = Matrix::default();
+        Ok(case)
+    }
+
+    /// What does not change from row to row: rubric, judge, labels, limits.
+    pub fn template(&self) -> &Case {
+        &self.template
+    }
+
+    /// Fills `{{ row.field }}` in the rubric's texts when a judge is asked.
+    pub fn row(&self) -> Option<&Row> {
+        self.row.as_ref().map(|it| &*it.1)
+    }
+
+    /// Which row it is, from 1.
+    pub fn row_number(&self) -> Option<usize> {
+        self.row.as_ref().map(|it| it.0 + 1)
+    }
+
+    /// Who judges it.
+    pub fn judge(&self) -> Judge {
+        let model = self.model.map(|it| self.template.matrix.models[it].clone());
+        Judge { model: model.or_else(|| self.template.judge.model.clone()), ..self.template.judge.clone() }
+    }
+
+    /// The same for all that do one task: rows and judges differ, targets and prompts need not.
+    pub fn task(&self) -> String {
+        let row = self.row.as_ref().map_or(0, |it| it.0);
+        let model = self.model.map_or("", |it| &self.template.matrix.models[it]);
+        format!("{} {row} {model}", self.template.name)
+    }
+}
+
+/// The places of an axis; an empty one has one.
+fn axis(n: usize) -> Vec<Option<usize>> {
+    if n == 0 { vec![None] } else { (0..n).map(Some).collect() }
 }
 
 /// Replaces `{{ row.field }}` by the row's value; text as it is, everything else as JSON.
-pub fn fill(text: &str, row: &Row) -> Result<String, MissingField> {
-    let mut missing = None;
+pub fn fill(text: &str, row: &Row) -> Result<String, Unfilled> {
+    let mut unfilled = None;
     let filled = replace(text, |name| {
-        let field = name.strip_prefix("row.")?;
-        let value = field.split('.').try_fold(None, |value: Option<&Value>, key| match value {
-            None => row.get(key).map(Some),
-            Some(value) => value.get(key).map(Some),
-        });
-        match value.flatten() {
-            Some(Value::String(it)) => Some(it.clone()),
-            Some(it) => Some(it.to_string()),
-            None => {
-                missing.get_or_insert_with(|| field.to_owned());
-                None
-            }
+        match name.strip_prefix("row.").map(|it| at(row, it)) {
+            Some(Some(Value::String(it))) => return Some(it.clone()),
+            Some(Some(it)) => return Some(it.to_string()),
+            Some(None) => {}
+            None if is_name(name) => {}
+            None => return None,
         }
+        unfilled.get_or_insert_with(|| Unfilled::new(name, row));
+        None
     });
-    missing.map_or(Ok(filled), |it| Err(MissingField(it)))
+    unfilled.map_or(Ok(filled), Err)
 }
 
-fn fill_value(value: &mut Value, row: &Row) -> Result<(), MissingField> {
+/// The value of a field; dots lead into what is nested.
+fn at<'a>(row: &'a Row, field: &str) -> Option<&'a Value> {
+    let mut keys = field.split('.');
+    let first = row.get(keys.next()?)?;
+    keys.try_fold(first, |value, key| value.get(key))
+}
+
+/// Whether something between braces looks like a field that was to be filled in. Variables of the environment are
+/// filled in by others.
+pub fn is_name(text: &str) -> bool {
+    let starts = text.starts_with(|it: char| it.is_alphabetic() || it == '_');
+    starts && !text.starts_with("env.") && text.chars().all(|it| it.is_alphanumeric() || "_-.".contains(it))
+}
+
+fn fill_value(value: &mut Value, row: &Row) -> Result<(), Unfilled> {
     match value {
         Value::String(text) => *text = fill(text, row)?,
         Value::Array(items) => items.iter_mut().try_for_each(|it| fill_value(it, row))?,
@@ -412,6 +473,15 @@ fn fill_value(value: &mut Value, row: &Row) -> Result<(), MissingField> {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
     Ok(())
+}
+
+fn texts_of<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(items) => items.iter().for_each(|it| texts_of(it, texts)),
+        Value::Object(map) => map.values().for_each(|it| texts_of(it, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// Replaces `{{ name }}` where `with` knows the name, and leaves everything else as it stands.
@@ -440,12 +510,16 @@ mod tests {
     fn templates_take_the_fields_of_their_row() {
         let row: Row = serde_json::from_str(r#"{"a": "x", "n": 2, "deep": {"b": true}}"#).unwrap();
         let check = |text: &str, expected: Result<&str, &str>| {
-            let expected = expected.map(str::to_owned).map_err(|it| MissingField(it.to_owned()));
-            assert_eq!(fill(text, &row), expected, "{text}");
+            let found = fill(text, &row).map_err(|it| it.to_string());
+            assert_eq!(found, expected.map(str::to_owned).map_err(str::to_owned), "{text}");
         };
         check("{{ row.a }}-{{row.n}}", Ok("x-2"));
         check("{{ row.deep.b }}", Ok("true"));
-        check("{{ other }} {{ open", Ok("{{ other }} {{ open"));
-        check("{{ row.c }}", Err("c"));
+        check("{{ env.X }} {{ a | b }} {{ open", Ok("{{ env.X }} {{ a | b }} {{ open"));
+        check("{{ row.depe.b }}", Err("the row has no field `depe.b`; it has a, deep, n"));
+        check("{{ row.c }}", Err("the row has no field `c`; it has a, deep, n"));
+        check("{{ row.deeb }}", Err("the row has no field `deeb`; did you mean `row.deep`?"));
+        check("{{other}}", Err("the row has no field `other`; it has a, deep, n"));
+        check("{{ n }}", Err("`{{ n }}` stands for nothing; a field of the row is `{{ row.n }}`"));
     }
 }

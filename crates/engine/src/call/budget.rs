@@ -5,7 +5,33 @@ use std::sync::{Mutex, PoisonError};
 use jurist_core::grade::Usd;
 use tokio::sync::Notify;
 
-use crate::model::{ErrorKind, ModelError};
+use crate::model::{BoxFuture, ErrorKind, ModelError};
+
+/// Money that others spend from as well: that of a project with many workers, for instance.
+pub trait Purse: Send + Sync + std::fmt::Debug {
+    /// Sets aside as much as a call can cost, `None` where nobody knows. Waits while others may give back what
+    /// is missing; the error says why it will not do.
+    fn reserve<'a>(
+        &'a self,
+        model: &'a str,
+        most: Option<Usd>,
+    ) -> BoxFuture<'a, Result<Box<dyn Held>, ModelError>>;
+}
+
+/// Set aside for one call that is about to be made. Dropped, it may have been spent: the call was under way.
+pub trait Held: Send + Sync + std::fmt::Debug {
+    /// What it really cost; `None` if nobody knows.
+    fn settle(self: Box<Self>, cost: Option<Usd>) -> BoxFuture<'static, ()>;
+}
+
+/// Why a model without a price does not run under a cap, and what would let it.
+pub fn unpriced(model: &str) -> ModelError {
+    let detail = format!(
+        "`{model}` has no known price, so it does not run under a cap; add `'{model}': {{input: 0.5, output: 2}}` \
+         with its dollars per million tokens to `prices` in .jurist/config.yaml"
+    );
+    ModelError::new(ErrorKind::OverBudget, detail)
+}
 
 /// What may be spent, what is promised, what is gone.
 #[derive(Debug)]
@@ -51,7 +77,7 @@ impl Budget {
         let over = |detail: String| ModelError::new(ErrorKind::OverBudget, detail);
         let (Some(cap), Some(most)) = (self.cap, most) else {
             return match self.cap {
-                Some(_) => Err(over(format!("`{model}` has no known price, so it does not run under a cap"))),
+                Some(_) => Err(unpriced(model)),
                 None => Ok(self.promise(most.map_or(0, Usd::nanos))),
             };
         };

@@ -59,6 +59,8 @@ struct State {
     shrunk: Option<Instant>,
     circuit: Option<Circuit>,
     announced: bool,
+    /// Whether it was said that calls fail and are made again.
+    troubled: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -213,6 +215,11 @@ impl Gate {
         let mut state = self.state();
         state.n_failed = 0;
         state.circuit = None;
+    }
+
+    /// Whether nobody has said yet that the vendor is in trouble.
+    pub(super) fn announces_trouble(&self) -> bool {
+        !std::mem::replace(&mut self.state().troubled, true)
     }
 
     /// A call was given up. The reason, if that opens the circuit and nobody has said so yet.

@@ -14,7 +14,7 @@ use std::time::Duration;
 use jurist_core::candidate::Usage;
 use jurist_core::grade::{Attempt, Spend, Usd};
 
-pub use budget::Budget;
+pub use budget::{Budget, Held, Purse, unpriced};
 pub use cache::{Cache, CacheStats};
 pub use gate::Limits;
 
@@ -73,6 +73,8 @@ pub struct NotCalled {
 pub enum Notice {
     /// A vendor failed so often that it is left alone for a while.
     CircuitOpened { vendor: String, why: String },
+    /// A call failed twice and is made again: the vendor may be down, and the work goes on slowly.
+    Retrying { vendor: String, why: String },
 }
 
 /// Everything that calls share.
@@ -80,8 +82,10 @@ pub struct Caller {
     cache: Option<Cache>,
     caching: Caching,
     pub budget: Budget,
+    /// Asked besides the budget, where money is not this caller's alone.
+    purse: Option<Arc<dyn Purse>>,
     limits: Limits,
-    gates: Mutex<HashMap<String, Arc<Gate>>>,
+    gates: Gates,
     pub tape: Tape,
     /// Where requests wait instead of being sent.
     pub batches: Option<Batches>,
@@ -90,6 +94,10 @@ pub struct Caller {
     pub meter: Meter,
     listener: Box<dyn Fn(Notice) + Send + Sync>,
 }
+
+/// Where calls wait for their vendor; callers of one process may share them.
+#[derive(Debug, Clone, Default)]
+pub struct Gates(Arc<Mutex<HashMap<String, Arc<Gate>>>>);
 
 /// What all calls together came to.
 #[derive(Debug, Default)]
@@ -140,8 +148,9 @@ impl Default for Caller {
             cache: None,
             caching: Caching::Off,
             budget: Budget::new(None),
+            purse: None,
             limits: Limits::default(),
-            gates: Mutex::default(),
+            gates: Gates::default(),
             tape: Tape::Off,
             batches: None,
             backoff: Duration::from_millis(500),
@@ -160,6 +169,16 @@ impl Caller {
     #[must_use]
     pub fn with_cap(self, cap: Option<Usd>) -> Self {
         Self { budget: Budget::new(cap), ..self }
+    }
+
+    #[must_use]
+    pub fn with_purse(self, purse: Arc<dyn Purse>) -> Self {
+        Self { purse: Some(purse), ..self }
+    }
+
+    #[must_use]
+    pub fn with_gates(self, gates: Gates) -> Self {
+        Self { gates, ..self }
     }
 
     #[must_use]
@@ -254,6 +273,11 @@ impl Caller {
                 Ok(permit) => permit,
                 Err(error) => return Err(NotCalled { error, attempts }),
             };
+            // The last thing before the call, so that what is held is under way.
+            let held = match self.held(line, most).await {
+                Ok(held) => held,
+                Err(error) => return Err(NotCalled { error, attempts }),
+            };
             tries.0 = tries.0.saturating_sub(1);
             self.meter.n_requests.fetch_add(1, Ordering::Relaxed);
             let result = line.model.complete(request).await;
@@ -264,14 +288,17 @@ impl Caller {
                     gate.succeeded();
                     let spend = self.spend(line, &reply, most);
                     reserved.settle(spend.cost);
+                    settle(held, spend.cost).await;
                     return Ok(Called { reply, spend, attempts, key: key.to_owned() });
                 }
                 Err(error) => error,
             };
             if error.maybe_billed {
                 reserved.settle(most);
+                settle(held, most).await;
             } else {
                 drop(reserved);
+                settle(held, Some(Usd::default())).await;
             }
             let wait = error.retry_after.unwrap_or_else(|| self.wait(key, attempts.len()));
             // Who tries for the others tries once.
@@ -281,8 +308,21 @@ impl Caller {
                 }
                 return Err(NotCalled { error, attempts });
             }
+            // To be asked for patience is nothing out of the ordinary.
+            let is_trouble = error.kind != ErrorKind::RateLimit && attempts.len() == 1;
+            if is_trouble && gate.announces_trouble() {
+                let why = error.detail.clone();
+                (self.listener)(Notice::Retrying { vendor: line.vendor.clone(), why });
+            }
             attempts.push(Attempt { failure: error.failure(), detail: error.detail, time: None });
             tokio::time::sleep(wait).await;
+        }
+    }
+
+    async fn held(&self, line: &Line, most: Option<Usd>) -> Result<Option<Box<dyn Held>>, ModelError> {
+        match &self.purse {
+            Some(purse) => purse.reserve(&line.name, most).await.map(Some),
+            None => Ok(None),
         }
     }
 
@@ -315,7 +355,7 @@ impl Caller {
     }
 
     fn gate(&self, vendor: &str) -> Arc<Gate> {
-        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gates = self.gates.0.lock().unwrap_or_else(PoisonError::into_inner);
         let gate =
             gates.entry(vendor.to_owned()).or_insert_with(|| Arc::new(Gate::new(self.limits, self.backoff)));
         Arc::clone(gate)
@@ -326,6 +366,12 @@ impl Caller {
         let chance = blake3::hash(format!("{key}{n_before}").as_bytes()).as_bytes()[0];
         let factor = f64::from(1_u32 << n_before.min(6)) * (0.75 + f64::from(chance) / 510.0);
         self.backoff.mul_f64(factor).min(Duration::from_secs(20))
+    }
+}
+
+async fn settle(held: Option<Box<dyn Held>>, cost: Option<Usd>) {
+    if let Some(held) = held {
+        held.settle(cost).await;
     }
 }
 

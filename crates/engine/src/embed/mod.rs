@@ -4,7 +4,7 @@ mod bert;
 mod tokens;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,6 +28,8 @@ const AT_ONCE: usize = 128;
 pub struct Embedders {
     resolver: Arc<Resolver>,
     base_url: Option<String>,
+    /// Whether a name may be a path of this machine.
+    with_paths: bool,
     loaded: Mutex<HashMap<String, Arc<Embedder>>>,
 }
 
@@ -58,7 +60,12 @@ pub enum NoEmbedding {
 impl Embedders {
     /// `base_url` is where a model is served that no vendor is named for.
     pub fn new(resolver: Arc<Resolver>, base_url: Option<String>) -> Self {
-        Self { resolver, base_url, loaded: Mutex::default() }
+        Self { resolver, base_url, with_paths: true, loaded: Mutex::default() }
+    }
+
+    /// For names that strangers give: models of this machine by their names alone, and nothing told of its folders.
+    pub fn by_name(resolver: Arc<Resolver>) -> Self {
+        Self { with_paths: false, ..Self::new(resolver, None) }
     }
 
     /// One direction per text, in their order.
@@ -88,7 +95,12 @@ impl Embedders {
     }
 
     fn load(&self, name: &str) -> Result<Embedder, NoEmbedding> {
-        let places = places(name);
+        let is_path = Path::new(name).components().any(|it| !matches!(it, Component::Normal(_)));
+        let places = match self.with_paths {
+            true => [PathBuf::from(name)].into_iter().chain(places(name)).collect(),
+            false if is_path => Vec::new(),
+            false => places(name),
+        };
         if let Some(folder) = places.iter().find(|it| it.join("config.json").is_file()) {
             let bert =
                 Bert::load(folder).map_err(|error| NoEmbedding::Bad { name: name.to_owned(), error })?;
@@ -98,7 +110,10 @@ impl Embedders {
             Judge { model: Some(name.to_owned()), base_url: self.base_url.clone(), ..Judge::default() };
         // A name alone is a folder, unless an address says otherwise.
         if self.base_url.is_none() && !name.contains('/') {
-            let looked = places.iter().map(|it| it.display().to_string()).collect();
+            let looked = match self.with_paths {
+                true => places.iter().map(|it| it.display().to_string()).collect(),
+                false => vec!["its own folders".to_owned()],
+            };
             return Err(NoEmbedding::NotFound { name: name.to_owned(), looked });
         }
         let line = self.resolver.line(&judge)?;
@@ -126,7 +141,7 @@ fn places(name: &str) -> Vec<PathBuf> {
     });
     let snapshots = hub.iter().flat_map(|it| std::fs::read_dir(it).into_iter().flatten().flatten());
     let snapshots: Vec<PathBuf> = snapshots.map(|it| it.path()).collect();
-    [PathBuf::from(name)].into_iter().chain(own).chain(snapshots).collect()
+    own.into_iter().chain(snapshots).collect()
 }
 
 /// On all cores, off the threads that wait for the network.

@@ -7,6 +7,7 @@ use jurist_core::quantity::Time;
 use serde_json::Value as Json;
 use tokio::sync::OnceCell;
 
+use super::guard::PublicOnly;
 use super::vendors::{Auth, Protocol, Quirks, Shape};
 use super::{BoxFuture, ErrorKind, Model, ModelError, Reply, Request, Secret};
 use super::{anthropic, gemini, openai_chat, openai_responses, stream};
@@ -47,6 +48,19 @@ pub fn client(network: &Network) -> Result<reqwest::Client, NoClient> {
         builder = builder.proxy(reqwest::Proxy::all(proxy).map_err(|it| bad(&it))?);
     }
     builder.build().map_err(|it| bad(&it))
+}
+
+/// A client that reaches nothing inside the machine or its network.
+pub fn public_client() -> Result<reqwest::Client, NoClient> {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = reqwest::Client::builder()
+        .user_agent(concat!("jurist/", env!("CARGO_PKG_VERSION")))
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(Duration::from_secs(10))
+        // A proxy would look names up by itself.
+        .no_proxy()
+        .dns_resolver(std::sync::Arc::new(PublicOnly));
+    builder.build().map_err(|error| NoClient(error.to_string()))
 }
 
 /// Where a model is, and how it is spoken to.

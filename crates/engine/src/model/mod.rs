@@ -3,6 +3,7 @@
 pub mod anthropic;
 pub mod command;
 pub mod gemini;
+pub mod guard;
 pub mod http;
 pub mod openai_chat;
 pub mod openai_responses;

@@ -7,7 +7,8 @@ use jurist_core::dialect::Settings;
 use jurist_core::suite::Judge;
 
 use super::command::Command;
-use super::http::{Endpoint, HttpModel, Network, NoClient, client};
+use super::guard::{Private, refuse_private};
+use super::http::{Endpoint, HttpModel, Network, NoClient, client, public_client};
 use super::vendors::{Auth, COMPATIBLE, Price, Protocol, VENDORS, Vendor, price};
 use super::{BoxFuture, ErrorKind, Model, ModelError, Reply, Request, Secret};
 use crate::model::Line;
@@ -25,6 +26,8 @@ pub struct Resolver {
     variable: Box<Variable>,
     /// Addresses that a person gave, not a file; keys go there.
     trusted: Vec<String>,
+    /// For addresses that files name, where strangers write them.
+    guarded: Option<reqwest::Client>,
 }
 
 /// Why a name leads to no model.
@@ -45,6 +48,8 @@ pub enum Unresolved {
     NoLocal(String),
     #[error(transparent)]
     NoClient(#[from] NoClient),
+    #[error(transparent)]
+    Private(#[from] Private),
     #[error("the certificates of `{path}` cannot be read: {error}")]
     NoCertificates { path: String, error: std::io::Error },
 }
@@ -75,12 +80,23 @@ impl Resolver {
             None => None,
         };
         let network = Network { ca, proxy: settings.network.proxy.clone() };
-        Ok(Self { client: client(&network)?, settings, variable: Box::new(variable), trusted: Vec::new() })
+        Ok(Self {
+            client: client(&network)?,
+            settings,
+            variable: Box::new(variable),
+            trusted: Vec::new(),
+            guarded: None,
+        })
     }
 
     /// For everything else that is reached over the network.
     pub fn client(&self) -> &reqwest::Client {
         &self.client
+    }
+
+    /// Lets no address that a file names lead into this machine or its network.
+    pub fn guarded(self) -> Result<Self, Unresolved> {
+        Ok(Self { guarded: Some(public_client()?), ..self })
     }
 
     /// Lets keys go to this address.
@@ -141,7 +157,12 @@ impl Resolver {
         let address = endpoint.address();
         let is_usual = address == served.vendor.base_url;
         let vendor = if is_usual { served.name.to_owned() } else { format!("{} at {address}", served.name) };
-        let http = Arc::new(HttpModel::new(self.client.clone(), endpoint));
+        let guarded = self.guarded.as_ref().filter(|_| judge.base_url.is_some());
+        if guarded.is_some() {
+            refuse_private(&endpoint.base_url)?;
+        }
+        let client = guarded.unwrap_or(&self.client).clone();
+        let http = Arc::new(HttpModel::new(client, endpoint));
         let model: Arc<dyn Model> = Arc::<HttpModel>::clone(&http);
         Ok(Line { model, vendor, name: full, price, address, http: Some(http) })
     }

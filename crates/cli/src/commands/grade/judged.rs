@@ -10,7 +10,7 @@ use jurist_core::candidate::Material;
 use jurist_core::grade::Status;
 use jurist_core::judge::Keys;
 use jurist_core::rubric::Rubric;
-use jurist_core::score::effective_votes;
+use jurist_core::stats::effective_votes;
 use jurist_engine::call::Caller;
 use jurist_engine::judge::{Bench, Case, Decision};
 use serde_json::Value as Json;

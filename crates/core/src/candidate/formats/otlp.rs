@@ -48,14 +48,10 @@ pub(super) fn read(value: &Value) -> Trace {
             replay.tool_run(call, result, Unannounced::Assistant);
         } else if let Some((input, output)) = span.messages() {
             replay.model_call(input, output);
-            trace.usage = trace.usage.plus(span.usage());
-            let cost = ["gen_ai.usage.cost", "llm.cost.total"]
-                .iter()
-                .find_map(|it| money(span.attributes.get(*it)?));
-            trace.cost = match (trace.cost, cost) {
-                (Some(a), Some(b)) => Some(a.plus(b)),
-                (a, b) => a.or(b),
-            };
+            count(&mut trace, span);
+        } else if span.is_model_call() {
+            // Instrumentations leave the messages out unless they are told to record them.
+            count(&mut trace, span);
         }
     }
     let mut roots = spans.iter().filter(|it| it.is_root);
@@ -64,6 +60,15 @@ pub(super) fn read(value: &Value) -> Trace {
     }
     trace.steps = replay.steps;
     trace
+}
+
+fn count(trace: &mut Trace, span: &Span) {
+    trace.usage = trace.usage.plus(span.usage());
+    let cost = ["gen_ai.usage.cost", "llm.cost.total"].iter().find_map(|it| money(span.attributes.get(*it)?));
+    trace.cost = match (trace.cost, cost) {
+        (Some(a), Some(b)) => Some(a.plus(b)),
+        (a, b) => a.or(b),
+    };
 }
 
 fn collect(value: &Value, spans: &mut Vec<Span>) {
@@ -193,6 +198,12 @@ impl Span {
             || self.is("openinference.span.kind", "TOOL")
             || self.is("traceloop.span.kind", "tool")
             || self.attributes.contains_key("ai.toolCall.name")
+    }
+
+    fn is_model_call(&self) -> bool {
+        let says = |it: &&str| self.is("gen_ai.operation.name", it);
+        ["chat", "text_completion", "generate_content"].iter().any(says)
+            || self.is("openinference.span.kind", "LLM")
     }
 
     fn tool(&self) -> (ToolCall, ToolResult) {

@@ -1,5 +1,7 @@
 //! Runs told call by call: each model call repeats the conversation so far, and each tool has a span of its own.
 
+use std::collections::{HashMap, HashSet, VecDeque};
+
 use crate::candidate::trace::{Role, Step, ToolCall, ToolResult};
 
 /// Puts the calls together again, each thing once.
@@ -8,6 +10,12 @@ pub(super) struct Replay {
     pub(super) steps: Vec<Step>,
     /// What the last model call had seen and said.
     seen: Vec<Step>,
+    /// Calls that a result names; a trace of 50,000 spans must not be searched for each of them.
+    answered: HashSet<Option<String>>,
+    /// Where the first call with an id stands: its step, and its place there.
+    by_id: HashMap<String, (usize, usize)>,
+    /// Where calls of a name stand that may not have been answered yet.
+    by_name: HashMap<String, VecDeque<(usize, usize)>>,
 }
 
 /// How a tool that no message called is told.
@@ -30,39 +38,59 @@ impl Replay {
             {
                 continue;
             }
-            self.steps.push(step.clone());
+            self.push(step.clone());
         }
-        self.steps.extend(output.iter().cloned());
+        output.iter().for_each(|it| self.push(it.clone()));
         self.seen = input.into_iter().chain(output).collect();
     }
 
+    fn push(&mut self, step: Step) {
+        let at = self.steps.len();
+        self.answered.extend(step.results.iter().map(|it| it.call.clone()));
+        for (place, call) in step.tool_calls.iter().enumerate() {
+            if let Some(id) = &call.id {
+                self.by_id.entry(id.clone()).or_insert((at, place));
+            }
+            self.by_name.entry(call.name.clone()).or_default().push_back((at, place));
+        }
+        self.steps.push(step);
+    }
+
     fn is_answered(&self, result: &ToolResult) -> bool {
-        let mut answers = self.steps.iter().flat_map(|it| &it.results);
-        result.call.is_some() && answers.any(|it| it.call == result.call)
+        result.call.is_some() && self.answered.contains(&result.call)
+    }
+
+    /// Where a tool was called that now ran: by its id, or else the first call of its name without an answer.
+    fn announced(&mut self, call: &ToolCall) -> Option<(usize, usize)> {
+        if let Some(id) = &call.id {
+            return self.by_id.get(id).copied();
+        }
+        let waiting = self.by_name.get_mut(&call.name)?;
+        while let Some((at, place)) = waiting.front().copied() {
+            if !self.answered.contains(&self.steps[at].tool_calls[place].id) {
+                return Some((at, place));
+            }
+            waiting.pop_front();
+        }
+        None
     }
 
     pub(super) fn tool_run(&mut self, call: ToolCall, mut result: ToolResult, unannounced: Unannounced) {
-        let answered: Vec<Option<String>> =
-            self.steps.iter().flat_map(|it| &it.results).map(|it| it.call.clone()).collect();
-        let is_open = |it: &&mut ToolCall| it.name == call.name && !answered.contains(&it.id);
-        let mut calls = self.steps.iter_mut().flat_map(|it| &mut it.tool_calls);
-        let announced = match &call.id {
-            Some(id) => calls.find(|it| it.id.as_ref() == Some(id)),
-            None => calls.find(is_open),
-        };
-        match announced {
-            Some(announced) => {
+        match self.announced(&call) {
+            Some((at, place)) => {
+                let announced = &mut self.steps[at].tool_calls[place];
                 announced.duration_ms = call.duration_ms;
                 result.call = announced.id.clone();
-                self.steps.push(Step { role: Role::Tool, results: vec![result], ..Step::default() });
+                self.push(Step { role: Role::Tool, results: vec![result], ..Step::default() });
             }
             None => {
                 result.call = call.id.clone();
                 let answer = Step { role: Role::Tool, results: vec![result], ..Step::default() };
                 match unannounced {
-                    Unannounced::Tool => self.steps.push(Step { tool_calls: vec![call], ..answer }),
+                    Unannounced::Tool => self.push(Step { tool_calls: vec![call], ..answer }),
                     Unannounced::Assistant => {
-                        self.steps.extend([Step { tool_calls: vec![call], ..Step::default() }, answer]);
+                        self.push(Step { tool_calls: vec![call], ..Step::default() });
+                        self.push(answer);
                     }
                 }
             }

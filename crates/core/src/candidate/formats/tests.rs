@@ -243,3 +243,15 @@ mod anything {
         }
     }
 }
+
+#[test]
+fn spans_without_messages_still_count_tokens_once() {
+    let span = |id: &str, operation: &str| {
+        serde_json::json!({ "traceId": "t", "spanId": id, "attributes": {
+            "gen_ai.operation.name": operation, "gen_ai.usage.input_tokens": 7, "gen_ai.usage.output_tokens": 2 } })
+    };
+    let spans = serde_json::json!([span("a", "invoke_agent"), span("b", "chat")]);
+    let (format, trace) = read_value(&spans, None).unwrap();
+    assert_eq!((format, trace.steps.len()), (Format::Otlp, 0));
+    assert_eq!((trace.usage.input, trace.usage.output), (7, 2));
+}

@@ -5,54 +5,74 @@ use std::collections::BTreeMap;
 use crate::grade::Outcome;
 use crate::report::Rubrics;
 use crate::report::is_bad;
-use crate::rubric::{Question, Rubric, WHOLE};
+use crate::rubric::{Ask, Question, Rubric, WHOLE};
 use crate::run::{CaseResult, Run};
 
 /// A criterion over all cases.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Mean {
-    pub id: String,
-    /// What to call it; of what must not hold, its absence is what is scored.
-    pub label: String,
+    pub name: Name,
     /// On 0..=1, best is 1; absent when nobody could score it.
     pub mean: Option<f64>,
-    /// How many cases it was scored in.
+    /// How many cases it was scored in; the trials of one are one.
     pub n: usize,
     /// Whether it was asked in every case that was graded.
     pub shared: bool,
 }
 
+/// What a criterion is known by. Two rubrics may call different things the same: of a text and of a tree, the
+/// whole.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Name {
+    id: String,
+    /// What to call it; of what must not hold, its absence is what is scored.
+    pub label: String,
+}
+
+/// What is counted of a criterion on the way.
+#[derive(Default)]
+struct Sum {
+    place: usize,
+    n_asked: usize,
+    n_scored: f64,
+    /// Trials of one case stand together.
+    last: Option<String>,
+}
+
 /// Every criterion, in the order in which the cases name them. A tree is one of them.
 pub(super) fn means(run: &Run, rubrics: &Rubrics) -> Vec<Mean> {
     let mut found: Vec<Mean> = Vec::new();
-    let mut place: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut sums: BTreeMap<Name, Sum> = BTreeMap::new();
     let mut n_graded = 0;
-    for result in &run.results {
-        let asked = asked(run, rubrics, result);
+    for result in run.results.iter() {
+        let asked = asked(run, rubrics, &result);
         n_graded += usize::from(!asked.is_empty());
-        for (id, worth) in asked {
-            let (at, n_asked) = place.entry(id.clone()).or_insert_with(|| {
-                let label = label(run, rubrics, result, &id);
-                found.push(Mean { id, label, mean: None, n: 0, shared: false });
-                (found.len() - 1, 0)
+        for (name, worth) in asked {
+            let sum = sums.entry(name).or_insert_with_key(|name| {
+                found.push(Mean { name: name.clone(), mean: None, n: 0, shared: false });
+                Sum { place: found.len() - 1, ..Sum::default() }
             });
-            *n_asked += 1;
+            sum.n_asked += 1;
             if let Some(worth) = worth {
-                let it = &mut found[*at];
-                it.n += 1;
+                let it = &mut found[sum.place];
+                sum.n_scored += 1.0;
                 let mean = it.mean.unwrap_or(0.0);
-                it.mean = Some(mean + (worth - mean) / it.n as f64);
+                it.mean = Some(mean + (worth - mean) / sum.n_scored);
+                if sum.last.as_deref() != Some(result.base()) {
+                    it.n += 1;
+                    sum.last = Some(result.base().to_owned());
+                }
             }
         }
     }
-    for (at, n_asked) in place.into_values() {
-        found[at].shared = n_asked == n_graded;
+    for sum in sums.into_values() {
+        found[sum.place].shared = sum.n_asked == n_graded;
     }
     found
 }
 
 /// What each criterion of a case is worth to its score, where it was scored; several graders count as their mean.
-pub(super) fn asked(run: &Run, rubrics: &Rubrics, result: &CaseResult) -> Vec<(String, Option<f64>)> {
+pub(super) fn asked(run: &Run, rubrics: &Rubrics, result: &CaseResult) -> Vec<(Name, Option<f64>)> {
     let mut asked: Vec<(String, Vec<f64>)> = Vec::new();
     let mut add = |id: &str, worth: Option<f64>| match asked.iter_mut().find(|it| it.0 == id) {
         Some(it) => it.1.extend(worth),
@@ -73,7 +93,8 @@ pub(super) fn asked(run: &Run, rubrics: &Rubrics, result: &CaseResult) -> Vec<(S
         }
     }
     let mean = |it: Vec<f64>| (!it.is_empty()).then(|| it.iter().sum::<f64>() / it.len() as f64);
-    asked.into_iter().map(|(id, worths)| (id, mean(worths))).collect()
+    let name = |id: String| Name { label: label(run, rubrics, result, &id), id };
+    asked.into_iter().map(|(id, worths)| (name(id), mean(worths))).collect()
 }
 
 /// What an outcome is worth: of what must not hold, none at all is best.
@@ -88,9 +109,11 @@ pub(super) fn question<'a>(rubric: Option<&'a Rubric>, id: &str) -> Option<Quest
 }
 
 fn label(run: &Run, rubrics: &Rubrics, result: &CaseResult, id: &str) -> String {
-    let question = question(rubrics.get(&result.rubric), id);
+    let rubric = rubrics.get(&result.rubric);
+    let is_tree = rubric.is_some_and(|it| it.criteria.iter().any(|it| matches!(it.ask, Ask::Tree(_))));
+    let question = question(rubric, id);
     let title = match question {
-        _ if id == WHOLE && !result.verdict.path.is_empty() => "decision path",
+        _ if id == WHOLE && (is_tree || !result.verdict.path.is_empty()) => "decision path",
         _ if id == WHOLE => "rubric as a whole",
         Some(it) => it.criterion.title(),
         None => id,

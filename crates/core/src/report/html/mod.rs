@@ -61,9 +61,11 @@ fn page(run: &Run) -> Json {
     let means = criteria::means(run, &rubrics);
     let room = (ROOM / run.results.len().max(1)).clamp(*CASE_ROOM.start(), *CASE_ROOM.end());
     let shared = Shared { run, rubrics, means, room };
-    let mut order: Vec<usize> = (0..run.results.len()).collect();
     // What needs a person comes first.
-    order.sort_by_key(|&it| urgency(run.results[it].verdict.status));
+    let mut order: Vec<(u8, usize)> =
+        run.results.iter().map(|it| urgency(it.verdict.status)).zip(0..).collect();
+    order.sort_unstable();
+    let order: Vec<usize> = order.into_iter().map(|it| it.1).collect();
     let first = order.first().copied();
     let cases = order.into_iter().map(|it| shared.case(it, first == Some(it)));
     let tally = Tally::of(run);
@@ -71,7 +73,7 @@ fn page(run: &Run) -> Json {
     json!({
         "colours": { "light": palette::light(), "dark": palette::dark() },
         "title": run.suite.as_deref().unwrap_or("Jurist"),
-        "id": run.id, "started": moment(run.started), "n": run.results.len(),
+        "id": run.id, "started": moment(run.started), "n": n_cases(run),
         "tally": { "pass": tally.passed, "fail": tally.failed, "error": tally.errors, "deferred": tally.deferred },
         "rate": tally.pass_rate().map(|it| percent(it.0)),
         "low": tally.pass_rate().map(|it| percent(it.1)),
@@ -85,6 +87,14 @@ fn page(run: &Run) -> Json {
         "judges": judge_rows(run),
         "cases": cases.collect::<Vec<_>>(),
     })
+}
+
+/// As a terminal counts them: those that stand for themselves, and how often they were tried.
+fn n_cases(run: &Run) -> String {
+    let cases: BTreeSet<String> = run.results.iter().map(|it| it.base().to_owned()).collect();
+    let (n, n_results) = (cases.len(), run.results.len());
+    let trials = if n < n_results { format!(", tried {n_results} times") } else { String::new() };
+    plural(n, "case") + &trials
 }
 
 fn urgency(status: Status) -> u8 {
@@ -101,7 +111,7 @@ impl Shared<'_> {
     fn histogram(&self) -> Json {
         let layer = |name: &str, tone| Layer { name: name.to_owned(), tone, counts: vec![0; 10] };
         let mut layers = [layer("failed", Tone::Fail), layer("passed", Tone::Pass)];
-        for result in &self.run.results {
+        for result in self.run.results.iter() {
             let Some(score) = result.verdict.score else { continue };
             layers[usize::from(result.verdict.status == Status::Pass)].counts[tenth(score)] += 1;
         }
@@ -122,7 +132,7 @@ impl Shared<'_> {
     fn criteria(&self) -> Json {
         let shared = self.means.iter().filter(|it| it.shared);
         let (axes, values): (Vec<String>, Vec<Measure>) =
-            shared.filter_map(|it| Some((it.label.clone(), Measure::of(it.mean?)))).unzip();
+            shared.filter_map(|it| Some((it.name.label.clone(), Measure::of(it.mean?)))).unzip();
         let mark = self.mark();
         let radar = RADAR.contains(&axes.len()).then(|| {
             let series = vec![RadarSeries { name: String::new(), values }];
@@ -130,7 +140,7 @@ impl Shared<'_> {
         });
         let rows = self.means.iter().take(200).map(|it| {
             json!({
-                "label": clipped(&it.label, 120), "n": it.n, "mean": it.mean.map(|it| format!("{it:.2}")),
+                "label": clipped(&it.name.label, 120), "n": it.n, "mean": it.mean.map(|it| format!("{it:.2}")),
                 "percent": it.mean.map(|it| it * 100.0),
                 "low": it.mean.zip(mark).is_some_and(|(mean, mark)| mean < mark),
             })
@@ -152,7 +162,7 @@ impl Shared<'_> {
     }
 
     fn case(&self, at: usize, open: bool) -> Json {
-        let result = &self.run.results[at];
+        let result = &self.run.results.get(at);
         let (verdict, rubric) = (&result.verdict, self.rubrics.get(&result.rubric));
         let ids = ids(result);
         let hue = |id: &str| ids.iter().position(|it| *it == id).unwrap_or(0);
@@ -182,7 +192,7 @@ impl Shared<'_> {
         let mark = self.run.pass_mark(&result.rubric).unwrap_or(1.0);
         let asked = criteria::asked(self.run, &self.rubrics, result).into_iter();
         let low = asked.filter(|it| it.1.is_some_and(|it| it < mark)).map(|it| it.0);
-        let places = low.filter_map(|id| self.means.iter().position(|it| it.id == id));
+        let places = low.filter_map(|name| self.means.iter().position(|it| it.name == name));
         places.map(|it| it.to_string()).collect::<Vec<_>>().join(" ")
     }
 
@@ -313,17 +323,17 @@ fn shown_value(value: &Value, criterion: Option<&Criterion>) -> String {
 
 /// Who graded how much.
 fn judge_rows(run: &Run) -> Vec<Json> {
-    let mut rows: Vec<(&str, String, usize, Spend)> = Vec::new();
-    for grade in run.results.iter().flat_map(|it| &it.grades) {
-        let (name, spend) = (grade.grader.name.as_str(), grade.spend);
+    let mut rows: Vec<(String, String, usize, Spend)> = Vec::new();
+    for grade in run.results.iter().flat_map(|it| it.grades) {
+        let (name, spend) = (grade.grader.name, grade.spend);
         match rows.iter_mut().find(|it| it.0 == name) {
             Some(row) => (row.2, row.3) = (row.2 + 1, row.3.plus(spend)),
             None => rows.push((name, word(&grade.grader.kind), 1, spend)),
         }
     }
-    let row = |(name, kind, n, spend): (&str, String, usize, Spend)| {
+    let row = |(name, kind, n, spend): (String, String, usize, Spend)| {
         let cost = spend.cost.map(|it| it.to_string());
-        json!({ "name": clipped(name, 200), "kind": kind, "n": n, "cost": cost, "tokens": tokens(spend) })
+        json!({ "name": clipped(&name, 200), "kind": kind, "n": n, "cost": cost, "tokens": tokens(spend) })
     };
     rows.into_iter().take(100).map(row).collect()
 }

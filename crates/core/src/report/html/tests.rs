@@ -32,6 +32,7 @@ fn result(grades: Vec<Grade>, material: Material) -> CaseResult {
         verdict: serde_json::from_value(verdict).unwrap(),
         grades,
         spend: Spend::default(),
+        metadata: BTreeMap::new(),
         material,
     }
 }
@@ -45,7 +46,7 @@ fn run(rubric: Json, results: Vec<CaseResult>) -> Run {
         ended: None,
         seed: 0,
         rubrics: [(version("r"), rubric)].into(),
-        results,
+        results: results.into_iter().collect(),
         spend: Spend::default(),
     }
 }
@@ -255,7 +256,27 @@ fn what_must_not_hold_counts_by_its_absence() {
     let rubric = json!({ "criteria": [{ "name": "leak", "description": "Leaks.", "guard": true }] });
     let run = run(rubric, vec![result(vec![grade("leak", 0.0, &json!([]))], Material::default())]);
     let means = criteria::means(&run, &rubrics(&run));
-    assert_eq!((means[0].label.as_str(), means[0].mean), ("not leak", Some(1.0)));
+    assert_eq!((means[0].name.label.as_str(), means[0].mean), ("not leak", Some(1.0)));
+}
+
+#[test]
+fn a_text_and_a_tree_are_two_rows_and_trials_are_one_case() {
+    let tree = json!({ "tree": { "ask": "Did it?", "yes": { "score": 1.0 }, "no": { "score": 0.0 } } });
+    let mut first = result(Vec::new(), Material::default());
+    let walked = json!([{ "node": "rubric/1", "answer": "yes", "score": 1.0 }]);
+    first.verdict.path = serde_json::from_value(walked).unwrap();
+    let trial = |n: u32| {
+        let mut result = result(vec![grade(crate::rubric::WHOLE, 0.5, &json!([]))], Material::default());
+        (result.case, result.trial, result.rubric) =
+            (format!("greets [trial {n} of 2]"), Some(n), version("text"));
+        result
+    };
+    let mut run = run(tree, vec![first, trial(1), trial(2)]);
+    run.rubrics.insert(version("text"), criteria(&[crate::rubric::WHOLE]));
+    let means = criteria::means(&run, &rubrics(&run));
+    let told: Vec<(&str, usize)> = means.iter().map(|it| (it.name.label.as_str(), it.n)).collect();
+    assert_eq!(told, [("decision path", 1), ("rubric as a whole", 1)]);
+    assert!(render(&run).contains("<h2>2 cases, tried 3 times</h2>"));
 }
 
 #[test]
@@ -331,6 +352,17 @@ fn a_score_is_shown_on_the_scale_of_its_rubric() {
         shown_score(&result, rubrics(&run).get(&version("r")))
     };
     let likert = json!({ "likert": { "min": 1, "max": 5 } });
+    // What people mean by a judge's 5 is something else, so that the 5 is not what counts.
+    let rubric = json!({ "criteria": [{ "name": "a", "description": "A.", "scale": likert }] });
+    for (unit, expected) in [(1.0, Some("5.0/5")), (0.84, None)] {
+        let mut grade = grade("a", unit, &json!([]));
+        grade.outcome =
+            serde_json::from_value(json!({ "kind": "scored", "value": 5.0, "unit": unit })).unwrap();
+        let mut result = result(vec![grade], Material::default());
+        (result.verdict.native, result.verdict.score) = (Some(5.0), Some(unit));
+        let run = run(rubric.clone(), Vec::new());
+        assert_eq!(shown_score(&result, rubrics(&run).get(&version("r"))).as_deref(), expected);
+    }
     let criterion = |scale: &Json| json!([{ "name": "a", "description": "A.", "scale": scale }]);
     assert_eq!(shown(json!({ "criteria": criterion(&likert) }), Some(3.0)).as_deref(), Some("3.0/5"));
     assert_eq!(

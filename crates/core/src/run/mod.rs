@@ -1,11 +1,15 @@
 //! The data contract of a run: one executed plan over a suite.
 
+mod packed;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use self::packed::Packed;
 
 use crate::candidate::Material;
 use crate::grade::{Grade, Spend, Time, Verdict, Version};
@@ -28,7 +32,8 @@ pub struct Run {
     /// The canonical form of every rubric used, by version.
     pub rubrics: BTreeMap<Version, serde_json::Value>,
     /// In the order of the plan.
-    pub results: Vec<CaseResult>,
+    #[schemars(with = "Vec<CaseResult>")]
+    pub results: Results,
     pub spend: Spend,
 }
 
@@ -54,6 +59,10 @@ pub struct CaseResult {
     pub grades: Vec<Grade>,
     /// Of its judges, and of the agent that was run for it.
     pub spend: Spend,
+    /// What it can be looked at by: the case's metadata and tags, short fields of its row, and which agent,
+    /// model and prompt answered.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, serde_json::Value>,
     /// What was graded; evidence gives its places in it.
     #[serde(default, skip_serializing_if = "Material::is_empty")]
     pub material: Material,
@@ -64,6 +73,83 @@ impl CaseResult {
     pub fn base(&self) -> &str {
         let cut = self.trial.and_then(|_| self.case.rsplit_once(" [trial "));
         cut.map_or(self.case.as_str(), |it| it.0)
+    }
+}
+
+/// What came of each case: held packed and opened one at a time, so that a long run takes little memory.
+#[derive(Clone, PartialEq, Default)]
+pub struct Results(Vec<Packed>);
+
+impl Results {
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn get(&self, at: usize) -> CaseResult {
+        self.0[at].open()
+    }
+
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = CaseResult> {
+        self.0.iter().map(Packed::open)
+    }
+
+    #[cfg(test)]
+    pub fn change(&mut self, mut each: impl FnMut(usize, &mut CaseResult)) {
+        for (at, packed) in self.0.iter_mut().enumerate() {
+            let mut result = packed.open();
+            each(at, &mut result);
+            *packed = Packed::new(&result);
+        }
+    }
+}
+
+impl FromIterator<Packed> for Results {
+    fn from_iter<I: IntoIterator<Item = Packed>>(all: I) -> Self {
+        Self(all.into_iter().collect())
+    }
+}
+
+impl FromIterator<CaseResult> for Results {
+    fn from_iter<I: IntoIterator<Item = CaseResult>>(all: I) -> Self {
+        all.into_iter().map(|it| Packed::new(&it)).collect()
+    }
+}
+
+impl fmt::Debug for Results {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl Serialize for Results {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Results {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct All;
+        impl<'de> serde::de::Visitor<'de> for All {
+            type Value = Results;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of results")
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Results, A::Error> {
+                let mut all = Vec::new();
+                while let Some(result) = seq.next_element::<CaseResult>()? {
+                    all.push(Packed::new(&result));
+                }
+                Ok(Results(all))
+            }
+        }
+        deserializer.deserialize_seq(All)
     }
 }
 

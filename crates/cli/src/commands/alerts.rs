@@ -1,0 +1,96 @@
+use std::io::Write;
+
+use anyhow::Context;
+use jurist_server::{AlertShown, alerts};
+use jurist_store::alerts::Which;
+use jurist_store::{AlertId, clock};
+
+use super::Ended;
+use super::judging::wait_for;
+use super::reach::{Reach, Reached};
+use crate::render::printable;
+
+/// See what a server has to say: money, scores that fell, judges that break
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist alerts                          those whose cause still holds
+  jurist alerts --all                    and those that are over
+  jurist alerts ack alr_0190c4…          say that you have seen it
+  jurist alerts --server https://jurist.example.org --project support
+
+Exit code 1 says that something holds which nobody has seen.")]
+pub struct Args {
+    #[command(flatten)]
+    reach: Reach,
+    /// Those that are over as well
+    #[arg(long)]
+    all: bool,
+    /// As the API says it
+    #[arg(long)]
+    json: bool,
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Say that somebody has seen it
+    Ack {
+        #[arg(value_name = "ALERT")]
+        id: AlertId,
+    },
+}
+
+/// The newest so many.
+const SHOWN: usize = 100;
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    wait_for(async {
+        let reached = args.reach.open().await?;
+        if let Some(What::Ack { id }) = &args.what {
+            match &reached {
+                Reached::Store(store, project) => {
+                    store.alert(*project, *id).await?;
+                    store.alert_seen(*project, *id, None, clock::now()).await?;
+                }
+                Reached::Server(remote) => {
+                    remote.send(reqwest::Method::POST, &format!("/alerts/{id}/acknowledge"), None).await?;
+                }
+            }
+        }
+        let found = match &reached {
+            Reached::Store(store, project) => {
+                let which = if args.all { Which::All } else { Which::Open };
+                alerts(store, *project, which, None, SHOWN).await?.0
+            }
+            Reached::Server(remote) => {
+                let mut page = remote.get(&format!("/alerts?all={}&limit={SHOWN}", args.all)).await?;
+                serde_json::from_value(page["items"].take())
+                    .context("the server's answer is not understood; is it of another version?")?
+            }
+        };
+        let mut out = anstream::stdout();
+        match args.json {
+            true => writeln!(out, "{}", serde_json::to_string_pretty(&found)?)?,
+            false => write!(out, "{}", page(&found))?,
+        }
+        let is_new = |it: &AlertShown| it.resolved.is_none() && it.acknowledged.is_none();
+        Ok(if found.iter().any(is_new) { Ended::Failed } else { Ended::Passed })
+    })
+}
+
+fn page(all: &[AlertShown]) -> String {
+    if all.is_empty() {
+        return "nothing to tell\n".to_owned();
+    }
+    let line = |it: &AlertShown| {
+        let (mark, rest) = match (&it.resolved, &it.acknowledged) {
+            (Some(time), _) => ("\x1b[32m✓\x1b[0m", format!("over since {time}")),
+            (None, Some(time)) => ("\x1b[33m!\x1b[0m", format!("seen {time}")),
+            (None, None) => ("\x1b[31m!\x1b[0m", format!("jurist alerts ack {}", it.id)),
+        };
+        format!("{mark} {}\n  {} since {}, {rest}\n", printable(&it.message), it.kind, it.raised)
+    };
+    all.iter().map(line).collect()
+}

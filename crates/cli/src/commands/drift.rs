@@ -1,0 +1,193 @@
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::PathBuf;
+
+use jurist_core::chart::{Chart, Measure, Trend, TrendPoint};
+use jurist_core::grade::{Grade, Time};
+use jurist_core::quantity::plural;
+use jurist_core::stats::{Alarm, Look, Watched, watch};
+use serde_json::json;
+
+use super::Ended;
+use super::grades::{Told, off_scale, read, scale, unit, wanted};
+use super::reporting::line;
+
+/// Say whether scores have changed over time, however often one looks
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist drift grades.jsonl --criterion tone
+  jurist drift ratings.csv --scale 1-5 --reference 200 --chart tone.svg
+Grades stand in the order of their times if all have one (`time` in lines, a column `time` in tables), otherwise
+in that of their rows. The first ones say what is usual; the rest is held against them. The chance that a change
+is ever said where there is none is 5 %, at however many looks. FILE is read as by `jurist agree`.")]
+pub struct Args {
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// One criterion; without it there must be only one
+    #[arg(long, value_name = "NAME")]
+    criterion: Option<String>,
+    /// The ends of the scale of numbers that are not on 0 to 1, such as 1-5
+    #[arg(long, value_name = "MIN-MAX", value_parser = scale)]
+    scale: Option<(f64, f64)>,
+    /// How many candidates at the beginning say what is usual [default: the first half]
+    #[arg(long, value_name = "N")]
+    reference: Option<usize>,
+    #[command(flatten)]
+    told: Told,
+}
+
+/// One candidate in its place.
+struct Point {
+    candidate: String,
+    time: Option<Time>,
+    score: f64,
+}
+
+impl Point {
+    /// When it was, in words.
+    fn when(&self) -> String {
+        self.time.map_or_else(|| format!("`{}`", line(&self.candidate)), |it| it.to_string())
+    }
+}
+
+const ALPHA: f64 = 0.05;
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    let grades = read(&args.files)?;
+    let criterion = wanted(&grades, args.criterion.as_deref())?;
+    let mut n_off_scale = 0;
+    let points = in_order(&grades, criterion, args.scale, &mut n_off_scale)?;
+    anyhow::ensure!(!points.is_empty(), "no grade of `{criterion}` is a number or on a scale");
+    let n_reference = args.reference.unwrap_or(points.len() / 2);
+    let scores: Vec<f64> = points.iter().map(|it| it.score).collect();
+    let found = watch(&scores, n_reference, ALPHA)?;
+    let mut out = anstream::stdout();
+    if args.told.json {
+        let last = |it: &[Look]| {
+            it.last().map(|last| json!({ "n": it.len(), "mean": last.mean, "interval": last.interval }))
+        };
+        let place = |it: &Alarm| {
+            let at = |step: usize| {
+                let point = &points[n_reference + step - 1];
+                json!({ "candidate": point.candidate, "time": point.time })
+            };
+            json!({ "since": at(it.since), "noticed": at(it.at), "before": it.before, "now": it.now })
+        };
+        let told = json!({
+            "criterion": criterion, "reference": last(&found.reference), "watched": last(&found.since),
+            "change": found.alarm.as_ref().map(place), "unsteady_at": found.unsteady, "n_off_scale": n_off_scale,
+        });
+        writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
+    } else {
+        show(&mut out, criterion, &points, &found)?;
+        if let Some(said) = off_scale(n_off_scale, args.scale) {
+            writeln!(out, "\x1b[33m{said}\x1b[0m")?;
+        }
+    }
+    if let Some(picture) = &args.told.chart {
+        picture.draw(&trend(criterion, &points, &found))?;
+    }
+    Ok(Ended::Passed)
+}
+
+/// One score for each candidate, in the order of time where all have one.
+fn in_order(
+    grades: &[Grade],
+    criterion: &str,
+    scale: Option<(f64, f64)>,
+    n_off_scale: &mut usize,
+) -> anyhow::Result<Vec<Point>> {
+    let mut points: Vec<(Point, f64)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for grade in grades.iter().filter(|it| it.criterion == criterion) {
+        let Some(unit) = unit(grade, scale, n_off_scale)? else { continue };
+        let at = *places.entry(&grade.candidate).or_insert_with(|| {
+            let candidate = grade.candidate.clone();
+            points.push((Point { candidate, time: grade.time, score: 0.0 }, 0.0));
+            points.len() - 1
+        });
+        let (point, n) = &mut points[at];
+        // The mean of everybody who scored it.
+        point.score = (point.score * *n + unit) / (*n + 1.0);
+        *n += 1.0;
+        point.time = point.time.zip(grade.time).map(|(a, b)| a.min(b));
+    }
+    let mut points: Vec<Point> = points.into_iter().map(|it| it.0).collect();
+    if points.iter().all(|it| it.time.is_some()) {
+        points.sort_by_key(|it| it.time);
+    } else {
+        points.iter_mut().for_each(|it| it.time = None);
+    }
+    Ok(points)
+}
+
+fn show(out: &mut impl Write, criterion: &str, points: &[Point], found: &Watched) -> anyhow::Result<()> {
+    let order = if points[0].time.is_some() { "of time" } else { "of their rows" };
+    writeln!(out, "\x1b[1m{}\x1b[0m  {} candidates in the order {order}", line(criterion), points.len())?;
+    let n_reference = found.reference.len();
+    for (name, looks, from) in
+        [("what is usual", &found.reference, 0), ("since then", &found.since, n_reference)]
+    {
+        let (Some(last), first, end) = (looks.last(), &points[from], &points[from + looks.len() - 1]) else {
+            continue;
+        };
+        let (low, high) = last.interval;
+        writeln!(
+            out,
+            "  {name:<14}{:>7.3}  ({low:.3} to {high:.3})  {}, {} to {}",
+            last.mean,
+            plural(looks.len(), "candidate"),
+            first.when(),
+            end.when()
+        )?;
+    }
+    if let Some(at) = found.unsteady {
+        writeln!(
+            out,
+            "\x1b[33mWhat should say what is usual changed itself, as was plain at {}; choose another --reference.\x1b[0m",
+            points[at - 1].when()
+        )?;
+    }
+    match &found.alarm {
+        Some(it) => writeln!(
+            out,
+            "A change is shown: from {} to {} scores lie between {:.3} and {:.3} on average, where they were between {:.3} and {:.3}. When it began, this does not say.",
+            points[n_reference + it.since - 1].when(),
+            points[n_reference + it.at - 1].when(),
+            it.now.0,
+            it.now.1,
+            it.before.0,
+            it.before.1
+        )?,
+        None => writeln!(out, "No change can be shown, which does not say that there is none.")?,
+    }
+    Ok(())
+}
+
+/// Points that are drawn of each part; more would only make the file larger.
+const MOST_POINTS: usize = 200;
+
+fn trend(criterion: &str, points: &[Point], found: &Watched) -> Chart {
+    let at = |place: usize| points[place].time.map_or(place as f64, |it| it.micros() as f64 / 1e6);
+    let part = |looks: &[Look], from: usize| {
+        let step = looks.len().div_ceil(MOST_POINTS).max(1);
+        let kept = looks.iter().enumerate().filter(move |it| (it.0 + 1).is_multiple_of(step));
+        let drawn = kept.map(|(place, it)| TrendPoint {
+            at: at(from + place),
+            label: label(&points[from + place], from + place),
+            measure: Measure::new(Some(it.mean), Some(it.interval)),
+        });
+        drawn.collect::<Vec<_>>()
+    };
+    let n_reference = found.reference.len();
+    // The line begins anew with what is watched.
+    let gap = TrendPoint { at: at(n_reference) - 1e-3, label: String::new(), measure: Measure::default() };
+    let points = part(&found.reference, 0).into_iter().chain([gap]).chain(part(&found.since, n_reference));
+    Chart::Trend(Trend { title: format!("Mean of {criterion} so far"), points: points.collect(), mark: None })
+}
+
+/// The day, or the number of the candidate.
+fn label(point: &Point, place: usize) -> String {
+    point.time.map_or_else(|| (place + 1).to_string(), |it| it.to_string().chars().take(10).collect())
+}

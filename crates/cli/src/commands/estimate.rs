@@ -1,0 +1,287 @@
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use jurist_core::chart::{Chart, Forest, ForestRow, Measure as Drawing};
+use jurist_core::grade::populations;
+use jurist_core::quantity::plural;
+use jurist_core::stats::{
+    Beside, Drawn, Labelled, Measure, OfSample, Quantity, Stratified, beside, of_sample,
+};
+use jurist_engine::load::read_input;
+use serde_json::json;
+
+use super::Ended;
+use super::agree::told;
+use super::grades::{OneEach, Sides, Told, delimiter, off_scale, sampled};
+use super::reporting::line;
+
+/// Say what the mean or the pass rate really is, from many scores of a judge and few labels of people
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist estimate --human labels.csv --judge latest --criterion tone
+  jurist estimate --human labels.csv --scale 1-5 --judge run.json --pass-mark 0.7
+  jurist estimate --judge sampled.csv --population strata.csv
+Labels must be of candidates drawn by chance from those that the judge scored.
+A table or lines of the judge may say how candidates were sampled: `stratum`, and `probability`, with which each
+was drawn; a row without an answer is one that the judge could not grade. Files are read as by `jurist agree`.")]
+pub struct Args {
+    #[command(flatten)]
+    sides: Sides,
+    /// Estimate the share of candidates at this score or above, on 0 to 1, instead of the mean
+    #[arg(long, value_name = "SCORE")]
+    pass_mark: Option<f64>,
+    /// How many there are in each stratum: a table with the columns stratum and size
+    #[arg(long, value_name = "FILE")]
+    population: Option<PathBuf>,
+    #[command(flatten)]
+    told: Told,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    let machine = args.sides.machine()?;
+    let people = if args.sides.human.is_empty() { None } else { Some(args.sides.people()?) };
+    let quantity = args.pass_mark.map_or(Quantity::Mean, |pass_mark| Quantity::PassRate { pass_mark });
+    let found = beside(&labelled(&machine, people.as_ref()), quantity, args.told.seed);
+    let sample = of_files(args, &machine)?;
+    let off = machine.n_off_scale + people.as_ref().map_or(0, |it| it.n_off_scale);
+    if found.judge.value().is_none() && found.labels.value().is_none() {
+        anyhow::bail!("no grade of `{}` is a number or on a scale", machine.criterion);
+    }
+    let mut out = anstream::stdout();
+    if args.told.json {
+        let told = json!({
+            "criterion": machine.criterion, "estimate": found, "sample": sample,
+            "n_judge_errors": machine.without.len(), "n_off_scale": off,
+        });
+        writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;
+    } else {
+        if sample.is_none() || people.is_some() {
+            show(&mut out, &machine, &found)?;
+        }
+        if !machine.without.is_empty() && sample.is_none() {
+            let (n, of) = (machine.without.len(), machine.without.len() + machine.numbers.len());
+            let share = 100.0 * n as f64 / of as f64;
+            writeln!(
+                out,
+                "\x1b[33mThe judge has no score for {n} of {of} candidates ({share:.0} %).\x1b[0m"
+            )?;
+        }
+        if let Some(said) = off_scale(off, args.sides.scale) {
+            writeln!(out, "\x1b[33m{said}\x1b[0m")?;
+        }
+        if let Some(it) = &sample {
+            writeln!(
+                out,
+                "\x1b[1m{}\x1b[0m  {} drawn from a larger whole",
+                line(&machine.criterion),
+                it.n_drawn
+            )?;
+            show_sample(&mut out, it, people.is_some())?;
+        }
+    }
+    if let Some(picture) = &args.told.chart {
+        picture.draw(&forest(&machine.criterion, &found, sample.as_ref()))?;
+    }
+    Ok(Ended::Passed)
+}
+
+fn labelled(machine: &OneEach, people: Option<&OneEach>) -> Labelled {
+    let none = BTreeMap::new();
+    let (judged, humans) = (&machine.numbers, people.map_or(&none, |it| &it.numbers));
+    Labelled {
+        both: judged.iter().filter_map(|(id, judge)| Some((*humans.get(id)?, *judge))).collect(),
+        judge_only: judged.iter().filter(|it| !humans.contains_key(it.0)).map(|it| *it.1).collect(),
+        human_only: humans.iter().filter(|it| !judged.contains_key(it.0)).map(|it| *it.1).collect(),
+    }
+}
+
+/// What the files say of everything that the candidates were drawn from; none where they say nothing of it.
+fn of_files(args: &Args, machine: &OneEach) -> anyhow::Result<Option<OfSample>> {
+    let sizes = match &args.population {
+        None => None,
+        Some(path) => {
+            let name = path.display();
+            let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
+            Some(populations(&text, delimiter(path)).with_context(|| format!("`{name}`"))?)
+        }
+    };
+    let how: BTreeMap<String, (Option<String>, Option<f64>)> = sampled(&args.sides.judge)?
+        .into_iter()
+        .map(|it| (it.candidate, (it.stratum, it.probability)))
+        .collect();
+    if how.is_empty() {
+        anyhow::ensure!(sizes.is_none(), "--population needs a column `stratum` in what the judge said");
+        return Ok(None);
+    }
+    let mark = |it: &f64| args.pass_mark.map_or(*it, |mark| f64::from(u8::from(mark - 1e-9 <= *it)));
+    let ids = how.keys().chain(machine.numbers.keys().filter(|it| !how.contains_key(*it)));
+    let drawn = ids.map(|id| {
+        let (stratum, probability) = how.get(id).cloned().unwrap_or_default();
+        Drawn { stratum, probability, score: machine.numbers.get(id).map(mark) }
+    });
+    Ok(Some(of_sample(&drawn.collect::<Vec<_>>(), sizes.as_ref(), args.told.seed)?))
+}
+
+/// The ways to the number, by their names.
+fn ways(it: &Beside) -> Vec<(&'static str, &Measure)> {
+    let ways = [
+        ("judge alone", Some(&it.judge)),
+        ("labels alone", Some(&it.labels)),
+        ("corrected (PPI)", Some(&it.ppi)),
+        ("corrected (PPI++)", Some(&it.ppi_plus_plus)),
+        ("by its mistakes (Rogan–Gladen)", it.rogan_gladen.as_ref()),
+    ];
+    ways.into_iter().filter_map(|(name, it)| Some((name, it?))).collect()
+}
+
+fn show(out: &mut impl Write, machine: &OneEach, it: &Beside) -> anyhow::Result<()> {
+    let what = match it.quantity {
+        Quantity::Mean => "mean".to_owned(),
+        Quantity::PassRate { pass_mark } => format!("pass rate at {pass_mark}"),
+    };
+    let (labels, rest) = (plural(it.n_labels, "label"), plural(it.n_judged, "candidate"));
+    let from = match it.n_labels {
+        0 => format!("{rest} that the judge scored"),
+        _ => format!("{labels} of people, {rest} that only the judge scored"),
+    };
+    writeln!(out, "\x1b[1m{}\x1b[0m  {what}, {from}", line(&machine.criterion))?;
+    for (name, measure) in ways(it).into_iter().take(if 0 < it.n_labels { 5 } else { 1 }) {
+        let more = match (name, it.lambda) {
+            ("corrected (PPI++)", Some(lambda)) => format!("  λ {lambda:.2}"),
+            _ => String::new(),
+        };
+        writeln!(out, "  {name:<32}{}{more}", told(measure))?;
+    }
+    if let Some(it) = &it.mistakes {
+        writeln!(
+            out,
+            "  The judge passes {:.0} % of what people pass, and fails {:.0} % of what they fail.",
+            100.0 * it.sensitivity,
+            100.0 * it.specificity
+        )?;
+    }
+    for warning in &it.warnings {
+        writeln!(out, "\x1b[33m{warning}\x1b[0m")?;
+    }
+    writeln!(out, "{}", sentence(it))?;
+    Ok(())
+}
+
+/// What a newcomer takes away.
+fn sentence(it: &Beside) -> String {
+    let what = if it.quantity == Quantity::Mean { "mean" } else { "pass rate" };
+    let best = [&it.ppi_plus_plus, &it.labels].into_iter().find_map(|it| Some((it.value()?, it.interval())));
+    let Some((value, interval)) = best else {
+        let value = it.judge.value().unwrap_or_default();
+        return format!(
+            "The judge says {value:.3}; without labels nobody knows how far it is off, and the interval does not say so."
+        );
+    };
+    let Some((low, high)) = interval else {
+        return format!("By the labels the {what} is {value:.3}; how sure that is cannot be told from them.");
+    };
+    let off = match it.judge.value() {
+        Some(judge) if high < judge => {
+            format!("The judge alone is shown to be too high, by {:.3}.", judge - value)
+        }
+        Some(judge) if judge < low => {
+            format!("The judge alone is shown to be too low, by {:.3}.", value - judge)
+        }
+        Some(_) => "The judge alone is not shown to be off.".to_owned(),
+        None => "The judge scored nothing.".to_owned(),
+    };
+    let more =
+        it.labels_to_halve.map(|it| format!(" {} would halve the interval.", plural(it, "more label")));
+    format!(
+        "The {what} is {value:.3}, and with 95 % confidence between {low:.3} and {high:.3}. {off}{}",
+        more.unwrap_or_default()
+    )
+}
+
+fn show_sample(out: &mut impl Write, it: &OfSample, has_labels: bool) -> anyhow::Result<()> {
+    let rows = [
+        ("as drawn", &it.naive),
+        ("post-stratified", &it.post_stratified),
+        ("by probability (Hájek)", &it.hajek),
+    ];
+    for (name, measure) in rows {
+        writeln!(out, "  {name:<32}{}", told(measure))?;
+    }
+    let costs = [
+        it.strata.as_ref().and_then(|it| Some((it.n, it.n_eff?, it.design_effect?))),
+        it.weights.as_ref().map(|it| (it.n, it.n_eff, it.design_effect)),
+    ];
+    if let Some((n, n_eff, design_effect)) = costs.into_iter().flatten().next() {
+        writeln!(
+            out,
+            "  {n} scores say as much as {n_eff:.0} drawn alike would (design effect {design_effect:.2})."
+        )?;
+    }
+    if let Some(strata) = &it.strata {
+        show_strata(out, strata)?;
+    }
+    for warning in &it.warnings {
+        writeln!(out, "\x1b[33m{}\x1b[0m", line(warning))?;
+    }
+    let best =
+        [&it.post_stratified, &it.hajek].into_iter().find_map(|it| Some((it.value()?, it.interval()?)));
+    if let Some((value, (low, high))) = best {
+        let naive = it.naive.value().unwrap_or_default();
+        writeln!(
+            out,
+            "By the judge everything is at {value:.3}, and with 95 % confidence between {low:.3} and {high:.3}; {naive:.3}, the plain number of what was drawn, is moved by the sampling."
+        )?;
+    }
+    if has_labels {
+        writeln!(
+            out,
+            "Here the judge is believed; above the labels correct it, as if everything had been as likely to be drawn."
+        )?;
+    }
+    Ok(())
+}
+
+fn show_strata(out: &mut impl Write, it: &Stratified) -> anyhow::Result<()> {
+    let width = it.strata.iter().map(|it| it.name.chars().count()).max().unwrap_or(0).clamp(6, 40);
+    for stratum in &it.strata {
+        let said = match (&stratum.mean, &stratum.not_estimable) {
+            (Some(mean), _) => format!("{mean:.3}"),
+            (None, why) => format!("\x1b[33mnot estimable: {}\x1b[0m", why.as_deref().unwrap_or_default()),
+        };
+        let (n, all) = (stratum.n, stratum.population);
+        writeln!(out, "  {:<width$}  {n:>6} of {all:>8}  {said}", line(&stratum.name))?;
+    }
+    if it.covered < 1.0 {
+        writeln!(
+            out,
+            "  The mean is of {:.0} % of everything; nothing is known of the rest.",
+            100.0 * it.covered
+        )?;
+    }
+    let (worst, best) = it.if_errors_scored;
+    if worst < best {
+        writeln!(
+            out,
+            "  If all that the judge could not grade were as bad, or as good, as can be, it would be {worst:.3} or {best:.3}."
+        )?;
+    }
+    Ok(())
+}
+
+fn forest(criterion: &str, it: &Beside, sample: Option<&OfSample>) -> Chart {
+    let row = |(name, measure): (&str, &Measure)| ForestRow {
+        label: name.to_owned(),
+        measure: Drawing::new(measure.value(), measure.interval()),
+        n: if let Measure::Known(it) = measure { it.n } else { 0 },
+    };
+    let of_sample = sample
+        .iter()
+        .flat_map(|it| [("post-stratified", &it.post_stratified), ("by probability", &it.hajek)])
+        .collect::<Vec<_>>();
+    let rows = ways(it).into_iter().chain(of_sample).filter(|it| it.1.value().is_some()).map(row).collect();
+    let reference = it.judge.value().unwrap_or_default();
+    Chart::Forest(Forest { title: criterion.to_owned(), rows, whole: None, reference })
+}

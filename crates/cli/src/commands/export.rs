@@ -1,0 +1,194 @@
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::ValueEnum;
+use jurist_core::grade::{Fields, Grade};
+use jurist_core::money::Rates;
+use jurist_core::quantity::plural;
+use jurist_core::report::{Row, csv_head, csv_rows};
+use jurist_store::clock;
+use jurist_store::grades::{GradeFilter, GradeHead};
+use serde_json::json;
+
+use super::Ended;
+use super::grades::{Source, sources};
+use super::judging::wait_for;
+use super::store::{Place, project_of};
+use crate::render;
+
+/// Write grades as a table, a row for each, for notebooks, databases and spreadsheets
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist export latest --out grades.parquet
+  jurist export before.json after.json --out grades.csv
+  jurist export ratings.jsonl --format jsonl | jq .unit
+  jurist export --store postgres://jurist@db/jurist --out grades.parquet
+FILE is read as by `jurist agree`; without any, the grades of traces in the database are written.
+Columns are always the same and in docs/statistics.md; what is not known is empty.")]
+pub struct Args {
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    place: Place,
+    /// The project in the database, by its name or id
+    #[arg(long, value_name = "NAME", conflicts_with = "files")]
+    project: Option<String>,
+    /// Where it is written; the ending decides how
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// How it is written, where no ending says so
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    #[cfg(feature = "parquet")]
+    Parquet,
+    Csv,
+    Jsonl,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    let format = args.format.map_or_else(|| format(args.out.as_deref()), Ok)?;
+    match &args.out {
+        None => {
+            let out = std::io::stdout();
+            anyhow::ensure!(
+                !out.is_terminal() || matches!(format, Format::Csv | Format::Jsonl),
+                "parquet is not for a terminal; say --out grades.parquet"
+            );
+            args.write(Table::new(format, out)?)?;
+        }
+        Some(path) => {
+            let unwritable = || format!("cannot write `{}`", path.display());
+            let file = std::fs::File::create(path).with_context(unwritable)?;
+            let n = args.write(Table::new(format, file)?).with_context(unwritable)?;
+            writeln!(anstream::stdout(), "{} in {}", plural(n, "grade"), path.display())?;
+        }
+    }
+    Ok(Ended::Passed)
+}
+
+impl Args {
+    /// How many there were.
+    fn write(&self, mut table: Table<impl Write + Send>) -> anyhow::Result<usize> {
+        if self.files.is_empty() {
+            return wait_for(self.write_stored(table));
+        }
+        let sources = sources(&self.files)?;
+        let rows: Vec<Row<'_>> = sources.iter().flat_map(Source::rows).collect();
+        for some in rows.chunks(BATCH) {
+            table.add(some)?;
+        }
+        table.end()?;
+        Ok(rows.len())
+    }
+
+    /// A page in memory at a time.
+    async fn write_stored(&self, mut table: Table<impl Write + Send>) -> anyhow::Result<usize> {
+        anyhow::ensure!(self.place.exists(), "there is no database at `{}`; give a FILE", self.place.url());
+        let store = self.place.open().await?;
+        let project = match &self.project {
+            Some(name) => project_of(&store, name).await?,
+            None => store.default_project(&Rates::default(), clock::now()).await?,
+        };
+        let (mut n, mut n_erased, mut after) = (0, 0, None);
+        loop {
+            let page = store.whole_grades(project, &GradeFilter::default(), after.as_ref(), BATCH).await?;
+            let there = page.items.iter().filter_map(|(head, grade)| Some((grade.as_ref()?, known(head))));
+            let there: Vec<(&Grade, Fields)> = there.collect();
+            let rows = there.iter().map(|(grade, fields)| Row { grade, of: None, fields: Some(fields) });
+            table.add(&rows.collect::<Vec<_>>())?;
+            (n, n_erased) = (n + there.len(), n_erased + page.items.len() - there.len());
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        table.end()?;
+        if 0 < n_erased {
+            render::warning(&format!("{} left out, whose texts were erased", plural(n_erased, "grade")));
+        }
+        Ok(n)
+    }
+}
+
+/// What the database knows of a grade besides the grade.
+fn known(head: &GradeHead) -> Fields {
+    let agent = head.agent.as_ref().map(|it| ("agent".to_owned(), json!(it)));
+    let version = ("rubric_version".to_owned(), json!(head.rubric_version.to_string()));
+    let probability = ("probability".to_owned(), json!(head.probability.get()));
+    agent.into_iter().chain([version, probability]).collect()
+}
+
+/// What an ending says.
+fn format(path: Option<&Path>) -> anyhow::Result<Format> {
+    let names: Vec<String> = Format::value_variants()
+        .iter()
+        .filter_map(|it| Some(it.to_possible_value()?.get_name().to_owned()))
+        .collect();
+    let Some(path) = path else {
+        anyhow::bail!("say --out FILE, or for standard output --format with one of {}", names.join(", "))
+    };
+    let ending = path.extension().and_then(|it| it.to_str()).unwrap_or_default();
+    Format::from_str(ending, true).map_err(|_| {
+        anyhow::anyhow!(
+            "`{}` does not end in .{}; --format says what it is",
+            path.display(),
+            names.join(", .")
+        )
+    })
+}
+
+/// As many rows as are held in two forms at once.
+const BATCH: usize = 8_192;
+
+/// A table that grows.
+enum Table<W: Write + Send> {
+    #[cfg(feature = "parquet")]
+    Parquet(Box<crate::parquet::Table<BufWriter<W>>>),
+    Csv(BufWriter<W>),
+    Jsonl(BufWriter<W>),
+}
+
+impl<W: Write + Send> Table<W> {
+    fn new(format: Format, out: W) -> anyhow::Result<Self> {
+        let mut out = BufWriter::new(out);
+        Ok(match format {
+            #[cfg(feature = "parquet")]
+            Format::Parquet => Self::Parquet(Box::new(crate::parquet::Table::new(out)?)),
+            Format::Csv => {
+                out.write_all(csv_head().as_bytes())?;
+                Self::Csv(out)
+            }
+            Format::Jsonl => Self::Jsonl(out),
+        })
+    }
+
+    fn add(&mut self, rows: &[Row<'_>]) -> anyhow::Result<()> {
+        match self {
+            #[cfg(feature = "parquet")]
+            Self::Parquet(table) => table.add(rows)?,
+            Self::Csv(out) => out.write_all(csv_rows(rows).as_bytes())?,
+            Self::Jsonl(out) => {
+                for row in rows {
+                    serde_json::to_writer(&mut *out, row).map_err(std::io::Error::from)?;
+                    out.write_all(b"\n")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn end(self) -> anyhow::Result<()> {
+        let mut out = match self {
+            #[cfg(feature = "parquet")]
+            Self::Parquet(table) => table.end()?,
+            Self::Csv(out) | Self::Jsonl(out) => out,
+        };
+        Ok(out.flush()?)
+    }
+}

@@ -1,0 +1,318 @@
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use jurist_core::candidate::{Format, read_traces};
+use jurist_core::quantity::plural;
+use jurist_core::redact::Redactor;
+use jurist_engine::load;
+use jurist_engine::model::http::{Network, client};
+use jurist_server::{App, Became, Defaults, Intake, LineAnswer, Settings, assemble_ended};
+use serde_json::{Value as Json, json};
+
+use super::Ended;
+use super::judge::settings;
+use super::judging::wait_for;
+use super::store::{Place, project_of};
+use super::trace::format;
+use crate::render;
+
+/// Documents that go in at once, and their bytes.
+const BATCH: usize = 200;
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
+
+/// How much of a file is looked at to see whether it holds one trace or many.
+const SAMPLE: u64 = 4 * 1024 * 1024;
+
+/// Faults that are shown; the others are counted.
+const SHOWN: usize = 20;
+
+/// Take in traces of the past, in any format, from files
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist ingest traces/*.jsonl                       into the database of this folder
+  jurist ingest session.jsonl --agent support        says which agent they are of
+  jurist ingest spans.jsonl --server http://127.0.0.1:8000
+  JURIST_TOKEN=jrk_… jurist ingest old.jsonl --server https://jurist.example.org
+
+A file holds one trace, or one on each line; exports of OpenTelemetry hold spans of many.
+What is taken in twice is kept once, so that an interrupted ingest is simply repeated.")]
+pub struct Args {
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    place: Place,
+    /// Send them to a server instead of opening its database
+    #[arg(long, value_name = "URL", conflicts_with = "store")]
+    server: Option<String>,
+    /// What the server lets in, with the scope `ingest`; better in JURIST_TOKEN, where no one sees it
+    #[arg(long, value_name = "TOKEN", requires = "server")]
+    token: Option<String>,
+    /// The project they belong to, by its name or id; with a token, the token's
+    #[arg(long, value_name = "NAME")]
+    project: Option<String>,
+    /// Read them in this format instead of finding it out
+    #[arg(long, value_name = "NAME", value_parser = format)]
+    format: Option<Format>,
+    /// The agent of those that name none
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// The conversation of those that name none
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    wait_for(async {
+        let target = args.target().await?;
+        let (mut tally, mut progress) = (Tally::default(), render::Progress::new());
+        for path in &args.files {
+            let name = path.display().to_string();
+            for batch in Batches::open(path, args.format).with_context(|| format!("cannot read `{name}`"))? {
+                let answers = target.take(batch.with_context(|| format!("cannot read `{name}`"))?).await?;
+                for answer in answers {
+                    progress.clear();
+                    tally.count(&name, &answer)?;
+                }
+                progress.show(|| tally.to_string());
+            }
+        }
+        progress.clear();
+        target.finish().await?;
+        writeln!(anstream::stdout(), "{}: {tally}", plural(args.files.len(), "file"))?;
+        Ok(if tally.n_conflicts + tally.n_errors == 0 { Ended::Passed } else { Ended::BadInput })
+    })
+}
+
+/// Where traces go.
+enum Target {
+    Store { app: App, project: jurist_store::ProjectId, redactor: Redactor, defaults: Defaults },
+    Server(Server),
+}
+
+impl Args {
+    async fn target(&self) -> anyhow::Result<Target> {
+        if let Some(url) = &self.server {
+            return Ok(Target::Server(Server::new(self, url)?));
+        }
+        let app =
+            App::new(self.place.open().await?, Settings { settle: Duration::ZERO, ..Settings::default() });
+        let app = app.await?;
+        let project = match &self.project {
+            None => app.default_project,
+            Some(name) => project_of(&app.store, name).await?,
+        };
+        let redactor = Redactor::new(load::secrets(), &settings()?.redact)?;
+        let defaults =
+            Defaults { format: self.format, agent: self.agent.clone(), session: self.session.clone() };
+        Ok(Target::Store { app, project, redactor, defaults })
+    }
+}
+
+impl Target {
+    async fn take(&self, batch: Vec<(usize, Vec<u8>)>) -> anyhow::Result<Vec<LineAnswer>> {
+        match self {
+            Self::Store { app, project, redactor, defaults } => {
+                let intake =
+                    Intake { store: &app.store, project: *project, redactor, defaults: defaults.clone() };
+                Ok(intake.take(batch).await?)
+            }
+            Self::Server(server) => server.send(&batch).await,
+        }
+    }
+
+    /// Traces that came in spans and have ended are put together here, since no server may be running.
+    async fn finish(&self) -> anyhow::Result<()> {
+        if let Self::Store { app, .. } = self {
+            assemble_ended(app).await?;
+            app.store.close().await;
+        }
+        Ok(())
+    }
+}
+
+/// A server that is spoken to.
+struct Server {
+    client: reqwest::Client,
+    url: String,
+    token: Option<String>,
+    project: Option<String>,
+    query: Vec<(&'static str, String)>,
+}
+
+impl Server {
+    fn new(args: &Args, url: &str) -> anyhow::Result<Self> {
+        let format = args.format.map(|it| it.name().to_owned());
+        let query = [("format", format), ("agent", args.agent.clone()), ("session", args.session.clone())];
+        Ok(Self {
+            client: client(&Network::default())?,
+            url: format!("{}/api/v1/traces/bulk", url.trim_end_matches('/')),
+            token: args.token.clone().or_else(|| load::variable("JURIST_TOKEN")),
+            project: args.project.clone(),
+            query: query.into_iter().filter_map(|it| Some((it.0, it.1?))).collect(),
+        })
+    }
+
+    async fn send(&self, batch: &[(usize, Vec<u8>)]) -> anyhow::Result<Vec<LineAnswer>> {
+        let body = batch.iter().flat_map(|it| [it.1.as_slice(), b"\n"]).collect::<Vec<_>>().concat();
+        let mut url = reqwest::Url::parse(&self.url).context("the address of the server")?;
+        url.query_pairs_mut().extend_pairs(&self.query);
+        for _ in 0..20 {
+            let mut request = self.client.post(url.clone()).header("content-type", "application/x-ndjson");
+            if let Some(token) = &self.token {
+                request = request.bearer_auth(token);
+            }
+            if let Some(project) = &self.project {
+                request = request.header("jurist-project", project);
+            }
+            let response = request.body(body.clone()).send().await.context("the server does not answer")?;
+            let status = response.status();
+            if matches!(status.as_u16(), 429 | 503) {
+                let after =
+                    response.headers().get("retry-after").and_then(|it| it.to_str().ok()?.parse().ok());
+                tokio::time::sleep(Duration::from_secs(after.unwrap_or(1).clamp(1, 60))).await;
+                continue;
+            }
+            let text = response.text().await.context("the server does not answer")?;
+            anyhow::ensure!(status.is_success(), "the server says {status}: {}", text.trim());
+            let answers = text.lines().map(serde_json::from_str).collect::<Result<Vec<LineAnswer>, _>>();
+            // It counts the lines of this request, and we those of the file.
+            let place =
+                |it: LineAnswer| Some(LineAnswer { line: batch.get(it.line.checked_sub(1)?)?.0, ..it });
+            return Ok(answers.context("the server's answer")?.into_iter().filter_map(place).collect());
+        }
+        anyhow::bail!("the server has no room for this; try again later")
+    }
+}
+
+/// The documents of a file, a batch at a time: their lines, and what stands there.
+struct Batches {
+    reader: BufReader<File>,
+    holds: Holds,
+    line: usize,
+    is_over: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    One,
+    /// One on each line.
+    Many,
+}
+
+impl Batches {
+    fn open(path: &Path, format: Option<Format>) -> std::io::Result<Self> {
+        let mut sample = Vec::new();
+        File::open(path)?.take(SAMPLE).read_to_end(&mut sample)?;
+        if sample.len() as u64 == SAMPLE {
+            // The last line may be cut.
+            let end = sample.iter().rposition(|it| *it == b'\n').map_or(sample.len(), |it| it + 1);
+            sample.truncate(end);
+        }
+        let holds = holds(&String::from_utf8_lossy(&sample), format);
+        Ok(Self { reader: BufReader::new(File::open(path)?), holds, line: 0, is_over: false })
+    }
+
+    fn next_batch(&mut self) -> std::io::Result<Vec<(usize, Vec<u8>)>> {
+        if self.holds == Holds::One {
+            let mut text = String::new();
+            self.reader.read_to_string(&mut text)?;
+            self.is_over = true;
+            let value = serde_json::from_str(&text).unwrap_or_else(|_| json!({ "trace": text }));
+            return Ok(vec![(1, value.to_string().into_bytes())]);
+        }
+        let (mut batch, mut n_bytes) = (Vec::new(), 0);
+        while batch.len() < BATCH && n_bytes < BATCH_BYTES {
+            let mut line = Vec::new();
+            if self.reader.read_until(b'\n', &mut line)? == 0 {
+                self.is_over = true;
+                break;
+            }
+            self.line += 1;
+            let text = line.trim_ascii();
+            if !text.is_empty() {
+                n_bytes += text.len();
+                batch.push((self.line, text.to_vec()));
+            }
+        }
+        Ok(batch)
+    }
+}
+
+impl Iterator for Batches {
+    type Item = std::io::Result<Vec<(usize, Vec<u8>)>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        (!self.is_over).then(|| self.next_batch())
+    }
+}
+
+fn holds(sample: &str, format: Option<Format>) -> Holds {
+    // A line that is broken says nothing about the others.
+    let lines: Vec<(&str, Json)> =
+        sample.lines().filter_map(|it| Some((it, serde_json::from_str(it).ok()?))).collect();
+    let is_by_line =
+        |it: &Json| ["resourceSpans", "trace", "pieces"].iter().any(|key| it.get(*key).is_some());
+    if lines.first().is_some_and(|it| is_by_line(&it.1)) {
+        return Holds::Many;
+    }
+    let whole: Vec<&str> = lines.iter().map(|it| it.0).collect();
+    let n = read_traces(&whole.join("\n"), format).map_or(1, |it| it.len());
+    if 1 < n { Holds::Many } else { Holds::One }
+}
+
+/// What became of everything so far.
+#[derive(Debug, Default)]
+struct Tally {
+    n_accepted: usize,
+    n_repeated: usize,
+    n_conflicts: usize,
+    n_errors: usize,
+}
+
+impl Tally {
+    fn count(&mut self, file: &str, answer: &LineAnswer) -> std::io::Result<()> {
+        let why = match answer.status {
+            Became::Accepted => {
+                self.n_accepted += 1;
+                return Ok(());
+            }
+            Became::Repeated => {
+                self.n_repeated += 1;
+                return Ok(());
+            }
+            Became::Conflict => {
+                self.n_conflicts += 1;
+                let id = answer.id.as_deref().unwrap_or("it");
+                answer
+                    .detail
+                    .clone()
+                    .unwrap_or_else(|| format!("`{id}` was there already, otherwise; it stays"))
+            }
+            Became::Error => {
+                self.n_errors += 1;
+                answer.detail.clone().unwrap_or_default()
+            }
+        };
+        if self.n_conflicts + self.n_errors <= SHOWN {
+            writeln!(anstream::stderr(), "{file}:{}: {}", answer.line, render::printable(&why))?;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Display for Tally {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} accepted, {} there already", self.n_accepted, self.n_repeated)?;
+        if 0 < self.n_conflicts {
+            write!(f, ", {} otherwise there", self.n_conflicts)?;
+        }
+        if 0 < self.n_errors {
+            write!(f, ", {} not understood", self.n_errors)?;
+        }
+        Ok(())
+    }
+}

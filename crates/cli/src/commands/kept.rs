@@ -1,0 +1,170 @@
+//! Runs of this machine, in the database of the project: each result as it comes, so that nothing graded is lost.
+
+use std::path::Path;
+
+use anyhow::Context;
+use jurist_core::money::Rates;
+use jurist_core::run::{CaseResult, Run, RunId};
+use jurist_engine::judge::Exchange;
+use jurist_store::runs::{Graded, RunHead};
+use jurist_store::{ProjectId, Store, StoreError, clock};
+use serde_json::Value as Json;
+use tokio::sync::{OnceCell, mpsc};
+
+use super::store::Place;
+
+/// Results that are written at once.
+const BATCH: usize = 256;
+
+/// All that are kept. The database is opened when one of them is asked for.
+#[derive(Debug, Default)]
+pub struct Runs {
+    place: Place,
+    kept: OnceCell<Kept>,
+}
+
+#[derive(Debug, Clone)]
+struct Kept {
+    store: Store,
+    project: ProjectId,
+}
+
+/// A run that is being written.
+#[derive(Debug)]
+pub struct Log {
+    run: RunId,
+    /// `None` where nothing can be kept.
+    kept: Option<Kept>,
+}
+
+/// What came of one place in the plan.
+#[derive(Debug)]
+pub struct Came {
+    pub place: usize,
+    pub result: CaseResult,
+    pub exchanges: Vec<Exchange>,
+}
+
+impl Runs {
+    async fn kept(&self) -> anyhow::Result<&Kept> {
+        let open = async || {
+            let store = self.place.open_quickly().await?;
+            let project = store.default_project(&Rates::default(), clock::now()).await?;
+            Ok(Kept { store, project })
+        };
+        self.kept.get_or_try_init(open).await
+    }
+
+    /// Begins a run; its results come one by one.
+    pub async fn begin(&self, run: &Run) -> anyhow::Result<Log> {
+        let kept = self.kept().await?.clone();
+        kept.store.begin_run(kept.project, run).await?;
+        Ok(Log { run: run.id, kept: Some(kept) })
+    }
+
+    /// Goes on with a run: what it has so far, by its place in the plan.
+    pub async fn resume(&self, name: &str) -> anyhow::Result<(Run, Vec<(usize, CaseResult)>, Log)> {
+        use futures_util::TryStreamExt;
+        let id = self.find(name).await?;
+        let kept = self.kept().await?.clone();
+        let run = kept.store.run(kept.project, id).await?;
+        let results = kept.store.result_stream(kept.project, id).try_collect().await?;
+        Ok((run, results, Log { run: id, kept: Some(kept) }))
+    }
+
+    /// By its id, the end of its id, `latest`, or the path of a file that the JSON reporter wrote.
+    pub async fn load(&self, name: &str) -> anyhow::Result<Run> {
+        if Path::new(name).is_file() {
+            let text = std::fs::read(name).with_context(|| format!("cannot read `{name}`"))?;
+            return serde_json::from_slice(&text).with_context(|| format!("`{name}` is not a run in JSON"));
+        }
+        let id = self.find(name).await?;
+        let Kept { store, project } = self.kept().await?;
+        Ok(store.load_run(*project, id).await?)
+    }
+
+    /// A run to compare a new one with: `latest` is the one before it.
+    pub async fn load_before(&self, name: &str, new: RunId) -> anyhow::Result<Run> {
+        if name != "latest" || !self.place.exists() {
+            return self.load(name).await;
+        }
+        let Kept { store, project } = self.kept().await?;
+        let before = store.run_before(*project, new).await?.context("no run was kept before this one")?;
+        Ok(store.load_run(*project, before).await?)
+    }
+
+    /// The newest first.
+    pub async fn heads(&self) -> anyhow::Result<Vec<RunHead>> {
+        let mut heads = Vec::new();
+        if !self.place.exists() {
+            return Ok(heads);
+        }
+        let (Kept { store, project }, mut after) = (self.kept().await?, None);
+        loop {
+            let page = store.runs(*project, after.as_ref(), 200).await?;
+            heads.extend(page.items);
+            after = page.next;
+            if after.is_none() {
+                return Ok(heads);
+            }
+        }
+    }
+
+    /// What the judges of a case were asked and said, in the order in which it happened.
+    pub async fn exchanges(&self, name: &str, case: &str) -> anyhow::Result<Vec<Exchange>> {
+        let id = self.find(name).await?;
+        let Kept { store, project } = self.kept().await?;
+        let exchanges = store.exchanges(*project, &id.to_string(), case).await?;
+        exchanges.into_iter().map(|it| Ok(serde_json::from_value(it)?)).collect()
+    }
+
+    pub async fn remove(&self, name: &str) -> anyhow::Result<()> {
+        let id = self.find(name).await?;
+        let Kept { store, project } = self.kept().await?;
+        Ok(store.remove_run(*project, id).await?)
+    }
+
+    async fn find(&self, name: &str) -> anyhow::Result<RunId> {
+        // To look for a run makes no database.
+        anyhow::ensure!(
+            self.place.exists(),
+            "there is no run `{name}`; none is kept in `{}`",
+            self.place.url()
+        );
+        let Kept { store, project } = self.kept().await?;
+        Ok(store.find_run(*project, name).await?)
+    }
+}
+
+impl Log {
+    /// Keeps nothing, where there is no place for it.
+    pub fn nowhere(run: RunId) -> Self {
+        Self { run, kept: None }
+    }
+
+    /// Keeps all that comes. After trouble, what still comes is only counted by others.
+    pub async fn keep(&self, mut coming: mpsc::UnboundedReceiver<Came>) -> Result<(), StoreError> {
+        let (mut some, mut outcome) = (Vec::new(), Ok(()));
+        while 0 < coming.recv_many(&mut some, BATCH).await {
+            if let (Some(Kept { store, project }), Ok(())) = (&self.kept, &outcome) {
+                let json = |it: &Exchange| serde_json::to_value(it).expect("an exchange is plain data");
+                let asked: Vec<Vec<Json>> =
+                    some.iter().map(|it| it.exchanges.iter().map(json).collect()).collect();
+                let graded = some.iter().zip(&asked);
+                let graded =
+                    graded.map(|(it, exchanges)| Graded { place: it.place, result: &it.result, exchanges });
+                let graded: Vec<Graded<'_>> = graded.collect();
+                outcome = store.put_results(*project, self.run, &graded, clock::now()).await;
+            }
+            some.clear();
+        }
+        outcome
+    }
+
+    pub async fn end(&self) -> Result<(), StoreError> {
+        match &self.kept {
+            Some(Kept { store, project }) => store.end_run(*project, self.run, clock::now()).await,
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,344 @@
+mod show;
+mod target;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use jurist_core::dialect::to_native;
+use jurist_core::grade::Time;
+use jurist_core::quantity::plural;
+use jurist_core::source::to_yaml;
+use jurist_core::suite::{Monitor, Suite};
+use jurist_engine::bundle::Bundle;
+use jurist_server::monitor::{NewComparison, NewRescore, Side};
+use jurist_store::Region;
+
+use super::judging::wait_for;
+use super::store::Place;
+use super::{Ended, Loading};
+use crate::render::printable;
+use target::Target;
+
+/// Watch what agents do: judge a sample of it, and say what that means for all of it
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist monitor apply monitor.yaml            from now on, traces of its agent are watched
+  jurist monitor show support                  what its sample says of all traffic
+  jurist monitor why run_0190c4                why this trace has a score, or none
+  jurist monitor rescore support --overlap 200 how far the newest version is from the one before
+  jurist monitor list --server https://jurist.example.org
+
+Traces come in through `jurist serve`, which also decides and judges.")]
+pub struct Args {
+    #[command(flatten)]
+    place: Place,
+    /// Talk to a server instead of opening its database
+    #[arg(long, value_name = "URL", global = true, conflicts_with = "store")]
+    server: Option<String>,
+    /// A token of the server with `read` and `write`; otherwise JURIST_TOKEN
+    #[arg(long, value_name = "TOKEN", global = true)]
+    token: Option<String>,
+    /// The project, by its name or id; with a token, the token's
+    #[arg(long, value_name = "NAME", global = true)]
+    project: Option<String>,
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Make monitors what files say; a file that has not changed changes nothing
+    Apply {
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+        /// Where this is, as part of the ids of rubric versions; a server has its own
+        #[arg(long, value_name = "NAME", value_parser = region, default_value = "local")]
+        region: Region,
+        #[command(flatten)]
+        loading: Loading,
+    },
+    /// All monitors
+    List {
+        #[command(flatten)]
+        json: AsJson,
+    },
+    /// What a monitor's sample says of all traffic
+    Show {
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        window: Window,
+        /// Day by day
+        #[arg(long)]
+        trend: bool,
+        /// With `--trend`: of one criterion instead of the whole
+        #[arg(long, value_name = "NAME", requires = "trend")]
+        criterion: Option<String>,
+        #[command(flatten)]
+        json: AsJson,
+    },
+    /// Judge nothing until told to go on; what is sampled waits
+    Pause {
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Why, for others
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Go on, also with what has waited
+    Resume {
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+    /// Watch nothing any more; what was found stays
+    Rm {
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+    /// Why a trace has a score, or none
+    Why {
+        #[arg(value_name = "TRACE")]
+        trace: String,
+        #[command(flatten)]
+        json: AsJson,
+    },
+    /// Traces whose judges disagree, the newest first
+    Disputed {
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        json: AsJson,
+    },
+    /// Judge traces of earlier versions again by the newest, beside what they have
+    Rescore {
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Only traces of this time or later
+        #[arg(long, value_name = "TIME", value_parser = time)]
+        since: Option<Time>,
+        /// Only so many, drawn by chance: enough to see how far two versions are apart
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        overlap: Option<u64>,
+        /// Begin, instead of only telling what it takes
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Have two agents, or two versions of one, judged side by side on tasks that both did
+    Compare {
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// An agent, or some of its traces by their metadata: support, or support:version=2
+        #[arg(value_name = "A", value_parser = side)]
+        a: Side,
+        #[arg(value_name = "B", value_parser = side)]
+        b: Side,
+        /// Only traces of this time or later
+        #[arg(long, value_name = "TIME", value_parser = time)]
+        since: Option<Time>,
+        /// Pairs, at most
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+        pairs: u64,
+        /// Begin, instead of only telling what it takes
+        #[arg(long)]
+        yes: bool,
+    },
+    /// What came of comparisons
+    Comparisons {
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        json: AsJson,
+    },
+    /// What came of re-scorings
+    Rescores {
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        json: AsJson,
+    },
+}
+
+#[derive(Debug, Clone, Copy, clap::Args)]
+struct AsJson {
+    /// Print JSON, as the API answers
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which traffic.
+#[derive(Debug, clap::Args)]
+struct Window {
+    /// Only of this agent
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// From this time on, such as 2026-03-01; thirty days ago unless told
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    since: Option<Time>,
+    /// Before this time; now unless told
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    until: Option<Time>,
+}
+
+/// Where a server stands.
+pub fn region(text: &str) -> Result<Region, String> {
+    Region::new(text).ok_or_else(|| "up to eight lower-case letters and digits, such as eu".to_owned())
+}
+
+fn time(text: &str) -> Result<Time, String> {
+    let whole = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
+    Time::parse(&whole).map_err(|error| error.to_string())
+}
+
+/// `agent`, or `agent:key=value,key=value`.
+fn side(text: &str) -> Result<Side, String> {
+    let (agent, told) = text.split_once(':').unwrap_or((text, ""));
+    let mut metadata = serde_json::Map::new();
+    for part in told.split(',').filter(|it| !it.is_empty()) {
+        let (key, value) = part.split_once('=').ok_or_else(|| format!("`{part}` is not key=value"))?;
+        metadata.insert(key.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| value.into()));
+    }
+    Ok(Side { agent: agent.to_owned(), metadata })
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    wait_for(async {
+        let target = args.target().await?;
+        let mut out = anstream::stdout();
+        match &args.what {
+            What::Apply { files, region, loading } => return apply(&target, files, region, loading).await,
+            What::List { json } => {
+                let all = target.list().await?;
+                if json.told(&mut out, &all)? {
+                    return Ok(Ended::Passed);
+                }
+                show::list(&mut out, &all)?;
+            }
+            What::Show { name, window, trend: true, criterion, json } => {
+                let all = target.trend(name, window, criterion.as_deref()).await?;
+                if !json.told(&mut out, &all)? {
+                    show::trend(&mut out, &all)?;
+                }
+            }
+            What::Show { name, window, json, .. } => {
+                let (monitor, found) = (target.monitor(name).await?, target.estimates(name, window).await?);
+                if !json.told(&mut out, &found)? {
+                    show::estimates(&mut out, &monitor, &found)?;
+                }
+            }
+            What::Pause { name, reason } => {
+                target.pause(name, reason.as_deref()).await?;
+                writeln!(out, "{} is paused", printable(name))?;
+            }
+            What::Resume { name } => {
+                target.resume(name).await?;
+                writeln!(out, "{} goes on", printable(name))?;
+            }
+            What::Rm { name } => {
+                target.remove(name).await?;
+                writeln!(out, "{} is removed; what it found is kept", printable(name))?;
+            }
+            What::Why { trace, json } => {
+                let all = target.why(trace).await?;
+                if !json.told(&mut out, &all)? {
+                    show::why(&mut out, trace, &all)?;
+                }
+            }
+            What::Disputed { name, json } => {
+                let all = target.disputed(name).await?;
+                if !json.told(&mut out, &all)? {
+                    show::disputed(&mut out, &all)?;
+                }
+            }
+            What::Rescore { name, since, overlap, yes } => {
+                let overlap = overlap.map(|it| usize::try_from(it).unwrap_or(usize::MAX));
+                let asked = NewRescore { since: *since, overlap, confirmed: *yes };
+                show::plan(&mut out, name, &target.rescore(name, &asked).await?)?;
+            }
+            What::Compare { name, a, b, since, pairs, yes } => {
+                let n = Some(usize::try_from(*pairs).unwrap_or(usize::MAX));
+                let asked = NewComparison { a: a.clone(), b: b.clone(), since: *since, n, confirmed: *yes };
+                show::comparison(&mut out, name, &target.compare(name, &asked).await?)?;
+            }
+            What::Comparisons { name, json } => {
+                let all = target.comparisons(name).await?;
+                if !json.told(&mut out, &all)? {
+                    show::comparisons(&mut out, &all)?;
+                }
+            }
+            What::Rescores { name, json } => {
+                let all = target.rescores(name).await?;
+                if !json.told(&mut out, &all)? {
+                    show::rescores(&mut out, &all)?;
+                }
+            }
+        }
+        Ok(Ended::Passed)
+    })
+}
+
+impl AsJson {
+    /// Whether it was told in JSON.
+    fn told(self, out: &mut impl Write, value: &impl serde::Serialize) -> anyhow::Result<bool> {
+        if self.json {
+            writeln!(out, "{}", serde_json::to_string_pretty(value)?)?;
+        }
+        Ok(self.json)
+    }
+}
+
+/// All files are read before anything is changed.
+async fn apply(
+    target: &Target,
+    files: &[PathBuf],
+    region: &Region,
+    loading: &Loading,
+) -> anyhow::Result<Ended> {
+    let (mut all, mut names) = (Vec::new(), BTreeSet::new());
+    for path in files {
+        let Some(suite) = super::suite(path, loading.options())? else { return Ok(Ended::BadInput) };
+        anyhow::ensure!(
+            !suite.monitors.is_empty(),
+            "`{}` has no monitor: it needs `agent`, or a list of `monitors`",
+            path.display()
+        );
+        for monitor in suite.monitors {
+            let name = monitor.name().to_owned();
+            anyhow::ensure!(
+                names.insert(name.clone()),
+                "two monitors are called `{name}`; give one of them a `name`"
+            );
+            all.push((name, source(path, &monitor)?));
+        }
+    }
+    let mut out = anstream::stdout();
+    for (name, source) in &all {
+        let applied = target.apply(name, source, region).await.with_context(|| format!("`{name}`"))?;
+        let (version, became) = (
+            &applied.monitor.version,
+            match (applied.is_changed, applied.is_new_rubric) {
+                (false, _) => "has not changed",
+                (true, true) => "asks something new",
+                (true, false) => "asks the same in another way of working",
+            },
+        );
+        writeln!(out, "{} {became}: {}, {}", printable(name), version.id, version.rubric_version)?;
+    }
+    if std::io::stdout().is_terminal() {
+        writeln!(out, "{} from now on; nothing is judged again", plural(all.len(), "monitor"))?;
+    }
+    Ok(Ended::Passed)
+}
+
+/// As it is written, if that says it all; otherwise with everything that it refers to.
+fn source(path: &Path, monitor: &Monitor) -> anyhow::Result<String> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let files = BTreeMap::from([("monitor.yaml".to_owned(), text.clone())]);
+    let alone = Bundle { suite: "monitor.yaml".to_owned(), files, ..Bundle::default() }.load();
+    if alone.suite.is_some_and(|it| it.monitors == [monitor.clone()]) {
+        return Ok(text);
+    }
+    Ok(to_yaml(&to_native(&Suite { monitors: vec![monitor.clone()], ..Suite::default() })))
+}

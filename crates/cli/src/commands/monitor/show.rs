@@ -1,0 +1,263 @@
+//! Monitors and their figures as people read them.
+
+use std::io::Write;
+
+use jurist_core::quantity::plural;
+use jurist_core::stats::Traffic;
+use jurist_server::monitor::{
+    ComparisonPlan, ComparisonView, CriterionEstimate, DecisionView, Estimates, MonitorView, RescorePlan,
+    RescoreView, Trend,
+};
+
+use crate::render::printable;
+
+pub fn list(out: &mut impl Write, all: &[MonitorView]) -> std::io::Result<()> {
+    if all.is_empty() {
+        writeln!(out, "nothing is watched; `jurist monitor apply FILE` changes that")?;
+    }
+    for it in all {
+        let paused = it.paused.as_ref().map(|why| format!("  paused: {}", printable(why)));
+        writeln!(
+            out,
+            "\x1b[1m{}\x1b[0m  {} of {}, judged by {}  {}{}",
+            printable(&it.name),
+            percent(it.sample_rate),
+            printable(&it.agents.join(", ")),
+            printable(&judges(it)),
+            it.version.rubric_version,
+            paused.unwrap_or_default()
+        )?;
+    }
+    Ok(())
+}
+
+fn judges(monitor: &MonitorView) -> String {
+    if monitor.judges.is_empty() { "the default judge".to_owned() } else { monitor.judges.join(", ") }
+}
+
+pub fn estimates(out: &mut impl Write, monitor: &MonitorView, found: &Estimates) -> std::io::Result<()> {
+    list(out, std::slice::from_ref(monitor))?;
+    let total: u64 = found.states.iter().map(|it| it.n).sum();
+    let states: Vec<String> =
+        found.states.iter().map(|it| format!("{} {}", it.n, it.state.replace('_', " "))).collect();
+    writeln!(
+        out,
+        "{} from {} until {}",
+        plural(usize::try_from(total).unwrap_or(usize::MAX), "trace"),
+        found.from,
+        found.until
+    )?;
+    if !states.is_empty() {
+        writeln!(out, "  {}", states.join(", "))?;
+    }
+    for it in &found.judges {
+        let now = if it.is_current { "" } else { " (an earlier version)" };
+        writeln!(out, "\n\x1b[1m{}\x1b[0m, judged by {}{now}", it.rubric_version, printable(&it.judge))?;
+        for criterion in &it.criteria {
+            estimate(out, criterion)?;
+        }
+    }
+    Ok(())
+}
+
+fn estimate(out: &mut impl Write, it: &CriterionEstimate) -> std::io::Result<()> {
+    let name = printable(it.criterion.as_deref().unwrap_or("whole"));
+    let Some(score) = &it.score else {
+        let why = it.not_estimable.as_deref().unwrap_or_default();
+        return writeln!(out, "  {name:<20} not estimable: {why}");
+    };
+    let passes = it.pass_rate.as_ref().map(|it| format!("   passes {}", shares(it)));
+    writeln!(out, "  {name:<20} score {}{}", figures(score), passes.unwrap_or_default())?;
+    if let Some(it) = &it.corrected {
+        writeln!(
+            out,
+            "  {:<20} with {}: {:.3} [{:.3}, {:.3}]",
+            "",
+            plural(it.n_labels, "label"),
+            it.mean,
+            it.interval.0,
+            it.interval.1
+        )?;
+    }
+    if it.criterion.is_some() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "  {:<20} {} scored, as good as {:.0} drawn alike; the plain mean is {:.3}",
+        "", score.n, score.n_eff, score.naive
+    )?;
+    if 0.0 < score.error_rate {
+        writeln!(out, "  {:<20} judge errors {}", "", percent(score.error_rate))?;
+    }
+    for stratum in &score.strata {
+        let told = match (stratum.mean, stratum.interval, &stratum.not_estimable) {
+            (Some(mean), Some((low, high)), _) => format!("{mean:.3} [{low:.3}, {high:.3}]"),
+            (_, _, Some(why)) => format!("not estimable: {why}"),
+            _ => String::new(),
+        };
+        writeln!(out, "    {:<18} {} of {} scored   {told}", stratum.name, stratum.n, stratum.n_seen)?;
+    }
+    for warning in &score.warnings {
+        writeln!(out, "    {warning}")?;
+    }
+    Ok(())
+}
+
+fn figures(it: &Traffic) -> String {
+    format!("{:.3} [{:.3}, {:.3}]", it.mean, it.interval.0, it.interval.1)
+}
+
+fn shares(it: &Traffic) -> String {
+    format!("{} [{}, {}]", percent(it.mean), percent(it.interval.0), percent(it.interval.1))
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", (1000.0 * share).round() / 10.0)
+}
+
+pub fn trend(out: &mut impl Write, all: &[Trend]) -> std::io::Result<()> {
+    for it in all {
+        let of = it.criterion.as_deref().map(|it| format!(", {}", printable(it))).unwrap_or_default();
+        writeln!(out, "\x1b[1m{}\x1b[0m, judged by {}{of}", it.rubric_version, printable(&it.judge))?;
+        for point in &it.points {
+            let day = point.day.split('T').next().unwrap_or_default();
+            let told = match (point.mean, point.interval) {
+                (Some(mean), Some((low, high))) => format!("{mean:.3} [{low:.3}, {high:.3}]"),
+                _ => "not estimable".to_owned(),
+            };
+            let so_far = point.sequence.map(|(low, high)| format!("   so far [{low:.3}, {high:.3}]"));
+            writeln!(
+                out,
+                "  {day}  {:>6} of {:<8} {told}{}",
+                point.n,
+                point.n_seen,
+                so_far.unwrap_or_default()
+            )?;
+        }
+    }
+    Ok(())
+}
+
+pub fn why(out: &mut impl Write, trace: &str, all: &[DecisionView]) -> std::io::Result<()> {
+    if all.is_empty() {
+        return writeln!(out, "no monitor watches the agent of {}, or it has not finished", printable(trace));
+    }
+    for it in all {
+        let name = it.monitor_name.as_deref().unwrap_or(&it.monitor);
+        writeln!(
+            out,
+            "\x1b[1m{}\x1b[0m  {} ({}): {}",
+            printable(name),
+            it.judge_status,
+            it.state.replace('_', " "),
+            printable(&it.reason)
+        )?;
+        writeln!(out, "  stratum {}, sampled with probability {}", it.stratum, percent(it.probability))?;
+        if it.upstream < 1.0 {
+            writeln!(out, "  kept with probability {} before it came here", percent(it.upstream))?;
+        }
+        for event in &it.history {
+            writeln!(
+                out,
+                "  {}  {:<12} {}",
+                event.time,
+                event.state.replace('_', " "),
+                printable(&event.note)
+            )?;
+        }
+    }
+    Ok(())
+}
+
+pub fn disputed(out: &mut impl Write, all: &[DecisionView]) -> std::io::Result<()> {
+    if all.is_empty() {
+        writeln!(out, "no judges disagree by more than the margin")?;
+    }
+    for it in all {
+        let spread = it.spread.unwrap_or_default();
+        writeln!(out, "{}  {spread:.2} apart  {}", printable(&it.trace), it.decided)?;
+    }
+    Ok(())
+}
+
+pub fn plan(out: &mut impl Write, name: &str, plan: &RescorePlan) -> std::io::Result<()> {
+    let price = plan.price.map_or_else(
+        || "a price that is not known".to_owned(),
+        |it| format!("about {:.2} dollars", (100.0 * it).ceil() / 100.0),
+    );
+    writeln!(
+        out,
+        "{} of {}, {}, {price}, judged by {}",
+        plural(plan.n_traces, "trace"),
+        plan.n_of,
+        plural(plan.n_calls, "call"),
+        plan.rubric_version
+    )?;
+    match &plan.id {
+        Some(id) => writeln!(out, "{id} has begun; `jurist monitor rescores {}` follows it", printable(name)),
+        None => writeln!(out, "nothing has begun; --yes begins"),
+    }
+}
+
+pub fn rescores(out: &mut impl Write, all: &[RescoreView]) -> std::io::Result<()> {
+    if all.is_empty() {
+        writeln!(out, "nothing was judged again")?;
+    }
+    for it in all {
+        writeln!(
+            out,
+            "\x1b[1m{}\x1b[0m  {} of {} judged again by {}, {} errors",
+            it.id, it.n_scored, it.n_traces, it.rubric_version, it.n_errors
+        )?;
+        if let Some(score) = &it.score {
+            writeln!(out, "  the traffic of that time scores {}", figures(score))?;
+        }
+        for offset in &it.offsets {
+            writeln!(
+                out,
+                "  {:<20} {:+.3} [{:+.3}, {:+.3}] from {}, on {}",
+                printable(offset.criterion.as_deref().unwrap_or("whole")),
+                offset.mean,
+                offset.interval.0,
+                offset.interval.1,
+                offset.from_version,
+                plural(offset.n, "trace")
+            )?;
+        }
+    }
+    Ok(())
+}
+
+pub fn comparison(out: &mut impl Write, name: &str, plan: &ComparisonPlan) -> std::io::Result<()> {
+    writeln!(out, "{} of the same task, {}", plural(plan.n_pairs, "pair"), plural(plan.n_calls, "call"))?;
+    match &plan.id {
+        Some(id) => {
+            writeln!(out, "{id} has begun; `jurist monitor comparisons {}` follows it", printable(name))
+        }
+        None => writeln!(out, "nothing has begun; --yes begins"),
+    }
+}
+
+pub fn comparisons(out: &mut impl Write, all: &[ComparisonView]) -> std::io::Result<()> {
+    if all.is_empty() {
+        writeln!(out, "nothing was compared")?;
+    }
+    for it in all {
+        let ComparisonView { n_a, n_b, n_ties, n_errors, .. } = it;
+        writeln!(
+            out,
+            "\x1b[1m{} against {}\x1b[0m, judged by {}: {n_a} to {n_b}, {n_ties} ties, {n_errors} errors",
+            printable(&it.a),
+            printable(&it.b),
+            printable(&it.judge)
+        )?;
+        let told = [("wins", it.rate, it.interval), ("shown first wins", it.first_rate, it.first_interval)];
+        for (what, rate, interval) in told {
+            if let (Some(rate), Some((low, high))) = (rate, interval) {
+                writeln!(out, "  {what:<20} {} [{}, {}]", percent(rate), percent(low), percent(high))?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,279 @@
+//! Where monitors are: in a database that is opened here, or behind a server.
+
+use std::fmt::Write as _;
+
+use anyhow::Context;
+use jurist_engine::load;
+use jurist_engine::model::http::{Network, client};
+use jurist_server::monitor::{
+    self, Applied, ComparisonPlan, ComparisonView, DecisionView, Estimates, Look, MonitorView, NewComparison,
+    NewRescore, RescorePlan, RescoreView, Trend,
+};
+use jurist_server::{App, Environment, Settings, Work};
+use jurist_store::decisions::DecisionFilter;
+use jurist_store::{ProjectId, Region, Store, TraceId, clock};
+use serde::de::DeserializeOwned;
+use serde_json::{Value as Json, json};
+
+use super::{Args, Window};
+use crate::commands::judge::settings;
+use crate::commands::remote::Remote;
+
+/// Traces of a list.
+const LISTED: usize = 200;
+
+pub enum Target {
+    Store { app: App, project: ProjectId },
+    Server(Remote),
+}
+
+impl Args {
+    pub(super) async fn target(&self) -> anyhow::Result<Target> {
+        if let Some(url) = &self.server {
+            let token = self.token.clone().or_else(|| load::variable("JURIST_TOKEN"));
+            let client = client(&Network::default())?;
+            return Ok(Target::Server(Remote::new(url, token, self.project.clone(), client)?));
+        }
+        anyhow::ensure!(self.token.is_none(), "a token is for a server; name one with --server");
+        let work = Work {
+            settings: settings()?,
+            environment: Environment::new(load::variables()),
+            // What is judged runs on whatever works on this database.
+            allow_commands: true,
+            ..Work::default()
+        };
+        let app = App::new(self.place.open().await?, Settings { work, ..Settings::default() }).await?;
+        let project = match &self.project {
+            None => app.default_project,
+            Some(name) => match name.parse() {
+                Ok(id) => app.store.project(id).await?.id,
+                Err(_) => {
+                    let found = app.store.project_named(name).await?;
+                    found.with_context(|| format!("there is no project `{name}`"))?.id
+                }
+            },
+        };
+        Ok(Target::Store { app, project })
+    }
+}
+
+impl Window {
+    fn look(&self) -> anyhow::Result<Look> {
+        let look = Look::new(self.agent.clone(), self.since, self.until, clock::now());
+        anyhow::ensure!(look.from < look.until, "--since is before --until");
+        Ok(look)
+    }
+
+    fn query(&self) -> anyhow::Result<String> {
+        let Look { agent, from, until } = self.look()?;
+        let agent = agent.map(|it| format!("&agent={}", encoded(&it))).unwrap_or_default();
+        Ok(format!("from={from}&until={until}{agent}"))
+    }
+}
+
+impl Target {
+    pub(super) async fn apply(&self, name: &str, source: &str, region: &Region) -> anyhow::Result<Applied> {
+        match self {
+            Self::Store { app, project } => {
+                let place = (region, &app.settings.work);
+                let now = clock::now();
+                Ok(monitor::apply(&app.store, *project, Some(name), source, place, None, now).await?)
+            }
+            Self::Server(it) => put(it, reqwest::Method::PUT, name, "", json!({ "source": source })).await,
+        }
+    }
+
+    pub(super) async fn list(&self) -> anyhow::Result<Vec<MonitorView>> {
+        match self {
+            Self::Store { app, project } => {
+                let all = app.store.monitors(*project).await?;
+                let all = all.iter().filter(|it| it.newest.is_some()).map(monitor::shown);
+                Ok(all.collect::<Result<_, _>>()?)
+            }
+            Self::Server(it) => Ok(serde_json::from_value(it.get("/monitors").await?)?),
+        }
+    }
+
+    pub(super) async fn monitor(&self, name: &str) -> anyhow::Result<MonitorView> {
+        match self {
+            Self::Store { app, project } => Ok(monitor::shown(&find(&app.store, *project, name).await?)?),
+            Self::Server(it) => get(it, name, "").await,
+        }
+    }
+
+    pub(super) async fn estimates(&self, name: &str, window: &Window) -> anyhow::Result<Estimates> {
+        match self {
+            Self::Store { app, project } => {
+                let found = find(&app.store, *project, name).await?;
+                Ok(monitor::estimates(&app.store, *project, &found, &window.look()?).await?)
+            }
+            Self::Server(it) => get(it, name, &format!("/estimates?{}", window.query()?)).await,
+        }
+    }
+
+    pub(super) async fn trend(
+        &self,
+        name: &str,
+        window: &Window,
+        criterion: Option<&str>,
+    ) -> anyhow::Result<Vec<Trend>> {
+        match self {
+            Self::Store { app, project } => {
+                let found = find(&app.store, *project, name).await?;
+                Ok(monitor::trend(&app.store, *project, &found, &window.look()?, criterion).await?)
+            }
+            Self::Server(it) => {
+                let criterion = criterion.map(|it| format!("&criterion={}", encoded(it)));
+                let query = format!("/trend?{}{}", window.query()?, criterion.unwrap_or_default());
+                get(it, name, &query).await
+            }
+        }
+    }
+
+    pub(super) async fn pause(&self, name: &str, reason: Option<&str>) -> anyhow::Result<()> {
+        match self {
+            Self::Store { app, project } => {
+                let found = find(&app.store, *project, name).await?;
+                let why = reason.unwrap_or("somebody paused it");
+                Ok(monitor::pause(&app.store, *project, found.id, why).await?)
+            }
+            Self::Server(it) => {
+                let body = json!({ "paused": true, "reason": reason });
+                put::<Json>(it, reqwest::Method::PATCH, name, "", body).await.map(drop)
+            }
+        }
+    }
+
+    pub(super) async fn resume(&self, name: &str) -> anyhow::Result<()> {
+        match self {
+            Self::Store { app, project } => {
+                let found = find(&app.store, *project, name).await?;
+                Ok(monitor::resume(&app.store, *project, &found, clock::now()).await.map(drop)?)
+            }
+            Self::Server(it) => {
+                let body = json!({ "paused": false });
+                put::<Json>(it, reqwest::Method::PATCH, name, "", body).await.map(drop)
+            }
+        }
+    }
+
+    pub(super) async fn remove(&self, name: &str) -> anyhow::Result<()> {
+        match self {
+            Self::Store { app, project } => {
+                let found = find(&app.store, *project, name).await?;
+                Ok(monitor::remove(&app.store, *project, &found, clock::now()).await?)
+            }
+            Self::Server(it) => {
+                put::<Json>(it, reqwest::Method::DELETE, name, "", Json::Null).await.map(drop)
+            }
+        }
+    }
+
+    pub(super) async fn why(&self, trace: &str) -> anyhow::Result<Vec<DecisionView>> {
+        match self {
+            Self::Store { app, project } => {
+                Ok(monitor::why(&app.store, *project, &TraceId::new(trace)?).await?)
+            }
+            Self::Server(it) => {
+                let found = it.get(&format!("/traces/{}/decisions", encoded(trace))).await?;
+                Ok(serde_json::from_value(found)?)
+            }
+        }
+    }
+
+    pub(super) async fn disputed(&self, name: &str) -> anyhow::Result<Vec<DecisionView>> {
+        match self {
+            Self::Store { app, project } => {
+                let found = find(&app.store, *project, name).await?;
+                let filter = DecisionFilter { is_disputed: Some(true), ..DecisionFilter::default() };
+                let page = app.store.decisions(*project, found.id, &filter, None, LISTED).await?;
+                Ok(page.items.iter().map(|it| DecisionView::new(it, None)).collect())
+            }
+            Self::Server(it) => {
+                let mut page: Json =
+                    get(it, name, &format!("/decisions?disputed=true&limit={LISTED}")).await?;
+                Ok(serde_json::from_value(page["items"].take())?)
+            }
+        }
+    }
+
+    pub(super) async fn rescore(&self, name: &str, asked: &NewRescore) -> anyhow::Result<RescorePlan> {
+        match self {
+            Self::Store { app, project } => {
+                let (store, now) = (&app.store, clock::now());
+                let (work, found) = (&app.settings.work, find(store, *project, name).await?);
+                if !asked.confirmed {
+                    return Ok(monitor::plan(store, *project, &found, asked, work, now).await?);
+                }
+                Ok(monitor::rescore(store, *project, &found, asked, work, None, now).await?)
+            }
+            Self::Server(it) => put(it, reqwest::Method::POST, name, "/rescores", json!(asked)).await,
+        }
+    }
+
+    pub(super) async fn compare(&self, name: &str, asked: &NewComparison) -> anyhow::Result<ComparisonPlan> {
+        match self {
+            Self::Store { app, project } => {
+                let found = find(&app.store, *project, name).await?;
+                Ok(monitor::comparison(&app.store, *project, &found, asked, clock::now()).await?)
+            }
+            Self::Server(it) => put(it, reqwest::Method::POST, name, "/comparisons", json!(asked)).await,
+        }
+    }
+
+    pub(super) async fn comparisons(&self, name: &str) -> anyhow::Result<Vec<ComparisonView>> {
+        match self {
+            Self::Store { app, project } => {
+                let found = find(&app.store, *project, name).await?;
+                Ok(monitor::comparisons(&app.store, *project, &found).await?)
+            }
+            Self::Server(it) => get(it, name, "/comparisons").await,
+        }
+    }
+
+    pub(super) async fn rescores(&self, name: &str) -> anyhow::Result<Vec<RescoreView>> {
+        match self {
+            Self::Store { app, project } => {
+                let found = find(&app.store, *project, name).await?;
+                Ok(monitor::rescores(&app.store, *project, &found).await?)
+            }
+            Self::Server(it) => get(it, name, "/rescores").await,
+        }
+    }
+}
+
+async fn find(
+    store: &Store,
+    project: ProjectId,
+    name: &str,
+) -> anyhow::Result<jurist_store::monitors::Monitor> {
+    Ok(monitor::find(store, project, name).await?)
+}
+
+async fn get<T: DeserializeOwned>(remote: &Remote, name: &str, rest: &str) -> anyhow::Result<T> {
+    Ok(serde_json::from_value(remote.get(&format!("/monitors/{}{rest}", encoded(name))).await?)?)
+}
+
+async fn put<T: DeserializeOwned>(
+    remote: &Remote,
+    method: reqwest::Method,
+    name: &str,
+    rest: &str,
+    body: Json,
+) -> anyhow::Result<T> {
+    let path = format!("/monitors/{}{rest}", encoded(name));
+    Ok(serde_json::from_value(remote.ask(method, &path, Some(&body).filter(|it| !it.is_null())).await?)?)
+}
+
+/// As a part of a path or a query.
+fn encoded(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}

@@ -1,0 +1,200 @@
+use std::io::Write;
+use std::path::PathBuf;
+
+use jurist_core::chart::{Chart, Matrix};
+use jurist_core::grade::Grade;
+use jurist_core::quantity::plural;
+use jurist_core::stats::{Measure, Panel, Ratings, Settled, panel, settle};
+use serde_json::json;
+
+use super::Ended;
+use super::agree::{LevelName, told};
+use super::grades::{Rated, Told, by_criterion, of_criterion, read};
+use super::reporting::line;
+
+/// Say what a panel of graders is worth, what they say together, and who adds anything
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist panel ratings.csv                        what graders say together, and how reliable each of them is
+  jurist panel latest --truth labels.csv          whether judges err together, and who could be left out
+  jurist panel latest --truth labels.csv --json
+
+Together is said twice: by majority, and by Dawid and Skene, who weigh each grader by how reliable it turns out.
+Files are read as by `jurist agree`.")]
+pub struct Args {
+    /// Runs, grades, annotation exports or tables of several graders
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// What is right, for some of the candidates at least; where several say so, most of them
+    #[arg(long, value_name = "FILE")]
+    truth: Vec<PathBuf>,
+    /// What the distance between two answers means
+    #[arg(long, value_name = "LEVEL")]
+    level: Option<LevelName>,
+    /// Only this criterion
+    #[arg(long, value_name = "NAME")]
+    criterion: Option<String>,
+    #[command(flatten)]
+    told: Told,
+}
+
+/// Marks graders whose word is taken for the truth.
+const TRUTH: &str = " (truth)";
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    let truth = if args.truth.is_empty() { Vec::new() } else { read(&args.truth)? };
+    let marked = truth.into_iter().map(|mut it| {
+        it.grader.name.push_str(TRUTH);
+        it
+    });
+    let all: Vec<Grade> = read(&args.files)?.into_iter().chain(marked).collect();
+    let all = of_criterion(all, args.criterion.as_deref(), &args.told)?;
+    let mut out = anstream::stdout();
+    let (mut report, mut told_any) = (Vec::new(), false);
+    for rated in by_criterion(&all, args.level.map(Into::into))? {
+        let is_truth = |it: &usize| rated.ratings.raters()[*it].ends_with(TRUTH);
+        let (truth, members): (Vec<usize>, Vec<usize>) = (0..rated.ratings.n_raters()).partition(is_truth);
+        let panelists = rated.ratings.of_raters(&members);
+        let together = match members.len() {
+            0 | 1 => Err("one grader is no panel".to_owned()),
+            _ => settle(&panelists).map_err(|why| why.to_string()),
+        };
+        let right = right_answers(&rated.ratings, &truth);
+        let worth = (!truth.is_empty()).then(|| panel(&panelists, &right, rated.level, args.told.seed));
+        told_any |= together.is_ok();
+        if args.told.json {
+            let undefined = |why: &str| json!({ "undefined": why });
+            let worth = worth.map(|it| it.map_or_else(|why| undefined(&why.to_string()), |it| json!(it)));
+            let together = together.map_or_else(|why| undefined(&why), |it| json!(it));
+            report.push(json!({
+                "criterion": rated.criterion, "together": together, "worth": worth,
+                "n_repeated": rated.n_repeated,
+            }));
+            continue;
+        }
+        match &together {
+            Ok(it) => show_together(&mut out, &rated, &panelists, it)?,
+            Err(why) => {
+                writeln!(out, "\x1b[1m{}\x1b[0m  {why}", line(rated.criterion))?;
+                continue;
+            }
+        }
+        match &worth {
+            Some(Ok(it)) => show_worth(&mut out, it)?,
+            Some(Err(why)) => writeln!(out, "  {why}")?,
+            None => writeln!(out, "  --truth FILE tells who is right, and whether graders err together.")?,
+        }
+        writeln!(out)?;
+        if let (Some(picture), Some(Ok(worth))) = (&args.told.chart, &worth) {
+            picture.draw(&errors(rated.criterion, &panelists, worth))?;
+        }
+    }
+    if args.told.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
+    }
+    Ok(if told_any { Ended::Passed } else { Ended::BadInput })
+}
+
+/// Of each item, what most of those say whose word is the truth; nothing where they are divided.
+fn right_answers(ratings: &Ratings, truth: &[usize]) -> Vec<Option<usize>> {
+    let right = |item: usize| {
+        let mut counts = vec![0_usize; ratings.n_answers()];
+        truth.iter().filter_map(|it| ratings.get(item, *it)).for_each(|it| counts[it] += 1);
+        let most = counts.iter().copied().max().filter(|it| 0 < *it)?;
+        let mut winners = counts.iter().enumerate().filter(|it| *it.1 == most);
+        winners.next().filter(|_| winners.next().is_none()).map(|it| it.0)
+    };
+    (0..ratings.n_items()).map(right).collect()
+}
+
+fn show_together(
+    out: &mut impl Write,
+    rated: &Rated<'_>,
+    ratings: &Ratings,
+    it: &Settled,
+) -> anyhow::Result<()> {
+    let n_alone = it.items.iter().filter(|it| it.n < 2).count();
+    let n_tied = it.items.iter().filter(|it| it.majority.is_none()).count() - n_alone;
+    let overruled: Vec<&str> = it
+        .items
+        .iter()
+        .filter(|it| it.majority.as_ref().is_some_and(|majority| *majority != it.answer))
+        .map(|it| it.item.as_str())
+        .collect();
+    writeln!(
+        out,
+        "\x1b[1m{}\x1b[0m  {}, {}",
+        line(rated.criterion),
+        plural(ratings.n_raters(), "grader"),
+        plural(it.items.len(), "candidate")
+    )?;
+    if let Some(said) = rated.repeated() {
+        writeln!(out, "  {said}")?;
+    }
+    let names = ratings.raters().iter().map(|it| line(it)).collect::<Vec<_>>();
+    let width = names.iter().map(|it| it.chars().count()).max().unwrap_or(0).clamp(8, 40);
+    writeln!(out, "  {:<width$}  with the majority  reliability", "")?;
+    for (rater, name) in ratings.raters().iter().zip(&names) {
+        let percent = |it: Option<&f64>| it.map_or("–".to_owned(), |it| format!("{:.0} %", it * 100.0));
+        let (majority, reliability) =
+            (percent(it.with_majority.get(rater)), percent(it.reliability.get(rater)));
+        writeln!(out, "  {name:<width$}  {majority:>17}  {reliability:>11}")?;
+    }
+    let were = |n: usize| plural(n, "candidate") + if n == 1 { " was" } else { " were" };
+    let tied = match n_tied {
+        0 => String::new(),
+        n => format!(" On {} they are divided evenly.", plural(n, "candidate")),
+    };
+    let overruled = match overruled.as_slice() {
+        [] => "Weighed by reliability, they say what the majority says.".to_owned(),
+        some => format!(
+            "Weighed by reliability, they say something else than the majority of {}: {}{}.",
+            plural(some.len(), "candidate"),
+            some.iter().take(5).map(|it| line(it)).collect::<Vec<_>>().join(", "),
+            if 5 < some.len() { ", …" } else { "" }
+        ),
+    };
+    let alone = match n_alone {
+        0 => String::new(),
+        n => format!(" {} graded by one alone, which is no majority.", were(n)),
+    };
+    writeln!(out, "  {overruled}{tied}{alone}")?;
+    Ok(())
+}
+
+fn show_worth(out: &mut impl Write, it: &Panel) -> anyhow::Result<()> {
+    writeln!(out, "  held against the truth on {}", plural(it.n_items, "candidate"))?;
+    writeln!(out, "  majority is right       {}", told(&it.accuracy))?;
+    writeln!(out, "  independent votes       {}", told(&it.effective_votes))?;
+    for member in &it.members {
+        let gain = member.gain(it).map(|it| format!("  adds {it:+.3}")).unwrap_or_default();
+        writeln!(out, "  {:<24}{}{gain}", line(&member.rater), told(&member.accuracy))?;
+    }
+    for pair in &it.pairs {
+        let names = format!("{} and {} err together", line(&pair.raters.0), line(&pair.raters.1));
+        writeln!(out, "  {names:<40} {}", told(&pair.correlation))?;
+    }
+    let n = it.members.len();
+    if let Measure::Known(votes) = &it.effective_votes {
+        let idle: Vec<String> = it
+            .members
+            .iter()
+            .filter(|member| 2 < n && member.gain(it).is_some_and(|it| it <= 0.0))
+            .map(|it| line(&it.rater))
+            .collect();
+        let idle = match idle.as_slice() {
+            [] => String::new(),
+            some => format!(" Without {} the majority is right as often or more.", some.join(" or ")),
+        };
+        writeln!(out, "  These {n} are worth {:.1} independent votes.{idle}", votes.value)?;
+    }
+    Ok(())
+}
+
+/// Which two err together.
+fn errors(criterion: &str, ratings: &Ratings, it: &Panel) -> Chart {
+    let title = format!("Errors on {criterion} that go together");
+    let pairs = it.pairs.iter().map(|it| (&it.raters, it.correlation.value()));
+    Chart::Matrix(Matrix::of_pairs(title, ratings.raters(), pairs))
+}

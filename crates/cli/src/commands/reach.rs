@@ -1,0 +1,53 @@
+use anyhow::{Context, bail};
+use jurist_engine::load;
+use jurist_engine::model::http::{Network, client};
+use jurist_store::{ProjectId, Store};
+
+use super::remote::Remote;
+use super::store::Place;
+
+/// What a project keeps, in a database or behind a server; the same for every command that asks for it.
+#[derive(Debug, clap::Args)]
+pub struct Reach {
+    #[command(flatten)]
+    place: Place,
+    /// Ask a server instead of opening its database
+    #[arg(long, value_name = "URL", conflicts_with = "store", global = true)]
+    server: Option<String>,
+    /// A token of the server; better in JURIST_TOKEN, where no one sees it
+    #[arg(long, value_name = "TOKEN", requires = "server", global = true)]
+    token: Option<String>,
+    /// The project, by its name or id; `default` unless told, and with a token the token's
+    #[arg(long, value_name = "NAME", global = true)]
+    project: Option<String>,
+}
+
+/// Who is asked.
+pub enum Reached {
+    Store(Store, ProjectId),
+    Server(Remote),
+}
+
+impl Reach {
+    pub async fn open(&self) -> anyhow::Result<Reached> {
+        if let Some(url) = &self.server {
+            let token = self.token.clone().or_else(|| load::variable("JURIST_TOKEN"));
+            let client = client(&Network::default())?;
+            return Ok(Reached::Server(Remote::new(url, token, self.project.clone(), client)?));
+        }
+        let store = self.place.open().await?;
+        let wanted = self.project.as_deref().unwrap_or("default");
+        let all = store.projects().await?;
+        match all.iter().find(|it| it.name == wanted || it.id.to_string() == wanted) {
+            Some(project) => Ok(Reached::Store(store, project.id)),
+            None if all.is_empty() => {
+                bail!("{} has no project yet; `jurist serve` makes the first", store.place())
+            }
+            None => {
+                let names: Vec<&str> = all.iter().map(|it| it.name.as_str()).collect();
+                Err(anyhow::anyhow!("there are {}", names.join(", ")))
+                    .with_context(|| format!("there is no project `{wanted}`"))
+            }
+        }
+    }
+}

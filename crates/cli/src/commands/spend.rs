@@ -1,0 +1,295 @@
+use std::io::Write;
+
+use anyhow::Context;
+use jurist_core::grade::{Time, Usd};
+use jurist_core::money::{Cap, Currency};
+use jurist_server::{CapShown, PartShown, SpendShown, spend};
+use jurist_store::audit::NewEntry;
+use jurist_store::clock;
+use serde_json::json;
+
+use super::Ended;
+use super::judge::settings;
+use super::judging::wait_for;
+use super::reach::{Reach, Reached};
+use crate::render::printable;
+
+/// See what judging costs this month, how the month will end, and set what it may cost
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist spend                                 this month, from the database of this folder
+  jurist spend --month 2026-10 --json
+  jurist spend --server https://jurist.example.org --project support
+  jurist spend cap 80                          £80 a month; judging stops there
+  jurist spend cap 100 --currency EUR --rate 1.09
+  jurist spend cap none
+
+Months are those of UTC. What a killed worker may have spent counts as spent.")]
+pub struct Args {
+    #[command(flatten)]
+    reach: Reach,
+    /// Another month, such as 2026-03
+    #[arg(long, value_name = "MONTH", value_parser = month)]
+    month: Option<Time>,
+    /// As the API says it
+    #[arg(long)]
+    json: bool,
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Set what a month may cost, from the next call on
+    Cap {
+        /// An amount, or `none` for no limit
+        #[arg(value_name = "AMOUNT", value_parser = amount)]
+        amount: Amount,
+        /// Three capital letters
+        #[arg(long, value_name = "CODE", default_value = "GBP")]
+        currency: Currency,
+        /// Dollars for one of the currency; otherwise what the settings of the server say
+        #[arg(long, value_name = "DOLLARS")]
+        rate: Option<f64>,
+    },
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Amount {
+    NoLimit,
+    Of(f64),
+}
+
+fn month(text: &str) -> Result<Time, String> {
+    Time::parse(&format!("{text}-01T00:00:00Z")).map_err(|_| "a month is one such as 2026-03".to_owned())
+}
+
+fn amount(text: &str) -> Result<Amount, String> {
+    if text == "none" {
+        return Ok(Amount::NoLimit);
+    }
+    let number = text.trim_start_matches(['£', '€', '$']).parse();
+    number.map(Amount::Of).map_err(|_| "an amount such as 50, or `none`".to_owned())
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    wait_for(async {
+        let reached = args.reach.open().await?;
+        if let Some(What::Cap { amount, currency, rate }) = &args.what {
+            set(&reached, *amount, *currency, *rate).await?;
+        }
+        let now = clock::now();
+        let of = args.month.unwrap_or(now);
+        let shown = match &reached {
+            Reached::Store(store, project) => spend(store, *project, of, now).await?,
+            Reached::Server(remote) => {
+                let month: String = of.to_string().chars().take(7).collect();
+                serde_json::from_value(remote.get(&format!("/spend?month={month}")).await?)
+                    .context("the server's answer is not understood; is it of another version?")?
+            }
+        };
+        let mut out = anstream::stdout();
+        match args.json {
+            true => writeln!(out, "{}", serde_json::to_string_pretty(&shown)?)?,
+            false => write!(out, "{}", page(&shown))?,
+        }
+        Ok(Ended::Passed)
+    })
+}
+
+async fn set(reached: &Reached, amount: Amount, currency: Currency, rate: Option<f64>) -> anyhow::Result<()> {
+    match (reached, amount) {
+        (Reached::Server(remote), Amount::NoLimit) => {
+            remote.send(reqwest::Method::DELETE, "/spend/cap", None).await
+        }
+        (Reached::Server(remote), Amount::Of(amount)) => {
+            let body = json!({ "amount": amount, "currency": currency, "rate": rate });
+            remote.send(reqwest::Method::PUT, "/spend/cap", Some(&body)).await
+        }
+        (Reached::Store(store, project), amount) => {
+            let cap = match amount {
+                Amount::NoLimit => None,
+                Amount::Of(amount) => Some(settings()?.rates.cap(amount, currency, rate)?),
+            };
+            store.set_cap(*project, cap).await?;
+            let entry = NewEntry {
+                project: Some(*project),
+                actor: "command line".to_owned(),
+                action: if cap.is_some() { "cap.set" } else { "cap.lift" }.to_owned(),
+                target: project.to_string(),
+                body: cap.as_ref().map_or(json!({}), |it| json!(CapShown::from(it))),
+            };
+            store.note(&entry, clock::now()).await?;
+            Ok(())
+        }
+    }
+}
+
+/// Columns of the bar.
+const WIDTH: usize = 40;
+
+fn page(shown: &SpendShown) -> String {
+    let cap = shown.cap.as_ref().and_then(|it| Cap::new(it.amount, it.currency.parse().ok()?, it.rate).ok());
+    let money = |dollars: f64| {
+        let amount = Usd::from_nanos((dollars * 1e9).round() as i64);
+        cap.map_or_else(|| amount.to_string(), |it| it.shown(amount))
+    };
+    let mut page = String::new();
+    let is_over = 1.0 <= shown.elapsed;
+    let gone = if is_over { "over".to_owned() } else { format!("{:.0} % of it gone", 100.0 * shown.elapsed) };
+    page += &format!("\x1b[1m{}\x1b[0m, {gone}\n\n", shown.month);
+    match &shown.cap {
+        None => page += &format!("{} spent, without a limit\n", money(shown.spent)),
+        Some(limit) => {
+            let share = if limit.dollars == 0.0 { 1.0 } else { shown.spent / limit.dollars };
+            page += &format!(
+                "{}  {} of {}, {:.0} %\n",
+                bar(share, shown.elapsed),
+                money(shown.spent),
+                money(limit.dollars),
+                100.0 * share
+            );
+            if limit.currency != "USD" {
+                page += &format!("a {} is ${}, as agreed with the cap\n", limit.currency, limit.rate);
+            }
+        }
+    }
+    if 0.0 < shown.reserved {
+        page += &format!("{} set aside for calls under way\n", money(shown.reserved));
+    }
+    if 0.0 < shown.assumed {
+        page += &format!(
+            "{} of it by calls that nobody could settle, at the most they can cost\n",
+            money(shown.assumed)
+        );
+    }
+    if let Some(it) = &shown.forecast {
+        page +=
+            &format!("will be {} at the end, {} to {}", money(it.expected), money(it.low), money(it.high));
+        page += &match &it.reaches_cap {
+            Some(time) => format!(
+                ";\n\x1b[33mthe cap is reached on {}, and judging stops\x1b[0m\n",
+                &time[..10.min(time.len())]
+            ),
+            None => "\n".to_owned(),
+        };
+    } else if let Some(why) = &shown.no_forecast {
+        page += &format!("no forecast yet: {why}\n");
+    }
+    if !shown.days.is_empty() {
+        page += &format!("\n{}  day by day\n", sparkline(shown));
+    }
+    for (name, parts) in
+        [("for", &shown.purposes), ("judge", &shown.judges), ("run or monitor", &shown.subjects)]
+    {
+        page += &table(name, parts, &money);
+    }
+    page
+}
+
+/// What is spent, and where the month stands.
+fn bar(share: f64, elapsed: f64) -> String {
+    let full = ((share * WIDTH as f64).round() as usize).min(WIDTH);
+    let today = ((elapsed * WIDTH as f64) as usize).min(WIDTH - 1);
+    let colour = match share {
+        it if 1.0 <= it => 31,
+        it if 0.8 <= it => 33,
+        _ => 32,
+    };
+    let cell = |at: usize| match (at < full, at == today) {
+        (_, true) => '┃',
+        (true, false) => '█',
+        (false, false) => '░',
+    };
+    let cells: String = (0..WIDTH).map(cell).collect();
+    format!("\x1b[{colour}m{cells}\x1b[0m")
+}
+
+/// A column for each day with spending.
+fn sparkline(shown: &SpendShown) -> String {
+    let most = shown.days.iter().map(|it| it.spent).fold(f64::MIN_POSITIVE, f64::max);
+    let column =
+        |spent: f64| ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'][((spent / most * 7.0).round() as usize).min(7)];
+    shown.days.iter().map(|it| column(it.spent)).collect()
+}
+
+/// Parts that are shown; the others are counted.
+const PARTS: usize = 8;
+
+fn table(name: &str, parts: &[PartShown], money: &dyn Fn(f64) -> String) -> String {
+    if parts.is_empty() {
+        return String::new();
+    }
+    let width =
+        parts.iter().take(PARTS).map(|it| it.name.chars().count()).chain([name.len()]).max().unwrap_or(0);
+    let mut table = format!("\n\x1b[1m{name:width$}  {:>12}  {:>8}\x1b[0m\n", "spent", "calls");
+    for it in parts.iter().take(PARTS) {
+        let name = printable(&it.name);
+        table += &format!("{name:width$}  {:>12}  {:>8}\n", money(it.spent), it.n_calls);
+    }
+    if PARTS < parts.len() {
+        table += &format!("and {} more\n", parts.len() - PARTS);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_month_reads_at_a_glance() {
+        let part = |name: &str, spent: f64| PartShown { name: name.into(), spent, n_calls: 12 };
+        let shown = SpendShown {
+            month: "2026-11".into(),
+            elapsed: 1.0 / 3.0,
+            cap: Some(CapShown { amount: 50.0, currency: "GBP".into(), rate: 1.25, dollars: 62.5 }),
+            spent: 25.0,
+            reserved: 0.0,
+            assumed: 0.1,
+            forecast: Some(jurist_server::ForecastShown {
+                expected: 75.0,
+                low: 70.0,
+                high: 80.0,
+                reaches_cap: Some("2026-11-26T00:00:00Z".into()),
+            }),
+            no_forecast: None,
+            days: (1..=3)
+                .map(|it| jurist_server::DayShown {
+                    day: format!("2026-11-0{it}"),
+                    spent: f64::from(it),
+                    n_calls: 4,
+                })
+                .collect(),
+            purposes: vec![part("monitor", 20.0), part("run", 5.0)],
+            subjects: Vec::new(),
+            judges: vec![part("openai/gpt-5-mini", 25.0)],
+        };
+        let plain = page(&shown);
+        let plain = ["\x1b[0m", "\x1b[1m", "\x1b[32m", "\x1b[33m"]
+            .iter()
+            .fold(plain, |it, code| it.replace(code, ""));
+        assert_eq!(
+            plain,
+            "\
+2026-11, 33 % of it gone
+
+█████████████┃██░░░░░░░░░░░░░░░░░░░░░░░░  £20.00 of £50.00, 40 %
+a GBP is $1.25, as agreed with the cap
+£0.0800 of it by calls that nobody could settle, at the most they can cost
+will be £60.00 at the end, £56.00 to £64.00;
+the cap is reached on 2026-11-26, and judging stops
+
+▃▆█  day by day
+
+for             spent     calls
+monitor        £16.00        12
+run             £4.00        12
+
+judge                     spent     calls
+openai/gpt-5-mini        £20.00        12
+"
+        );
+    }
+}

@@ -1,0 +1,144 @@
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Subcommand;
+use jurist_engine::load;
+use jurist_server::{App, Settings, owner_link};
+use jurist_store::{Options, ProjectId, SCHEMA, Store, StoreError, Sync, clock};
+
+use super::Ended;
+use super::judging::wait_for;
+
+/// Where a project keeps its own.
+const OWN: &str = ".jurist/jurist.db";
+
+/// Which database; the same for every command that opens one.
+#[derive(Debug, Default, clap::Args)]
+pub struct Place {
+    /// The database: a file, or postgres://USER@HOST/NAME; otherwise JURIST_STORE, or .jurist/jurist.db of the project
+    #[arg(long, value_name = "PLACE", global = true)]
+    store: Option<String>,
+}
+
+impl Place {
+    pub fn url(&self) -> String {
+        let own = || {
+            let root = std::path::absolute(".").map(|here| load::root_of(&here)).unwrap_or_default();
+            root.join(OWN).display().to_string()
+        };
+        self.store.clone().or_else(|| load::variable("JURIST_STORE")).unwrap_or_else(own)
+    }
+
+    /// Whether there is one; of another machine's, nobody knows.
+    pub fn exists(&self) -> bool {
+        let url = self.url();
+        url.contains("://") || Path::new(&url).exists()
+    }
+
+    /// Opens it, and brings it up to date.
+    pub async fn open(&self) -> anyhow::Result<Store> {
+        self.open_with(Options::default()).await
+    }
+
+    /// For what could be done again: a killed process loses nothing, a power failure perhaps the last moments.
+    pub async fn open_quickly(&self) -> anyhow::Result<Store> {
+        self.open_with(Options { sync: Sync::Normal, ..Options::default() }).await
+    }
+
+    async fn open_with(&self, options: Options) -> anyhow::Result<Store> {
+        let url = self.url();
+        if url.ends_with(OWN)
+            && let Some(folder) = Path::new(&url).parent()
+        {
+            std::fs::create_dir_all(folder)
+                .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+        }
+        Ok(Store::open_with(&url, options).await?)
+    }
+}
+
+/// A project by its name or id.
+pub async fn project_of(store: &Store, name: &str) -> anyhow::Result<ProjectId> {
+    if let Ok(id) = name.parse() {
+        return Ok(store.project(id).await?.id);
+    }
+    let found = store.project_named(name).await?;
+    Ok(found.with_context(|| format!("there is no project `{name}`"))?.id)
+}
+
+/// Look after the database of a server
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    place: Place,
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Bring it up to date; opening it does so too
+    Migrate,
+    /// Copy it, while it is in use, to a file that is a whole database
+    Backup {
+        #[arg(value_name = "FILE")]
+        to: PathBuf,
+    },
+    /// Look for damage: what does not unpack, what belongs to nothing
+    Check,
+    /// Give back the room that removed rows took
+    Vacuum,
+    /// A link by which somebody becomes an owner, for when nobody can sign in any more
+    OwnerLink {
+        /// How people reach the server
+        #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8000")]
+        public_url: String,
+    },
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    wait_for(async {
+        let mut out = anstream::stdout();
+        anyhow::ensure!(
+            args.place.exists() || matches!(args.what, What::Migrate),
+            "there is no database at `{}`",
+            args.place.url()
+        );
+        match &args.what {
+            What::Migrate => {
+                let store = Store::connect(&args.place.url(), Options::default()).await?;
+                let before = store.schema_version().await?;
+                store.migrate(clock::now()).await?;
+                match before {
+                    Some(SCHEMA) => writeln!(out, "it is up to date, at schema {SCHEMA}")?,
+                    Some(before) => writeln!(out, "schema {before} became {SCHEMA}")?,
+                    None => writeln!(out, "a new database at schema {SCHEMA}")?,
+                }
+            }
+            What::Backup { to } => {
+                args.place.open().await?.backup(to).await?;
+                writeln!(out, "copied to {}", to.display())?;
+            }
+            What::Check => {
+                let problems = args.place.open().await?.check().await?;
+                for it in &problems {
+                    writeln!(out, "{} {}: {}", it.what, it.which, it.why)?;
+                }
+                if !problems.is_empty() {
+                    return Ok(Ended::Failed);
+                }
+                writeln!(out, "nothing is wrong")?;
+            }
+            What::OwnerLink { public_url } => {
+                let app = App::new(args.place.open().await?, Settings::default()).await?;
+                writeln!(out, "{}", owner_link(&app, public_url.trim_end_matches('/')).await?)?;
+            }
+            What::Vacuum => {
+                args.place.open().await?.vacuum().await?;
+                writeln!(out, "done")?;
+            }
+        }
+        Ok::<_, StoreError>(Ended::Passed).map_err(Into::into)
+    })
+}

@@ -1,0 +1,101 @@
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jurist_engine::load;
+use jurist_server::{Environment, Metrics, Work, Workshop, work};
+
+use super::Ended;
+use super::judge::settings;
+use super::judging::wait_for;
+use super::logging::Logging;
+use super::store::Place;
+
+/// Grade what servers on the same database were asked for, on this machine
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist worker --store postgres://jurist@db/jurist
+  jurist worker --workers 64                 as many parts of runs at a time
+
+Keys of models are taken from this machine's environment, vendors from its .jurist/config.yaml.
+When it is told to stop, it finishes what is under way, and gives the rest back.")]
+pub struct Args {
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    working: Working,
+    #[command(flatten)]
+    logging: Logging,
+}
+
+/// How work in the background is done; the same for every command that does some.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Work")]
+pub struct Working {
+    /// Jobs at a time, each up to 16 cases; as many as there are processors unless told
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=4096))]
+    workers: Option<u16>,
+    /// Start programs and servers that submitted files name, and reach vendors and addresses of theirs
+    #[arg(long)]
+    allow_commands: bool,
+    /// Reach addresses inside this machine and its network, where a request names them
+    #[arg(long)]
+    allow_private_network: bool,
+    /// Send an OpenTelemetry event for each grade and verdict of runs to this OTLP endpoint
+    #[arg(long, value_name = "URL")]
+    emit: Option<String>,
+    /// Seconds without a sign of life after which a job is taken over by others
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    lease: u64,
+    /// Seconds that jobs under way may take to finish when it is told to stop
+    #[arg(long, value_name = "SECONDS", default_value_t = 25)]
+    drain: u64,
+}
+
+impl Working {
+    pub fn n(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+        self.workers.map_or_else(cores, usize::from)
+    }
+
+    pub fn work(&self) -> anyhow::Result<Work> {
+        let cache: Option<PathBuf> = load::cache_folder();
+        Ok(Work {
+            settings: settings()?,
+            allow_commands: self.allow_commands,
+            allow_private_network: self.allow_private_network,
+            environment: Environment::new(load::variables()),
+            cache,
+            emit: self.emit.clone(),
+            lease: Duration::from_secs(self.lease),
+        })
+    }
+
+    pub fn drain(&self) -> Duration {
+        Duration::from_secs(self.drain)
+    }
+}
+
+/// Tells this process from all others.
+pub fn name() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let chance: u16 = u16::from_le_bytes(jurist_store::random());
+    format!("{}-{}-{chance:04x}", host.trim(), std::process::id())
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    let exporting = args.logging.start()?;
+    wait_for(exporting.beside(async {
+        let stop = super::serve::stopping()?;
+        let store = args.place.open().await?;
+        let shop = Workshop::new(store.clone(), args.working.work()?, Arc::new(Metrics::default()));
+        let mut out = anstream::stdout();
+        writeln!(out, "Jurist works on {}, {} jobs at a time", store.place(), args.working.n())?;
+        out.flush()?;
+        work(shop, &name(), args.working.n(), super::serve::stopped(stop), args.working.drain()).await;
+        store.close().await;
+        Ok(Ended::Passed)
+    }))
+}

@@ -1,0 +1,134 @@
+//! Grades as Parquet: one column for each of the catalogue, all of which may be empty.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
+};
+use jurist_core::report::{COLUMNS, Cell, Column, Kind, Row};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+
+/// A table that grows; without rows there are still columns.
+pub struct Table<W: Write + Send>(ArrowWriter<W>);
+
+impl<W: Write + Send> Table<W> {
+    pub fn new(out: W) -> Result<Self, ParquetError> {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_created_by(concat!("jurist ", env!("CARGO_PKG_VERSION")).to_owned())
+            .build();
+        Ok(Self(ArrowWriter::try_new(out, batch(&[])?.schema(), Some(properties))?))
+    }
+
+    pub fn add(&mut self, rows: &[Row<'_>]) -> Result<(), ParquetError> {
+        self.0.write(&batch(rows)?)
+    }
+
+    /// What it was written to, with all of it.
+    pub fn end(self) -> Result<W, ParquetError> {
+        self.0.into_inner()
+    }
+}
+
+fn batch(rows: &[Row<'_>]) -> Result<RecordBatch, ParquetError> {
+    let columns = COLUMNS.iter().map(|it| (it.name, array(it, rows), true));
+    Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
+}
+
+fn array(column: &Column, rows: &[Row<'_>]) -> ArrayRef {
+    let cells = || rows.iter().map(|it| (column.cell)(it));
+    match column.kind {
+        Kind::Text | Kind::Json => {
+            Arc::new(cells().map(|it| it.map(|it| it.to_string())).collect::<StringArray>())
+        }
+        Kind::Number => {
+            let number = |it| if let Cell::Number(it) = it? { Some(it) } else { None };
+            Arc::new(cells().map(number).collect::<Float64Array>())
+        }
+        Kind::Count => {
+            // Signed, for not everybody reads the other kind.
+            let count = |it| if let Cell::Count(it) = it? { i64::try_from(it).ok() } else { None };
+            Arc::new(cells().map(count).collect::<Int64Array>())
+        }
+        Kind::Flag => {
+            let flag = |it| if let Cell::Flag(it) = it? { Some(it) } else { None };
+            Arc::new(cells().map(flag).collect::<BooleanArray>())
+        }
+        Kind::Time => {
+            let micros = |it| if let Cell::Time(it) = it? { Some(it.micros()) } else { None };
+            Arc::new(cells().map(micros).collect::<TimestampMicrosecondArray>().with_timezone("UTC"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType};
+    use jurist_core::grade::{Fields, Grade};
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use serde_json::json;
+
+    use super::*;
+
+    /// Written and read back, with two rows at a time.
+    fn round(rows: &[Row<'_>]) -> Vec<RecordBatch> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut table = Table::new(file.reopen().unwrap()).unwrap();
+        rows.chunks(2).for_each(|it| table.add(it).unwrap());
+        table.end().unwrap();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file.reopen().unwrap()).unwrap();
+        assert_eq!(reader.schema().fields().len(), COLUMNS.len());
+        reader.with_batch_size(100).build().unwrap().collect::<Result<_, _>>().unwrap()
+    }
+
+    fn grade(outcome: &serde_json::Value) -> Grade {
+        serde_json::from_value(json!({
+            "candidate": "größe", "criterion": "a", "grader": { "kind": "judge", "name": "m1" }, "outcome": outcome,
+            "spend": { "tokens_in": 12, "tokens_cached": 0, "tokens_out": 3, "from_cache": false },
+            "evidence": [{ "quote": "q" }], "time": "2026-03-20T10:15:32.250Z",
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_and_no_score_is_null() {
+        let grades = [
+            grade(&json!({ "kind": "scored", "value": 4, "unit": 0.75 })),
+            grade(&json!({ "kind": "scored", "value": "yes" })),
+            grade(&json!({ "kind": "failed", "failure": "timeout", "detail": "60 s" })),
+        ];
+        let fields: Fields = [("language".to_owned(), json!("fr"))].into_iter().collect();
+        let row = |grade| Row { grade, of: None, fields: Some(&fields) };
+        let rows: Vec<Row<'_>> = grades.iter().map(row).collect();
+        let batches = round(&rows);
+        let [batch] = batches.as_slice() else { panic!("{} batches", batches.len()) };
+        let column = |name: &str| batch.column_by_name(name).unwrap();
+        let texts = |name: &str| -> Vec<Option<String>> {
+            column(name).as_string::<i32>().iter().map(|it| it.map(str::to_owned)).collect()
+        };
+        let some = |it: &str| Some(it.to_owned());
+        assert_eq!(texts("candidate"), [some("größe"), some("größe"), some("größe")]);
+        assert_eq!(texts("value"), [some("4"), some("yes"), None]);
+        assert_eq!(texts("why"), [None, None, some("timeout")]);
+        assert_eq!(texts("evidence")[0], some(r#"[{"quote":"q"}]"#));
+        assert_eq!(texts("metadata")[2], some(r#"{"language":"fr"}"#));
+        assert_eq!(texts("run"), [None, None, None]);
+        let numbers = |name: &str| column(name).as_primitive::<Float64Type>().iter().collect::<Vec<_>>();
+        assert_eq!(numbers("unit"), [Some(0.75), None, None]);
+        assert_eq!(numbers("number"), [Some(4.0), None, None]);
+        assert_eq!(column("tokens_in").as_primitive::<Int64Type>().value(2), 12);
+        let time = column("time").as_primitive::<TimestampMicrosecondType>();
+        assert_eq!((time.value(0), time.timezone()), (1_774_001_732_250_000, Some("UTC")));
+        assert!(column("from_cache").as_boolean().iter().all(|it| it == Some(false)));
+    }
+
+    #[test]
+    fn a_table_without_rows_has_its_columns() {
+        assert!(round(&[]).iter().all(|it| it.num_rows() == 0));
+    }
+}

@@ -1,0 +1,188 @@
+//! Charts as files: SVG as it is, PNG through pixels.
+//!
+//! The font of pictures comes with the program, so that there is text where no fonts are installed. Letters
+//! that it lacks are looked for among those of the system.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context;
+use jurist_core::chart::{Chart, Place};
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::fontdb::{Database, ID, Source};
+use resvg::usvg::{FontResolver, Options, Tree};
+use skrifa::outline::OutlineGlyphFormat;
+use skrifa::{FontRef, MetadataProvider};
+
+use crate::render;
+
+/// Where a picture goes, and as what.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    path: PathBuf,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Svg,
+    Png,
+}
+
+/// The ending decides.
+pub fn picture(path: &str) -> Result<Picture, String> {
+    let path = PathBuf::from(path);
+    let ending = path.extension().and_then(|it| it.to_str()).map(str::to_lowercase);
+    let kind = match ending.as_deref() {
+        Some("svg") => Kind::Svg,
+        Some("png") => Kind::Png,
+        _ => return Err("a picture is written as .svg or .png".to_owned()),
+    };
+    Ok(Picture { path, kind })
+}
+
+impl Picture {
+    pub fn draw(&self, chart: &Chart) -> anyhow::Result<()> {
+        let bytes = match self.kind {
+            Kind::Svg => chart.svg(Place::File).into_bytes(),
+            Kind::Png => {
+                let pixels = pixels(&chart.svg(Place::Pixels))?;
+                warn_of(&pixels.missing, &self.path);
+                pixels.png
+            }
+        };
+        std::fs::write(&self.path, bytes).with_context(|| format!("cannot write `{}`", self.path.display()))
+    }
+}
+
+fn warn_of(missing: &BTreeSet<char>, path: &Path) {
+    if !missing.is_empty() {
+        let letters: String = missing.iter().collect();
+        let name = path.display();
+        render::warning(&format!(
+            "no font here has letters such as `{letters}`, so `{name}` shows boxes instead; an .svg leaves them to whoever opens it"
+        ));
+    }
+}
+
+struct Pixels {
+    png: Vec<u8>,
+    /// Letters that no font has, of each text the first.
+    missing: BTreeSet<char>,
+}
+
+/// For screens with more than one pixel in a point, and for slides.
+const SCALE: f32 = 2.0;
+
+/// A picture of hundreds of rows and columns is drawn smaller: four bytes each, this is 128 MB.
+const MOST_PIXELS: f32 = 32e6;
+
+fn pixels(svg: &str) -> anyhow::Result<Pixels> {
+    let missing = Mutex::new(BTreeSet::new());
+    let mut options = Options::default();
+    options.fontdb_mut().load_font_source(Source::Binary(Arc::new(dejavu::sans::regular())));
+    options.font_resolver.select_fallback = Box::new(|letter, tried, fonts| {
+        let found = other_font(letter, tried, fonts);
+        if found.is_none() {
+            missing.lock().unwrap_or_else(PoisonError::into_inner).insert(letter);
+        }
+        found
+    });
+    let tree = Tree::from_str(svg, &options).context("the chart is not sound SVG")?;
+    drop(options);
+    let scale = scale(tree.size().width(), tree.size().height());
+    let size = tree.size().to_int_size().scale_by(scale).context("the picture is too large")?;
+    let mut pixmap = Pixmap::new(size.width(), size.height()).context("the picture is too large")?;
+    resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
+    let missing = missing.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(Pixels { png: pixmap.encode_png()?, missing })
+}
+
+fn scale(width: f32, height: f32) -> f32 {
+    SCALE.min((MOST_PIXELS / (width * height)).sqrt())
+}
+
+/// A font of the system that has a letter, in a form that can be drawn.
+fn other_font(letter: char, tried: &[ID], fonts: &mut Arc<Database>) -> Option<ID> {
+    // Only now: reading them takes longer than the picture.
+    if fonts.len() == 1 {
+        Arc::make_mut(fonts).load_system_fonts();
+    }
+    let (choose, mut tried) = (FontResolver::default_fallback_selector(), tried.to_vec());
+    loop {
+        let found = choose(letter, &tried, fonts)?;
+        if fonts.with_face_data(found, has_outlines).unwrap_or(false) {
+            return Some(found);
+        }
+        tried.push(found);
+    }
+}
+
+/// Letters that are little pictures, such as most emoji, would leave a hole.
+fn has_outlines(font: &[u8], index: u32) -> bool {
+    let format: Option<OutlineGlyphFormat> =
+        FontRef::from_index(font, index).ok().and_then(|it| it.outline_glyphs().format());
+    format.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use jurist_core::chart::{Bar, Bars, Measure, Tone};
+
+    use super::*;
+
+    fn bars(label: &str) -> Chart {
+        let bar = |value| Bar { label: label.to_owned(), measure: Measure::of(value), tone: Tone::Plain };
+        Chart::Bars(Bars { title: "Mean".to_owned(), bars: vec![bar(0.4)], mark: None })
+    }
+
+    fn drawn(label: &str) -> (Pixmap, BTreeSet<char>) {
+        let found = pixels(&bars(label).svg(Place::Pixels)).unwrap();
+        (Pixmap::decode_png(&found.png).unwrap(), found.missing)
+    }
+
+    /// How many pixels are about as dark as text, in the part where labels stand.
+    fn dark(pixmap: &Pixmap) -> usize {
+        let is_label = |at: usize| at as u32 % pixmap.width() < 100 && 90 < at as u32 / pixmap.width();
+        let is_dark = |(at, it): &(usize, &resvg::tiny_skia::PremultipliedColorU8)| {
+            is_label(*at) && it.red() < 90 && it.green() < 90 && it.blue() < 90
+        };
+        pixmap.pixels().iter().enumerate().filter(is_dark).count()
+    }
+
+    #[test]
+    fn pixels_show_the_card_the_bar_and_the_text() {
+        let (pixmap, missing) = drawn("мне");
+        assert_eq!((pixmap.width(), missing.len()), (1280, 0));
+        let corner = pixmap.pixel(0, 0).unwrap();
+        assert_eq!((corner.red(), corner.green(), corner.blue(), corner.alpha()), (255, 255, 255, 255));
+        let blue = pixmap.pixels().iter().filter(|it| it.red() < 80 && 150 < it.blue()).count();
+        assert!(2_000 < blue, "{blue} pixels are as blue as the bar");
+        assert!(dark(&drawn("").0) + 50 < dark(&pixmap), "the label is not there");
+    }
+
+    #[test]
+    fn what_no_font_has_is_told() {
+        // Not a letter, and never to be one.
+        let (pixmap, missing) = drawn("a\u{fdd0}\u{fdd0}");
+        assert_eq!(missing, ['\u{fdd0}'].into());
+        assert!(dark(&drawn("a").0) < dark(&pixmap), "there is no box");
+    }
+
+    #[test]
+    fn a_huge_picture_takes_no_more_memory_than_is_sensible() {
+        assert!((scale(640.0, 400.0) - SCALE).abs() < 1e-6);
+        let found = scale(8_000.0, 16_000.0);
+        assert!((found - 0.5).abs() < 1e-6, "{found}");
+    }
+
+    #[test]
+    fn the_ending_decides() {
+        assert_eq!(picture("a.svg").unwrap().kind, Kind::Svg);
+        assert_eq!(picture("b/c.PNG").unwrap().kind, Kind::Png);
+        for other in ["a.gif", "png", ".png", "-"] {
+            assert_eq!(picture(other).unwrap_err(), "a picture is written as .svg or .png");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Monitors from the command line, on a database and through a server.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "../../engine/tests/server/mod.rs"]
+mod server;
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use server::{Act, Server};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+fn jurist(folder: &Path, model: &Server, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jurist"));
+    command
+        .args(args)
+        .current_dir(folder)
+        .env_clear()
+        .env("OPENAI_API_KEY", "sk-test-4f9a8b7c6d5e4f3a2b1c")
+        .env("OPENAI_BASE_URL", format!("{}/v1", model.url))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    command
+}
+
+async fn serve(folder: &Path, model: &Server) -> (Child, String) {
+    let args = ["serve", "--address", "127.0.0.1:0", "--store", "jurist.db", "--region", "eu"];
+    let mut child = jurist(folder, model, &args).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first = lines.next_line().await.unwrap().unwrap();
+    let url = first.split_whitespace().last().unwrap().to_owned();
+    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    (child, url)
+}
+
+const MONITOR: &str = "agent: desk
+rubric: |
+  Rate the answer:
+  1. It is right (1-5)
+  2. It is kind (1-5)
+  Reply as JSON: {\"right\": int, \"kind\": int, \"reasoning\": string}
+judge_model: openai/gpt-5-mini
+sample_rate: 1.0
+pass_threshold: 4
+";
+
+#[tokio::test]
+async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_server() {
+    let (folder, model) = (tempfile::tempdir().unwrap(), Server::start(|_| Act::Fit).await);
+    fs::create_dir_all(folder.path().join(".jurist")).unwrap();
+    fs::write(folder.path().join("desk.yaml"), MONITOR).unwrap();
+    let line = |at: usize| {
+        format!(
+            r#"{{"id": "t{at}", "agent": "desk", "failed": {}, "trace": [{{"role": "user", "content": "Q{at}?"}},
+            {{"role": "assistant", "content": "A{at}."}}]}}"#,
+            at == 0
+        )
+        .replace('\n', "")
+    };
+    let lines: Vec<String> = (0..6).map(line).collect();
+    fs::write(folder.path().join("traces.jsonl"), lines.join("\n")).unwrap();
+    let (_server, url) = serve(folder.path(), &model).await;
+    let run = async |args: &[&str], code: i32| {
+        let output = jurist(folder.path(), &model, args).output().await.unwrap();
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {told}{said}");
+        format!("{told}{said}")
+    };
+    let there = ["--server", &url];
+    let here = ["--store", "jurist.db"];
+    let with = |args: &[&'static str], place: &[&str; 2]| -> Vec<String> {
+        args.iter().copied().chain(place.iter().copied()).map(str::to_owned).collect()
+    };
+    let at = async |args: &[&'static str], place: &[&str; 2], code: i32| {
+        let args = with(args, place);
+        run(&args.iter().map(String::as_str).collect::<Vec<_>>(), code).await
+    };
+
+    assert!(at(&["monitor", "list"], &here, 0).await.contains("nothing is watched"));
+    let applied = at(&["monitor", "apply", "desk.yaml"], &there, 0).await;
+    assert!(applied.contains("desk asks something new") && applied.contains("rubv_eu_"), "{applied}");
+    // The same file is the same version, whoever applies it.
+    assert!(at(&["monitor", "apply", "desk.yaml"], &here, 0).await.contains("has not changed"));
+    at(&["ingest", "traces.jsonl"], &there, 0).await;
+    let started = Instant::now();
+    let shown = loop {
+        let shown = at(&["monitor", "show", "desk"], &here, 0).await;
+        if shown.contains("6 scored") {
+            break shown;
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "{shown}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    };
+    assert!(shown.contains("score 1.000") && shown.contains("passes 100 %"), "{shown}");
+    assert!(shown.contains("failed             1 of 1 scored"), "{shown}");
+    for place in [&here, &there] {
+        let why = at(&["monitor", "why", "t0"], place, 0).await;
+        assert!(why.contains("scored") && why.contains("it failed, and those are always looked at"), "{why}");
+        assert!(at(&["monitor", "show", "desk", "--trend"], place, 0).await.contains("so far ["));
+        let json = at(&["monitor", "show", "desk", "--json"], place, 0).await;
+        let found: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(found["judges"][0]["criteria"][0]["score"]["n"], 6);
+        assert!(at(&["monitor", "why", "nobody"], place, 2).await.contains("no trace `nobody`"));
+        assert!(at(&["monitor", "rescore", "desk"], place, 2).await.contains("nothing to do"));
+        assert!(at(&["monitor", "disputed", "desk"], place, 0).await.contains("no judges disagree"));
+        let paused = ["monitor", "pause", "desk", "--reason", "too dear"];
+        at(&paused, place, 0).await;
+        assert!(at(&["monitor", "list"], place, 0).await.contains("paused: too dear"));
+        at(&["monitor", "resume", "desk"], place, 0).await;
+        assert!(!at(&["monitor", "list"], place, 0).await.contains("paused"));
+    }
+    // A stricter rubric, and what judging again would take.
+    let edited = MONITOR.replace("kind (1-5)", "very kind (1-5)");
+    fs::write(folder.path().join("desk.yaml"), edited).unwrap();
+    assert!(at(&["monitor", "apply", "desk.yaml"], &here, 0).await.contains("asks something new"));
+    let plan = at(&["monitor", "rescore", "desk", "--overlap", "4"], &there, 0).await;
+    assert!(plan.contains("4 traces of 6, 4 calls, about 0.0") && plan.contains("--yes begins"), "{plan}");
+    let begun = at(&["monitor", "rescore", "desk", "--overlap", "4", "--yes"], &here, 0).await;
+    assert!(begun.contains("has begun"), "{begun}");
+    let started = Instant::now();
+    while !at(&["monitor", "rescores", "desk"], &there, 0).await.contains("4 of 4 judged again") {
+        assert!(started.elapsed() < Duration::from_secs(60));
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    at(&["monitor", "rm", "desk"], &there, 0).await;
+    assert!(at(&["monitor", "show", "desk"], &here, 2).await.contains("no monitor `desk`"));
+
+    // What is wrong with a file is said before anything is changed.
+    fs::write(folder.path().join("bad.yaml"), MONITOR.replace("1.0", "2")).unwrap();
+    let bad = at(&["monitor", "apply", "desk.yaml", "bad.yaml"], &here, 2).await;
+    assert!(bad.contains("sample_rate"), "{bad}");
+    assert!(at(&["monitor", "list"], &here, 0).await.contains("nothing is watched"));
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/monitor.yaml");
+    fs::copy(example, folder.path().join("example.yaml")).unwrap();
+    let example = at(&["monitor", "apply", "example.yaml"], &there, 2).await;
+    assert!(
+        example.contains("no stored trace is called `run_eu_0190c4d27e1b7a3c9f50b8e6d1a24c01`"),
+        "{example}"
+    );
+}

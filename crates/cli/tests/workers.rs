@@ -1,0 +1,206 @@
+//! A server and its workers, each a process of its own.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "../../engine/tests/server/mod.rs"]
+mod server;
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jurist_core::grade::Time;
+use jurist_server::{Metrics, Work, Workshop, upkeep};
+use jurist_store::clock;
+use jurist_store::testing::Scene;
+use server::{Act, Server};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+const KEY: &str = "sk-test-4f9a8b7c6d5e4f3a2b1c";
+
+fn jurist(folder: &Path, model: &Server, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jurist"));
+    command
+        .args(args)
+        .current_dir(folder)
+        .env_clear()
+        .env("OPENAI_API_KEY", KEY)
+        .env("OPENAI_BASE_URL", format!("{}/v1", model.url))
+        .env("JURIST_JUDGE", "openai/gpt-5-mini")
+        .env("JURIST_LOG", "trace")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    command
+}
+
+/// A folder with a suite of so many cases, some of which a check fails.
+fn folder(n: usize) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join(".jurist")).unwrap();
+    fs::write(folder.path().join("answer.txt"), "Hello!").unwrap();
+    let case = |at: usize| {
+        format!(
+            "  - name: case {at}\n    response: file://answer.txt\n    rubric:\n      criteria:\n        \
+             - {{name: greets, description: 'Greets, {at}.'}}\n        \
+             - {{name: long, required: {}, check: {{type: contains, value: Hello}}}}\n",
+            at.is_multiple_of(2)
+        )
+    };
+    let cases: String = (0..n).map(case).collect();
+    fs::write(folder.path().join("suite.yaml"), format!("name: greetings\nevals:\n{cases}")).unwrap();
+    folder
+}
+
+/// A server that listens, and its address.
+async fn serve(folder: &Path, model: &Server, store: &str, more: &[&str]) -> (Child, String) {
+    let args = [&["serve", "--address", "127.0.0.1:0", "--store", store][..], more].concat();
+    let mut child = jurist(folder, model, &args).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first = lines.next_line().await.unwrap().unwrap();
+    let url = first.split_whitespace().last().unwrap().to_owned();
+    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    (child, url)
+}
+
+fn without_what_differs(text: &str) -> String {
+    let (cases, summary) = text.trim_end().rsplit_once('\n').unwrap();
+    let (counts, _seconds) = summary.rsplit_once(" · ").unwrap();
+    format!("{cases}\n{}", counts.split_once("  ").unwrap().1)
+}
+
+#[tokio::test]
+async fn a_server_grades_like_this_machine() {
+    let (folder, model) = (folder(20), Server::start(|_| Act::Fit).await);
+    let (mut server, url) = serve(folder.path(), &model, "jurist.db", &["--workers", "2"]).await;
+    let eval = async |more: &[&str]| {
+        let args = [&["eval", "suite.yaml", "--verbose"][..], more].concat();
+        let output = jurist(folder.path(), &model, &args).env_remove("JURIST_LOG").output().await.unwrap();
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{told}{}", String::from_utf8_lossy(&output.stderr));
+        told
+    };
+    let here = eval(&["--no-cache", "--reporter", "junit=here.xml"]).await;
+    let there = eval(&["--no-cache", "--reporter", "junit=there.xml", "--server", &url]).await;
+    assert_eq!(without_what_differs(&there), without_what_differs(&here));
+    let report =
+        |name: &str| fs::read_to_string(folder.path().join(name)).unwrap().matches("<testcase").count();
+    assert_eq!((report("here.xml"), report("there.xml")), (20, 20));
+
+    // Keys are those of the server: a client without any is answered as well.
+    let args = ["eval", "suite.yaml", "--filter", "case 7", "--server", &url];
+    let mut command = jurist(folder.path(), &model, &args);
+    let output = command.env_remove("OPENAI_API_KEY").env("CLICOLOR_FORCE", "1").output().await.unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("1 passed"), "{told}");
+    // On a terminal its id leads to its page.
+    assert!(told.contains(&format!("\x1b]8;;{url}/p/default/runs/run_")), "{told:?}");
+    let args = ["eval", "suite.yaml", "--server", &url, "--replay", "x.jsonl"];
+    let output = jurist(folder.path(), &model, &args).output().await.unwrap();
+    assert_eq!(output.status.code(), Some(2));
+
+    // Told to stop, it goes; and what it wrote holds no key.
+    let stopping = Instant::now();
+    Command::new("kill").arg(server.id().unwrap().to_string()).status().await.unwrap();
+    assert!(server.wait().await.unwrap().success());
+    assert!(stopping.elapsed() < Duration::from_secs(10));
+    let mut log = String::new();
+    server.stderr.take().unwrap().read_to_string(&mut log).await.unwrap();
+    assert!(!log.contains(KEY), "{log}");
+}
+
+#[tokio::test]
+async fn a_worker_that_is_killed_costs_no_result_and_none_is_there_twice() {
+    let Some(scene) = Scene::postgres().await else { return };
+    let n = 200;
+    let slow = |_: &server::Seen| Act::Wait(Duration::from_millis(60), Box::new(Act::Fit));
+    let (folder, model) = (folder(n), Server::start(slow).await);
+    let (_server, url) = serve(folder.path(), &model, &scene.url, &["--workers", "0"]).await;
+    let worker = || {
+        let args = ["worker", "--store", &scene.url, "--workers", "1", "--lease", "2"];
+        jurist(folder.path(), &model, &args).spawn().unwrap()
+    };
+    let mut workers: Vec<Child> = (0..3).map(|_| worker()).collect();
+    let args = ["eval", "suite.yaml", "--no-cache", "--server", &url, "--reporter", "json=run.json"];
+    let eval = jurist(folder.path(), &model, &args).spawn().unwrap();
+    while model.n_seen() < n / 4 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    workers[0].kill().await.unwrap();
+    let output = tokio::time::timeout(Duration::from_secs(60), eval.wait_with_output()).await;
+    let output = output.expect("the run ends").unwrap();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.contains(&format!("{n} passed")), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    let run: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.path().join("run.json")).unwrap()).unwrap();
+    let mut cases: Vec<&str> =
+        run["results"].as_array().unwrap().iter().map(|it| it["case"].as_str().unwrap()).collect();
+    cases.sort_unstable();
+    cases.dedup();
+    assert_eq!(cases.len(), n);
+    assert_eq!(scene.number("SELECT COUNT(*) FROM run_results").await.unwrap(), n as i64);
+    // What the dead one had in hand was asked again, and nothing else.
+    assert!(model.n_seen() <= n + 16, "{} requests for {n} cases", model.n_seen());
+    // Those that are left go when they are told to, and leave nothing behind.
+    for worker in &mut workers[1..] {
+        Command::new("kill").arg(worker.id().unwrap().to_string()).status().await.unwrap();
+        assert!(worker.wait().await.unwrap().success());
+    }
+    assert!(scene.store.lease("later", &[], 1, clock::now(), clock::now()).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn what_a_killed_worker_had_set_aside_is_neither_lost_nor_paid_twice() {
+    let Some(scene) = Scene::postgres().await else { return };
+    let n = 48;
+    let slow = |_: &server::Seen| Act::Wait(Duration::from_millis(400), Box::new(Act::Fit));
+    let (folder, model) = (folder(n), Server::start(slow).await);
+    let (_server, url) = serve(folder.path(), &model, &scene.url, &["--workers", "0"]).await;
+    let worker = || {
+        let args = ["worker", "--store", &scene.url, "--workers", "1", "--lease", "2"];
+        jurist(folder.path(), &model, &args).spawn().unwrap()
+    };
+    let mut dying = worker();
+    let args = ["eval", "suite.yaml", "--no-cache", "--server", &url, "--reporter", "json=run.json"];
+    let eval = jurist(folder.path(), &model, &args).spawn().unwrap();
+    while model.n_seen() < 10 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    // Between setting aside and settling, by a signal that nobody can answer.
+    dying.kill().await.unwrap();
+    // What the database had been told by then comes to its end.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let (store, now) = (&scene.store, clock::now());
+    let project = store.project_named("default").await.unwrap().unwrap().id;
+    let held = scene.number("SELECT COUNT(*) FROM reservations").await.unwrap();
+    let reserved = store.month_spend(project, now).await.unwrap().reserved;
+    assert!(0 < held && 0 < reserved.nanos(), "it died with calls under way");
+    let _heir = worker();
+    let output = tokio::time::timeout(Duration::from_secs(60), eval.wait_with_output()).await;
+    let told = String::from_utf8_lossy(&output.expect("the run ends").unwrap().stdout).into_owned();
+    assert!(told.contains(&format!("{n} passed")), "{told}");
+
+    // Once its lease is over, what it held counts as spent: those calls were made, or may have been.
+    let shop = Workshop::new(store.clone(), Work::default(), Arc::new(Metrics::default()));
+    let later = Time::from_micros(clock::now().micros() + 60_000_000);
+    upkeep(&shop, later).await;
+    upkeep(&shop, later).await;
+    let month = store.month_spend(project, now).await.unwrap();
+    assert_eq!(month.reserved.nanos(), 0);
+    let paid = scene.number("SELECT COUNT(*) FROM spend_ledger WHERE kind <> 'reserve'").await.unwrap();
+    let assumed = scene.number("SELECT SUM(amount) FROM spend_ledger WHERE kind = 'assume'").await.unwrap();
+    let calls = scene.number("SELECT COUNT(DISTINCT reservation) FROM spend_ledger").await.unwrap();
+    assert_eq!(paid, calls, "each call counts once");
+    assert!(model.n_seen() as i64 <= paid, "nothing that was asked is left out");
+    // What was settled before the kill without its result having been kept was asked again.
+    assert!((n as i64 + held..=n as i64 + held + 16).contains(&paid), "{paid} for {n} and {held}");
+    assert_eq!(assumed, reserved.nanos());
+    let run: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.path().join("run.json")).unwrap()).unwrap();
+    let cost = (run["spend"]["cost"].as_f64().unwrap() * 1e9).round() as i64;
+    assert!(cost + assumed <= month.settled.nanos(), "{cost} {assumed} {month:?}");
+    assert_eq!(store.check().await.unwrap(), []);
+}

@@ -1,0 +1,137 @@
+//! Marks on the steps of a trace, as people leave them in an annotation task (`trajectory_eval`).
+//!
+//! A form holds, under the name of its scheme, `{steps: [{step_index, correctness, error_type, error_subtype,
+//! severity, rationale}]}`. Each step is graded by itself: the candidate is `trace#step`, and the criteria are
+//! `scheme.mark`, and for steps that are wrong `scheme.error` and `scheme.severity`.
+
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+use super::lines::{BadLine, given, id_text};
+use super::{FORMAT, Grade, Grader, GraderKind, Outcome, Reason, Spend, Time, Value};
+
+/// One step as Potato writes it; keys that say nothing about it are left alone.
+#[derive(Deserialize)]
+struct Step {
+    #[serde(alias = "step", alias = "index")]
+    step_index: Option<usize>,
+    correctness: Option<String>,
+    error_type: Option<String>,
+    error_subtype: Option<String>,
+    severity: Option<String>,
+    #[serde(alias = "notes")]
+    rationale: Option<String>,
+}
+
+/// The grades of every step in a submitted form; none where it marks no steps.
+pub fn step_grades(text: &str) -> Result<Vec<Grade>, BadLine> {
+    let Ok(Json::Object(map)) = serde_json::from_str(text) else { return Ok(Vec::new()) };
+    let mut grades = Vec::new();
+    for (scheme, steps) in schemes(&map) {
+        for (at, step) in steps.into_iter().enumerate() {
+            let step: Step = serde_json::from_value(step)
+                .map_err(|error| BadLine::Shape(format!("step {at} of `{scheme}`: {error}")))?;
+            grades.extend(of_step(&map, &scheme, at, &step)?);
+        }
+    }
+    Ok(grades)
+}
+
+/// Whether a line is a form that marks steps.
+pub(super) fn marks_steps(map: &Map<String, Json>) -> bool {
+    !map.contains_key("criterion") && !schemes(map).is_empty()
+}
+
+/// Schemes by name with their steps, beside the other answers or under `annotations`, as JSON or as its text.
+fn schemes(map: &Map<String, Json>) -> Vec<(String, Vec<Json>)> {
+    let inner = map.get("annotations").and_then(Json::as_object);
+    let found = map.iter().chain(inner.into_iter().flatten()).filter_map(|(name, value)| {
+        let parsed: Json = value.as_str().and_then(|it| serde_json::from_str(it).ok()).unwrap_or(Json::Null);
+        let steps = value.get("steps").or_else(|| parsed.get("steps"))?.as_array()?;
+        let is_marked = steps.iter().any(|it| it.get("correctness").is_some());
+        is_marked.then(|| (name.clone(), steps.clone()))
+    });
+    found.collect()
+}
+
+fn of_step(map: &Map<String, Json>, scheme: &str, at: usize, step: &Step) -> Result<Vec<Grade>, BadLine> {
+    let id = ["trace_id", "candidate", "id", "instance_id"].iter().find_map(|it| map.get(*it));
+    let trace = id_text(id.ok_or(BadLine::Missing("trace_id"))?);
+    let name = ["annotator", "user", "user_id"].iter().find_map(|it| map.get(*it)?.as_str());
+    let human = |name: &str| Grader { kind: GraderKind::Human, name: name.to_owned(), configuration: None };
+    let grader = name.map_or_else(given, human);
+    let time = map.get("timestamp").and_then(Json::as_str).and_then(|it| Time::parse(it).ok());
+    let text =
+        |it: &Option<String>| it.as_deref().map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned);
+    let error = text(&step.error_type).map(|kind| match text(&step.error_subtype) {
+        Some(subtype) => format!("{kind}::{subtype}"),
+        None => kind,
+    });
+    let scored = |it: String| Outcome::Scored { value: Value::Text(it), unit: None };
+    let unjudged = || Outcome::Abstained { why: "not judged".to_owned() };
+    let answers = [
+        ("mark", Some(text(&step.correctness).map_or_else(unjudged, scored))),
+        ("error", error.map(scored)),
+        ("severity", text(&step.severity).map(scored)),
+    ];
+    let grade = |(part, outcome): (&str, Outcome)| Grade {
+        format: FORMAT,
+        candidate: format!("{trace}#{}", step.step_index.unwrap_or(at)),
+        rubric: None,
+        criterion: format!("{scheme}.{part}"),
+        grader: grader.clone(),
+        outcome,
+        reason: Reason::new(step.rationale.as_deref().unwrap_or_default()),
+        evidence: Vec::new(),
+        points: Vec::new(),
+        spend: Spend::default(),
+        time,
+        attempts: Vec::new(),
+    };
+    Ok(answers.into_iter().filter_map(|(part, outcome)| Some(grade((part, outcome?)))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Line;
+    use super::*;
+
+    #[test]
+    fn steps_are_graded_one_by_one_beside_the_ratings_of_the_form() {
+        let line = r#"{"trace_id": "t1", "annotator": "ann", "rubric": {"criteria_ratings": {"a": 4}},
+            "step_eval": {"steps": [{"step_index": 0, "correctness": "correct"},
+              {"step_index": 1, "correctness": "incorrect", "error_type": "action", "error_subtype": "wrong_tool",
+               "severity": "major", "rationale": "asks the wrong table"},
+              {"step_index": 2, "correctness": null}], "score": 95}}"#;
+        let grades = step_grades(line).unwrap();
+        let read: Vec<String> =
+            grades.iter().map(|it| format!("{} {}", it.candidate, it.criterion)).collect();
+        assert_eq!(
+            read,
+            [
+                "t1#0 step_eval.mark",
+                "t1#1 step_eval.mark",
+                "t1#1 step_eval.error",
+                "t1#1 step_eval.severity",
+                "t1#2 step_eval.mark"
+            ]
+        );
+        assert!(matches!(grades[4].outcome, Outcome::Abstained { .. }));
+        assert_eq!(
+            grades[2].outcome,
+            Outcome::Scored { value: Value::Text("action::wrong_tool".into()), unit: None }
+        );
+        let Line::Grades(ratings) = Line::parse(line).unwrap() else { panic!("not grades") };
+        assert_eq!(ratings.len(), 1);
+    }
+
+    #[test]
+    fn a_form_of_steps_alone_may_hold_them_as_text() {
+        let line = r#"{"id": "t1", "user": "bob", "annotations": {"s": "{\"steps\": [{\"correctness\": \"ok\"}]}"}}"#;
+        assert_eq!(step_grades(line).unwrap()[0].candidate, "t1#0");
+        assert_eq!(Line::parse(line).unwrap(), Line::Grades(vec![]));
+        assert!(step_grades(r#"{"candidate": "a", "criterion": "b", "value": 1}"#).unwrap().is_empty());
+        let odd = r#"{"id": "t1", "s": {"steps": [{"correctness": 7}]}}"#;
+        assert!(step_grades(odd).unwrap_err().to_string().contains("step 0 of `s`"));
+    }
+}

@@ -1,0 +1,181 @@
+//! A limit in the currency of those who pay.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::quantity::Usd;
+
+/// What a month may cost, with the rate that was agreed on when it was set.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cap {
+    amount: f64,
+    currency: Currency,
+    /// Dollars for one of the currency.
+    rate: f64,
+}
+
+/// Three capital letters, as ISO 4217 has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Currency([u8; 3]);
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum BadCap {
+    #[error("`{0}` is no currency; it has three capital letters, such as GBP")]
+    Currency(String),
+    #[error(
+        "nobody says what one {0} is in dollars; send `rate`, or add it to `rates` in the server's settings"
+    )]
+    NoRate(Currency),
+    #[error("a rate is how many dollars one {currency} is, such as 1.25; `{rate}` is not")]
+    Rate { currency: Currency, rate: f64 },
+    #[error("a cap is an amount from 0 to eight million dollars; `{0}` is not")]
+    Amount(f64),
+}
+
+/// What currencies are in dollars, as somebody configured it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Rates(BTreeMap<Currency, f64>);
+
+/// Round figures for those who configure none; a cap holds to the cent at the rate that is shown with it.
+const KNOWN: [(Currency, f64); 3] =
+    [(Currency::USD, 1.0), (Currency(*b"GBP"), 1.25), (Currency(*b"EUR"), 1.1)];
+
+impl Cap {
+    pub fn new(amount: f64, currency: Currency, rate: f64) -> Result<Self, BadCap> {
+        if !rate.is_finite() || rate <= 0.0 || (currency == Currency::USD && (rate - 1.0).abs() > 1e-9) {
+            return Err(BadCap::Rate { currency, rate });
+        }
+        if !amount.is_finite() || amount < 0.0 || 8e6 < amount * rate {
+            return Err(BadCap::Amount(amount));
+        }
+        Ok(Self { amount, currency, rate })
+    }
+
+    /// £50: what a project may cost in a month unless it says otherwise.
+    pub fn usual(rates: &Rates) -> Self {
+        let currency = Currency(*b"GBP");
+        Self { amount: 50.0, currency, rate: rates.of(currency).unwrap_or(1.25) }
+    }
+
+    pub fn amount(&self) -> f64 {
+        self.amount
+    }
+
+    pub fn currency(&self) -> Currency {
+        self.currency
+    }
+
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    pub fn usd(&self) -> Usd {
+        Usd::from_nanos((self.amount * self.rate * 1e9).round() as i64)
+    }
+
+    /// An amount as those who set the cap would say it.
+    pub fn shown(&self, amount: Usd) -> String {
+        let value = amount.nanos() as f64 / 1e9 / self.rate;
+        // What is not nothing does not look like nothing.
+        let digits = if amount.nanos() != 0 && value.abs() < 0.1 { 4 } else { 2 };
+        match &self.currency.0 {
+            b"GBP" => format!("£{value:.digits$}"),
+            b"EUR" => format!("€{value:.digits$}"),
+            b"USD" => format!("${value:.digits$}"),
+            _ => format!("{value:.digits$} {}", self.currency),
+        }
+    }
+}
+
+impl Rates {
+    pub fn new(rates: impl IntoIterator<Item = (Currency, f64)>) -> Self {
+        Self(rates.into_iter().collect())
+    }
+
+    pub fn of(&self, currency: Currency) -> Option<f64> {
+        let known = || KNOWN.iter().find(|it| it.0 == currency).map(|it| it.1);
+        self.0.get(&currency).copied().or_else(known)
+    }
+
+    /// An amount of a currency, at the rate that is told or else the configured one.
+    pub fn cap(&self, amount: f64, currency: Currency, rate: Option<f64>) -> Result<Cap, BadCap> {
+        let rate = rate.or_else(|| self.of(currency)).ok_or(BadCap::NoRate(currency))?;
+        Cap::new(amount, currency, rate)
+    }
+}
+
+impl Currency {
+    pub const USD: Self = Self(*b"USD");
+}
+
+impl FromStr for Currency {
+    type Err = BadCap;
+
+    fn from_str(text: &str) -> Result<Self, BadCap> {
+        let letters: Option<[u8; 3]> = text.as_bytes().try_into().ok();
+        let letters = letters.filter(|it| it.iter().all(u8::is_ascii_uppercase));
+        letters.map(Self).ok_or_else(|| BadCap::Currency(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(str::from_utf8(&self.0).unwrap_or("?"))
+    }
+}
+
+impl Serialize for Currency {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Currency {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn caps_are_dollars_at_their_rate() {
+        let usual = Cap::usual(&Rates::default());
+        assert_eq!(
+            (usual.usd(), usual.shown(usual.usd())),
+            (Usd::from_nanos(62_500_000_000), "£50.00".into())
+        );
+        let rates = Rates::new([("JPY".parse().unwrap(), 0.0065), ("GBP".parse().unwrap(), 1.31)]);
+        assert!((Cap::usual(&rates).rate() - 1.31).abs() < 1e-12);
+        let yen = rates.cap(10_000.0, "JPY".parse().unwrap(), None).unwrap();
+        assert_eq!(
+            (yen.usd(), yen.shown(yen.usd())),
+            (Usd::from_nanos(65_000_000_000), "10000.00 JPY".into())
+        );
+        assert_eq!(yen.shown(Usd::from_nanos(65_000)), "0.0100 JPY");
+        let told = rates.cap(10.0, "CHF".parse().unwrap(), Some(1.2)).unwrap();
+        assert_eq!(told.usd(), Usd::from_nanos(12_000_000_000));
+    }
+
+    #[test]
+    fn what_is_no_cap_is_refused_with_the_reason() {
+        let rates = Rates::default();
+        let check = |amount: f64, currency: &str, rate: Option<f64>, said: &str| {
+            let refused = currency.parse().and_then(|it| rates.cap(amount, it, rate)).unwrap_err();
+            assert!(refused.to_string().contains(said), "{refused}");
+        };
+        check(5.0, "pounds", None, "three capital letters");
+        check(5.0, "CHF", None, "`rates`");
+        check(5.0, "GBP", Some(0.0), "such as 1.25");
+        check(5.0, "USD", Some(2.0), "such as 1.25");
+        check(-5.0, "GBP", None, "from 0");
+        check(f64::NAN, "GBP", None, "from 0");
+        check(1e9, "GBP", None, "eight million");
+    }
+}

@@ -1,0 +1,12 @@
+//! What judges may cost in a month, how far the money goes, and how to make it last.
+//!
+//! Amounts are kept in dollars; a currency is how people name them. Months are those of UTC, so that no clock
+//! change makes one longer or shorter.
+
+mod cap;
+mod month;
+mod pacing;
+
+pub use cap::{BadCap, Cap, Currency, Rates};
+pub use month::Month;
+pub use pacing::{Pace, pacing};

@@ -1,0 +1,264 @@
+//! Which traces a monitor looks at: decided by a hash, so that everybody decides the same, and so that
+//! turning the dial up keeps what was picked before.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::quantity::Usd;
+use crate::suite::{Monitor, TraceFilter};
+
+/// Expensive traces are looked at so many times as often as others, unless a monitor says otherwise.
+const EXPENSIVE_TIMES: f64 = 3.0;
+
+/// What the rule looks at.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    pub id: &'a str,
+    pub agent: Option<&'a str>,
+    pub session: Option<&'a str>,
+    /// In the words of its framework.
+    pub status: Option<&'a str>,
+    pub is_failed: bool,
+    pub cost: Option<Usd>,
+    /// Seconds.
+    pub duration: Option<f64>,
+    pub n_steps: u64,
+    pub metadata: Option<&'a Map<String, Json>>,
+}
+
+/// Traces that are sampled alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stratum {
+    /// Always looked at.
+    Failed,
+    Expensive,
+    Other,
+}
+
+/// What a monitor makes of a trace.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Pick {
+    /// None of its business: it says nothing about this trace, and this trace nothing about it.
+    NotWatched,
+    /// The reason is that of its filter.
+    Filtered(String),
+    Drawn {
+        stratum: Stratum,
+        probability: f64,
+        is_sampled: bool,
+    },
+}
+
+/// Decides about one trace. `expensive_from` is where the dearest traces of its agent begin, if that is known.
+pub fn pick(monitor: &Monitor, trace: &Facts<'_>, expensive_from: Option<Usd>) -> Pick {
+    let watched = trace.agent.and_then(|name| monitor.agents.iter().find(|it| it.0 == name));
+    let Some((_, own)) = watched else { return Pick::NotWatched };
+    if let Some(why) = refusal(&monitor.filter, trace) {
+        return Pick::Filtered(why);
+    }
+    let dial = own.sample_rate.unwrap_or(monitor.sample_rate);
+    let expensive = monitor.expensive.unwrap_or_default();
+    let above = expensive.above.map(dollars).or(expensive_from);
+    let is_expensive = trace.cost.zip(above).is_some_and(|(cost, above)| above.nanos() <= cost.nanos());
+    let (stratum, probability) = if trace.is_failed {
+        (Stratum::Failed, 1.0)
+    } else if is_expensive {
+        (Stratum::Expensive, expensive.sample_rate.unwrap_or(EXPENSIVE_TIMES * dial).clamp(dial, 1.0))
+    } else {
+        (Stratum::Other, dial)
+    };
+    let is_sampled = place(monitor.salt.as_deref().unwrap_or_default(), trace.id) < probability;
+    Pick::Drawn { stratum, probability, is_sampled }
+}
+
+/// Where something stands on 0..1: the same for the same salt, anywhere for another.
+pub fn place(salt: &str, id: &str) -> f64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&(salt.len() as u64).to_le_bytes()).update(salt.as_bytes()).update(id.as_bytes());
+    let bytes = hasher.finalize();
+    let head = bytes.as_bytes()[..8].try_into().expect("a hash is longer than that");
+    // As many bits as a float keeps.
+    (u64::from_le_bytes(head) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// Why a filter does not let a trace through.
+fn refusal(filter: &TraceFilter, trace: &Facts<'_>) -> Option<String> {
+    let is_status = |it: &String| match it.as_str() {
+        "failed" => trace.is_failed,
+        "ok" => !trace.is_failed,
+        word => trace.status == Some(word),
+    };
+    if !filter.status.is_empty() && !filter.status.iter().any(is_status) {
+        return Some(format!("its status is none of {}", filter.status.join(", ")));
+    }
+    if !filter.session.is_empty() && !filter.session.iter().any(|it| trace.session == Some(it)) {
+        return Some("it is of another session".to_owned());
+    }
+    let cost = trace.cost.map(|it| it.nanos() as f64 / 1e9);
+    let bounds = [
+        ("cost", cost, filter.min_cost, filter.max_cost),
+        ("duration", trace.duration, filter.min_duration, filter.max_duration),
+        ("number of steps", Some(trace.n_steps as f64), filter.min_steps.map(|it| it as f64), None),
+    ];
+    for (what, value, least, most) in bounds {
+        let Some(value) = value else {
+            if least.or(most).is_some() {
+                return Some(format!("its {what} is not known"));
+            }
+            continue;
+        };
+        if least.is_some_and(|it| value < it) || most.is_some_and(|it| it < value) {
+            return Some(format!("its {what} is {value}"));
+        }
+    }
+    let differs = |(key, wanted): &(&String, &Json)| {
+        let found = trace.metadata.and_then(|it| it.get(*key));
+        match wanted {
+            Json::Array(any) => !found.is_some_and(|it| any.contains(it)),
+            one => found != Some(one),
+        }
+    };
+    filter.metadata.iter().find(differs).map(|(key, _)| format!("its metadata `{key}` is another"))
+}
+
+fn dollars(amount: f64) -> Usd {
+    Usd::from_nanos((amount * 1e9).round() as i64)
+}
+
+impl Stratum {
+    pub const ALL: [Self; 3] = [Self::Failed, Self::Expensive, Self::Other];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Expensive => "expensive",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl std::str::FromStr for Stratum {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.map(Self::as_str).join(", ");
+        Self::ALL
+            .into_iter()
+            .find(|it| it.as_str() == text)
+            .ok_or_else(|| format!("`{text}` is no stratum; there are {known}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::rubric::{Ask, Criterion, Draft, Rubric, Scale};
+    use crate::suite::{AgentOverride, Expensive};
+
+    fn monitor(sample_rate: f64) -> Monitor {
+        let criteria = vec![Criterion::new("tone", "It is kind.", Ask::Question(Scale::Binary))];
+        let own = AgentOverride { sample_rate: Some(1.0) };
+        Monitor {
+            name: None,
+            agents: vec![("desk".into(), AgentOverride::default()), ("critical".into(), own)],
+            rubric: Arc::new(Rubric::new(Draft { criteria, ..Draft::default() }).unwrap()),
+            judges: Vec::new(),
+            disagreement_margin: None,
+            sample_rate,
+            expensive: None,
+            salt: None,
+            good_anchors: Vec::new(),
+            bad_anchors: Vec::new(),
+            schedule: None,
+            filter: TraceFilter::default(),
+            budget: None,
+        }
+    }
+
+    fn trace(id: &str) -> Facts<'_> {
+        Facts {
+            id,
+            agent: Some("desk"),
+            session: None,
+            status: None,
+            is_failed: false,
+            cost: None,
+            duration: None,
+            n_steps: 3,
+            metadata: None,
+        }
+    }
+
+    fn drawn(pick: &Pick) -> (Stratum, f64, bool) {
+        let Pick::Drawn { stratum, probability, is_sampled } = pick else { panic!("{pick:?}") };
+        (*stratum, *probability, *is_sampled)
+    }
+
+    #[test]
+    fn as_many_are_sampled_as_the_dial_says_and_turning_it_up_keeps_them() {
+        let ids: Vec<String> = (0..20_000).map(|it| format!("trace {it}")).collect();
+        let sampled = |rate: f64, salt: Option<&str>| -> Vec<bool> {
+            let monitor = Monitor { salt: salt.map(str::to_owned), ..monitor(rate) };
+            ids.iter().map(|id| drawn(&pick(&monitor, &trace(id), None)).2).collect()
+        };
+        let few = sampled(0.1, None);
+        let n = few.iter().filter(|it| **it).count();
+        assert!((1_850..2_150).contains(&n), "{n}");
+        let more = sampled(0.3, None);
+        assert!(few.iter().zip(&more).all(|(few, more)| !few || *more));
+        assert_eq!(few, sampled(0.1, None));
+        let other = sampled(0.1, Some("other"));
+        let both = few.iter().zip(&other).filter(|it| *it.0 && *it.1).count();
+        assert!((140..260).contains(&both), "monitors of other salts are not paired: {both}");
+        assert!(sampled(1.0, None).iter().all(|it| *it));
+    }
+
+    #[test]
+    fn failed_ones_always_and_expensive_ones_more_often() {
+        let usd = |it: f64| Some(dollars(it));
+        let failed = Facts { is_failed: true, cost: usd(9.0), ..trace("a") };
+        assert_eq!(drawn(&pick(&monitor(0.01), &failed, usd(1.0))), (Stratum::Failed, 1.0, true));
+        let dear = Facts { cost: usd(2.0), ..trace("a") };
+        let (stratum, probability, _) = drawn(&pick(&monitor(0.1), &dear, usd(2.0)));
+        assert!(stratum == Stratum::Expensive && (probability - 0.3).abs() < 1e-9);
+        assert_eq!(drawn(&pick(&monitor(0.1), &dear, usd(2.01))).0, Stratum::Other);
+        let told = Expensive { above: Some(0.5), sample_rate: Some(0.05) };
+        let told = Monitor { expensive: Some(told), ..monitor(0.1) };
+        // Never less often than the others.
+        let (stratum, probability, _) = drawn(&pick(&told, &dear, usd(9.0)));
+        assert!(stratum == Stratum::Expensive && (probability - 0.1).abs() < 1e-9);
+        let critical = Facts { agent: Some("critical"), ..trace("a") };
+        assert_eq!(drawn(&pick(&monitor(0.1), &critical, None)), (Stratum::Other, 1.0, true));
+        assert_eq!(pick(&monitor(0.1), &Facts { agent: None, ..trace("a") }, None), Pick::NotWatched);
+    }
+
+    #[test]
+    fn filters_say_why_they_let_nothing_through() {
+        let check = |filter: TraceFilter, expected: Option<&str>| {
+            let metadata = json!({ "plan": "pro" }).as_object().unwrap().clone();
+            let trace = Facts { is_failed: true, metadata: Some(&metadata), ..trace("a") };
+            match (pick(&Monitor { filter, ..monitor(1.0) }, &trace, None), expected) {
+                (Pick::Filtered(why), Some(expected)) => assert!(why.contains(expected), "{why}"),
+                (Pick::Drawn { .. }, None) => {}
+                (pick, _) => panic!("{pick:?}, and expected was {expected:?}"),
+            }
+        };
+        let status = |it: &str| TraceFilter { status: vec![it.to_owned()], ..TraceFilter::default() };
+        check(TraceFilter::default(), None);
+        check(status("failed"), None);
+        check(status("ok"), Some("none of ok"));
+        check(status("cancelled"), Some("none of cancelled"));
+        check(TraceFilter { min_cost: Some(1.0), ..TraceFilter::default() }, Some("cost is not known"));
+        check(TraceFilter { min_steps: Some(4), ..TraceFilter::default() }, Some("number of steps is 3"));
+        let metadata = |it: Json| it.as_object().unwrap().clone();
+        let with = |it: Json| TraceFilter { metadata: metadata(it), ..TraceFilter::default() };
+        check(with(json!({ "plan": ["free", "pro"] })), None);
+        check(with(json!({ "plan": "free" })), Some("`plan`"));
+        check(with(json!({ "region": "eu" })), Some("`region`"));
+    }
+}

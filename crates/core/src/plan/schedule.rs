@@ -1,0 +1,136 @@
+//! When a schedule comes round: the five fields of a cron table, in UTC.
+
+use crate::quantity::Time;
+
+const MINUTE: i64 = 60_000_000;
+const DAY: i64 = 24 * 60 * MINUTE;
+/// The 29th of February comes round within eight years.
+const DAYS: i64 = 366 * 8;
+
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const WEEKDAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+/// The first moment after this one at which the schedule comes round; none if it never does.
+pub fn next_time(schedule: &str, after: Time) -> Option<Time> {
+    let table = Table::read(schedule)?;
+    let first = after.micros().div_euclid(MINUTE) + 1;
+    let (today, now) = ((first * MINUTE).div_euclid(DAY), (first * MINUTE).rem_euclid(DAY) / MINUTE);
+    for day in today..today + DAYS {
+        if !table.has_day(day) {
+            continue;
+        }
+        let from = if day == today { now } else { 0 };
+        let hit = (from..24 * 60).find(|it| table.hours.has(it / 60) && table.minutes.has(it % 60));
+        if let Some(minute) = hit {
+            return Some(Time::from_micros(day * DAY + minute * MINUTE));
+        }
+    }
+    None
+}
+
+struct Table {
+    minutes: Field,
+    hours: Field,
+    days: Field,
+    months: Field,
+    weekdays: Field,
+}
+
+/// Which numbers are named, as bits, and whether all are.
+struct Field {
+    bits: u64,
+    is_any: bool,
+}
+
+impl Field {
+    fn has(&self, number: i64) -> bool {
+        self.bits >> number & 1 == 1
+    }
+
+    /// `*`, `5`, `1-5`, `*/10`, `mon,wed`.
+    fn read(text: &str, least: u64, most: u64, names: &[&str]) -> Option<Self> {
+        let number = |it: &str| {
+            let named = names.iter().position(|name| it.eq_ignore_ascii_case(name));
+            // Months are named from 1, weekdays from 0.
+            named
+                .map(|at| at as u64 + least)
+                .or_else(|| it.parse().ok())
+                .filter(|it| (least..=most).contains(it))
+        };
+        let mut bits = 0;
+        for part in text.split(',') {
+            let (span, step) = part.split_once('/').unwrap_or((part, "1"));
+            let step: u64 = step.parse().ok().filter(|it| 0 < *it)?;
+            let (from, to) = match span.split_once('-') {
+                _ if span == "*" => (least, most),
+                Some((from, to)) => (number(from)?, number(to)?),
+                None if part.contains('/') => (number(span)?, most),
+                None => (number(span)?, number(span)?),
+            };
+            (from..=to).step_by(usize::try_from(step).ok()?).for_each(|it| bits |= 1 << it);
+        }
+        Some(Self { bits, is_any: text == "*" })
+    }
+}
+
+impl Table {
+    fn read(schedule: &str) -> Option<Self> {
+        let schedule = match schedule.trim() {
+            "@hourly" => "0 * * * *",
+            "@daily" => "0 0 * * *",
+            "@weekly" => "0 0 * * 0",
+            "@monthly" => "0 0 1 * *",
+            fields => fields,
+        };
+        let fields: Vec<&str> = schedule.split_whitespace().collect();
+        let [minutes, hours, days, months, weekdays] = fields.as_slice() else { return None };
+        let mut weekdays = Field::read(weekdays, 0, 7, &WEEKDAYS)?;
+        // Sunday is 0 and 7.
+        weekdays.bits |= weekdays.bits >> 7 & 1;
+        Some(Self {
+            minutes: Field::read(minutes, 0, 59, &[])?,
+            hours: Field::read(hours, 0, 23, &[])?,
+            days: Field::read(days, 1, 31, &[])?,
+            months: Field::read(months, 1, 12, &MONTHS)?,
+            weekdays,
+        })
+    }
+
+    /// Where both a day of the month and a weekday are named, either will do.
+    fn has_day(&self, day: i64) -> bool {
+        let (_, month, of_month) = crate::quantity::civil(day);
+        // The first day of 1970 was a Thursday.
+        let weekday = self.weekdays.has((day + 4).rem_euclid(7));
+        let named = match (self.days.is_any, self.weekdays.is_any) {
+            (false, false) => self.days.has(of_month) || weekday,
+            _ => self.days.has(of_month) && weekday,
+        };
+        named && self.months.has(month)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schedule_comes_round_when_cron_says() {
+        let check = |schedule: &str, after: &str, expected: Option<&str>| {
+            let found = next_time(schedule, Time::parse(after).unwrap()).map(|it| it.to_string());
+            assert_eq!(found.as_deref(), expected, "{schedule} after {after}");
+        };
+        let monday = "2026-03-16T10:30:00Z";
+        check("@hourly", monday, Some("2026-03-16T11:00:00Z"));
+        check("*/15 * * * *", monday, Some("2026-03-16T10:45:00Z"));
+        check("30 10 * * *", monday, Some("2026-03-17T10:30:00Z"));
+        check("0 9 * * mon-fri", "2026-03-20T09:00:00Z", Some("2026-03-23T09:00:00Z"));
+        check("@weekly", monday, Some("2026-03-22T00:00:00Z"));
+        check("0 0 * * 7", monday, Some("2026-03-22T00:00:00Z"));
+        check("@monthly", "2026-12-31T23:59:59Z", Some("2027-01-01T00:00:00Z"));
+        check("0 0 29 feb *", monday, Some("2028-02-29T00:00:00Z"));
+        check("0 0 13 * fri", monday, Some("2026-03-20T00:00:00Z"));
+        check("0 0 31 2 *", monday, None);
+        check("never", monday, None);
+    }
+}

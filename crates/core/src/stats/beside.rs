@@ -1,0 +1,189 @@
+//! One mean or pass rate by every way there is to it, side by side: the judge alone, the labels alone, and the
+//! judge corrected by the labels.
+
+use serde::Serialize;
+
+use super::measure::{Coefficient, Measure, mean, share};
+use super::ppi::{MeanEstimate, prediction_powered};
+use super::rogan_gladen::{Confusion, CorrectedRate, corrected_rate};
+use super::undefined::Undefined;
+
+/// What is estimated of scores on 0..=1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    Mean,
+    /// The share of candidates at this mark or above.
+    PassRate {
+        pass_mark: f64,
+    },
+}
+
+/// What people and a judge said, on 0..=1.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Labelled {
+    /// People and the judge, of the same candidate.
+    pub both: Vec<(f64, f64)>,
+    /// The judge of candidates that nobody labelled.
+    pub judge_only: Vec<f64>,
+    /// People of candidates that the judge has no score for.
+    pub human_only: Vec<f64>,
+}
+
+/// Every way to the same number.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Beside {
+    pub quantity: Quantity,
+    pub n_labels: usize,
+    /// Candidates that only the judge scored.
+    pub n_judged: usize,
+    /// Everything that the judge scored; how far it is off is in no interval.
+    pub judge: Measure,
+    pub labels: Measure,
+    pub ppi: Measure,
+    pub ppi_plus_plus: Measure,
+    /// How far the judge is trusted by PPI++, from 0 to 1.
+    pub lambda: Option<f64>,
+    /// Of judge and people.
+    pub correlation: Option<f64>,
+    /// For pass rates only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rogan_gladen: Option<Measure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mistakes: Option<CorrectedRate>,
+    /// Labels that would be needed besides these for half the width of the interval of PPI++, or of the labels
+    /// alone where there is no other.
+    pub labels_to_halve: Option<usize>,
+    pub warnings: Vec<String>,
+}
+
+/// Says what it can; a way that leads nowhere says why.
+pub fn beside(said: &Labelled, quantity: Quantity, seed: u64) -> Beside {
+    let measured = |it: &f64| match quantity {
+        Quantity::Mean => *it,
+        // Means of several people may miss a mark that they reach on paper.
+        Quantity::PassRate { pass_mark } => f64::from(u8::from(pass_mark - 1e-9 <= *it)),
+    };
+    let (human, judge): (Vec<f64>, Vec<f64>) =
+        said.both.iter().map(|(human, judge)| (measured(human), measured(judge))).unzip();
+    let unlabelled: Vec<f64> = said.judge_only.iter().map(measured).collect();
+    let labels: Vec<f64> = human.iter().copied().chain(said.human_only.iter().map(measured)).collect();
+    let judged: Vec<f64> = judge.iter().chain(&unlabelled).copied().collect();
+    let alone = |values: &[f64]| match quantity {
+        _ if values.is_empty() => Undefined::because("there is none"),
+        Quantity::Mean => mean(values, seed),
+        Quantity::PassRate { .. } => share(values.iter().sum(), values.len()),
+    };
+    let powered = match (human.len(), unlabelled.len()) {
+        (0, _) => Undefined::because("no candidate has both a label and a score of the judge"),
+        (_, 0) => Undefined::because("every candidate that the judge scored has a label"),
+        _ => prediction_powered(&human, &judge, &unlabelled, 0.05),
+    };
+    let n = human.len() + unlabelled.len();
+    let known = |it: MeanEstimate| Coefficient::new(it.mean, Some(on_scale(it.interval)), n);
+    let of = |way: fn(&super::ppi::PredictionPowered) -> MeanEstimate| {
+        Measure::from(powered.as_ref().map(|it| known(way(it))).map_err(Clone::clone))
+    };
+    let rate = match quantity {
+        Quantity::Mean => None,
+        Quantity::PassRate { .. } if human.is_empty() || unlabelled.is_empty() => None,
+        Quantity::PassRate { .. } => {
+            let passed = unlabelled.iter().filter(|it| 0.5 < **it).count();
+            Some(corrected_rate(passed, unlabelled.len(), confusion(&human, &judge), 0.05))
+        }
+    };
+    let mut warnings: Vec<String> =
+        powered.as_ref().ok().and_then(|it| it.warning.clone()).into_iter().collect();
+    if let Some(Ok(rate)) = &rate {
+        // That the judge may be no better than chance is said once.
+        warnings.extend(
+            rate.warnings
+                .iter()
+                .filter(|it| warnings.is_empty() || !it.contains("chance"))
+                .cloned()
+                .collect::<Vec<_>>(),
+        );
+    }
+    let corrected = |it: &CorrectedRate| Coefficient::new(it.corrected, Some(it.interval), n);
+    Beside {
+        quantity,
+        n_labels: labels.len(),
+        n_judged: unlabelled.len(),
+        judge: alone(&judged).into(),
+        labels: alone(&labels).into(),
+        ppi: of(|it| it.ppi),
+        ppi_plus_plus: of(|it| it.ppi_plus_plus),
+        lambda: powered.as_ref().ok().map(|it| it.lambda),
+        correlation: powered.as_ref().ok().and_then(|it| it.correlation),
+        rogan_gladen: rate.as_ref().map(|it| it.as_ref().map(corrected).map_err(Clone::clone).into()),
+        mistakes: rate.and_then(Result::ok),
+        // The width falls with the root of their number.
+        labels_to_halve: powered
+            .as_ref()
+            .map_or_else(|_| (1 < labels.len()).then(|| 3 * labels.len()), |it| Some(it.labels_to_halve)),
+        warnings,
+    }
+}
+
+/// Scores end at 0 and 1, and so do their means.
+pub(super) fn on_scale((low, high): (f64, f64)) -> (f64, f64) {
+    (low.max(0.0), high.min(1.0))
+}
+
+fn confusion(human: &[f64], judge: &[f64]) -> Confusion {
+    let count = |h: bool, j: bool| {
+        human.iter().zip(judge).filter(|(human, judge)| (0.5 < **human) == h && (0.5 < **judge) == j).count()
+    };
+    Confusion {
+        true_pass: count(true, true),
+        false_fail: count(true, false),
+        true_fail: count(false, false),
+        false_pass: count(false, true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 40 labelled candidates of which 20 pass, and 200 others; the judge passes three of ten that fail.
+    fn lenient() -> Labelled {
+        let pair = |at: usize| {
+            let human = f64::from(u8::from(at.is_multiple_of(2)));
+            (human, if at % 20 < 6 { 1.0 } else { human })
+        };
+        let judge_only = (0..200).map(|it| pair(it).1).collect();
+        Labelled { both: (0..40).map(pair).collect(), judge_only, human_only: vec![] }
+    }
+
+    #[test]
+    fn every_way_stands_beside_the_others() {
+        let found = beside(&lenient(), Quantity::PassRate { pass_mark: 0.7 }, 1);
+        let value = |it: &Measure| (it.value().unwrap() * 1e3).round() / 1e3;
+        assert_eq!((value(&found.judge), value(&found.labels)), (0.65, 0.5));
+        assert_eq!((value(&found.ppi), value(found.rogan_gladen.as_ref().unwrap())), (0.5, 0.5));
+        assert!(found.lambda.is_some_and(|it| 0.5 < it && it < 1.0), "{:?}", found.lambda);
+        let width = |it: &Measure| it.interval().map(|(low, high)| high - low).unwrap();
+        assert!(width(&found.ppi_plus_plus) < width(&found.labels));
+        assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+        assert!(beside(&lenient(), Quantity::Mean, 1).rogan_gladen.is_none());
+    }
+
+    #[test]
+    fn what_there_is_is_said_and_what_is_missing_says_why() {
+        let why = |it: &Measure| match it {
+            Measure::Undefined { undefined } => undefined.clone(),
+            Measure::Known(it) => format!("{}", it.value),
+        };
+        let judge_alone = Labelled { judge_only: vec![0.2, 0.4], ..Labelled::default() };
+        let found = beside(&judge_alone, Quantity::Mean, 1);
+        assert_eq!((why(&found.labels).as_str(), found.labels_to_halve), ("there is none", None));
+        assert!(found.judge.value().is_some() && why(&found.ppi).contains("both a label"));
+        let all_labelled = Labelled { both: vec![(1.0, 0.5), (0.0, 0.5)], ..Labelled::default() };
+        let found = beside(&all_labelled, Quantity::Mean, 1);
+        assert!(why(&found.ppi_plus_plus).contains("has a label") && found.labels.value() == Some(0.5));
+        let same =
+            Labelled { both: vec![(1.0, 0.5), (1.0, 0.7)], judge_only: vec![0.5, 0.6], human_only: vec![] };
+        assert!(why(&beside(&same, Quantity::Mean, 1).ppi).contains("are equal"));
+    }
+}

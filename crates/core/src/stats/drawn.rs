@@ -1,0 +1,197 @@
+//! What scores of a sample say of everything it was drawn from, by how each came to be drawn.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::beside::on_scale;
+use super::measure::{Coefficient, Measure, mean};
+use super::sample::{Stratified, Stratum, WeightedMean, hajek, stratified};
+use super::undefined::Undefined;
+use crate::quantity::plural;
+
+/// One that was drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Drawn {
+    pub stratum: Option<String>,
+    /// How likely it was to be drawn.
+    pub probability: Option<f64>,
+    /// On 0..=1; none where the judge broke.
+    pub score: Option<f64>,
+}
+
+/// The mean of everything, by what is known of the sampling.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OfSample {
+    pub n_drawn: usize,
+    /// Drawn, and the judge broke.
+    pub n_errors: usize,
+    pub error_rate: f64,
+    /// As if everything had been as likely to be drawn.
+    pub naive: Measure,
+    /// By how many there are in each stratum.
+    pub post_stratified: Measure,
+    pub strata: Option<Stratified>,
+    /// By how likely each was to be drawn (Hájek).
+    pub hajek: Measure,
+    pub weights: Option<WeightedMean>,
+    pub warnings: Vec<String>,
+}
+
+/// `populations` says how many there are in each stratum, where that is known.
+pub fn of_sample(
+    drawn: &[Drawn],
+    populations: Option<&BTreeMap<String, usize>>,
+    seed: u64,
+) -> Result<OfSample, Undefined> {
+    let scores: Vec<f64> = drawn.iter().filter_map(|it| it.score).collect();
+    if scores.is_empty() {
+        return Undefined::because(format!("the judge scored none of {} sampled", drawn.len()));
+    }
+    let n_errors = drawn.len() - scores.len();
+    let by_strata = populations.map_or_else(
+        || Undefined::because("nobody says how many there are in each stratum"),
+        |it| strata(drawn, it).and_then(|it| stratified(&it)),
+    );
+    let by_probability = weighted(drawn);
+    let mut warnings: Vec<String> = Vec::new();
+    if 0 < n_errors {
+        warnings.push(format!(
+            "The judge could not grade {n_errors} of {} sampled ({:.0} %); they are taken to be like the rest of their stratum.",
+            drawn.len(),
+            100.0 * n_errors as f64 / drawn.len() as f64
+        ));
+    }
+    // The errors are counted above.
+    let said = by_strata.iter().flat_map(|it| &it.warnings).filter(|it| !it.contains("could not grade"));
+    warnings.extend(said.cloned());
+    let known = |it: &Stratified| Coefficient::new(it.mean, it.interval.map(on_scale), it.n);
+    let weighted = |it: &WeightedMean| Coefficient::new(it.mean, Some(on_scale(it.interval)), it.n);
+    Ok(OfSample {
+        n_drawn: drawn.len(),
+        n_errors,
+        error_rate: n_errors as f64 / drawn.len() as f64,
+        naive: mean(&scores, seed).into(),
+        post_stratified: by_strata.as_ref().map(known).map_err(Clone::clone).into(),
+        strata: by_strata.ok(),
+        hajek: by_probability.as_ref().map(weighted).map_err(Clone::clone).into(),
+        weights: by_probability.ok(),
+        warnings,
+    })
+}
+
+fn strata(drawn: &[Drawn], populations: &BTreeMap<String, usize>) -> Result<Vec<Stratum>, Undefined> {
+    let stratum = |(name, population): (&String, &usize)| {
+        let inside = drawn.iter().filter(|it| it.stratum.as_ref() == Some(name));
+        let scores: Vec<f64> = inside.clone().filter_map(|it| it.score).collect();
+        let n_errors = inside.count() - scores.len();
+        Stratum { name: name.clone(), population: *population, scores, n_errors }
+    };
+    let lost = |it: &&Drawn| it.stratum.as_ref().is_none_or(|it| !populations.contains_key(it));
+    match drawn.iter().find(lost).map(|it| &it.stratum) {
+        Some(Some(name)) => Undefined::because(format!("nobody says how many there are in `{name}`")),
+        Some(None) => Undefined::because("not everything that was drawn has a stratum"),
+        None => Ok(populations.iter().map(stratum).collect()),
+    }
+}
+
+/// One that the judge could not grade is stood in for by the others of its stratum, which become less likely.
+fn weighted(drawn: &[Drawn]) -> Result<WeightedMean, Undefined> {
+    let mut answered: BTreeMap<Option<&str>, (f64, f64)> = BTreeMap::new();
+    for it in drawn {
+        let count = answered.entry(it.stratum.as_deref()).or_default();
+        *count = (count.0 + f64::from(u8::from(it.score.is_some())), count.1 + 1.0);
+    }
+    let (mut values, mut probabilities) = (Vec::new(), Vec::new());
+    for it in drawn {
+        let Some(probability) = it.probability else {
+            let n = drawn.iter().filter(|it| it.probability.is_none()).count();
+            return Undefined::because(format!(
+                "of {} nobody says how likely it was to be drawn",
+                plural(n, "candidate")
+            ));
+        };
+        if let Some(score) = it.score {
+            let (n, of) = answered[&it.stratum.as_deref()];
+            values.push(score);
+            probabilities.push(probability * n / of);
+        }
+    }
+    hajek(&values, &probabilities)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::numbers::around;
+    use super::super::resample::Chance;
+    use super::*;
+
+    fn drawn(stratum: &str, probability: f64, score: Option<f64>) -> Drawn {
+        Drawn { stratum: Some(stratum.to_owned()), probability: Some(probability), score }
+    }
+
+    #[test]
+    fn both_ways_undo_the_dial_and_errors_are_taken_for_their_like() {
+        let failed = [1.0, 0.0, 0.0, 0.0].map(|it| drawn("failed", 0.4, Some(it)));
+        let fine = [1.0, 1.0, 1.0, 0.0].map(|it| drawn("fine", 0.05, Some(it)));
+        let broken = [drawn("fine", 0.05, None)];
+        let all: Vec<Drawn> = failed.into_iter().chain(fine).chain(broken).collect();
+        let sizes = [("failed".to_owned(), 10), ("fine".to_owned(), 100)].into();
+        let found = of_sample(&all, Some(&sizes), 1).unwrap();
+        let near = |it: &Measure, expected: f64| (it.value().unwrap() - expected).abs() < 1e-9;
+        assert!(
+            near(&found.naive, 0.5) && near(&found.post_stratified, (10.0 * 0.25 + 100.0 * 0.75) / 110.0)
+        );
+        // Five of `fine` were drawn and stand for a hundred, the one without a score as well.
+        assert!(near(&found.hajek, (10.0 * 0.25 + 100.0 * 0.75) / 110.0), "{:?}", found.hajek);
+        assert!((found.error_rate - 1.0 / 9.0).abs() < 1e-12 && found.warnings.len() == 1);
+    }
+
+    #[test]
+    fn what_is_not_known_of_the_sampling_is_said() {
+        let why = |it: &Measure| serde_json::to_string(it).unwrap();
+        let all = [drawn("a", 0.5, Some(1.0)), drawn("b", 0.5, Some(0.0))];
+        let sizes = [("a".to_owned(), 10)].into();
+        let found = of_sample(&all, Some(&sizes), 1).unwrap();
+        assert!(why(&found.post_stratified).contains("how many there are in `b`"));
+        let unknown = [Drawn { probability: None, ..all[0].clone() }, all[1].clone()];
+        let found = of_sample(&unknown, None, 1).unwrap();
+        assert!(why(&found.hajek).contains("of 1 candidate nobody says"));
+        let never = [drawn("a", 0.0, Some(1.0)), all[1].clone()];
+        assert!(why(&of_sample(&never, None, 1).unwrap().hajek).contains("probability of 0"));
+        assert!(of_sample(&[drawn("a", 0.5, None)], None, 1).is_err());
+    }
+
+    #[test]
+    fn a_finite_population_with_judge_errors_is_covered() {
+        // 300 that failed, of which one in two is drawn, and 1,500 others, of which one in ten is; one
+        // judgement in ten breaks. What is estimated is the mean of exactly these 1,800.
+        let mut chance = Chance::new(4);
+        let population: Vec<(&str, f64, f64)> = (0..1_800)
+            .map(|it| if it < 300 { ("failed", 0.5, 0.2) } else { ("fine", 0.1, 0.85) })
+            .map(|(name, probability, rate)| (name, probability, f64::from(u8::from(chance.unit() < rate))))
+            .collect();
+        let truth = population.iter().map(|it| it.2).sum::<f64>() / 1_800.0;
+        let sizes = [("failed".to_owned(), 300), ("fine".to_owned(), 1_500)].into();
+        let (mut post_stratified, mut hajek, mut naive) = (0, 0, 0);
+        for _ in 0..2_000 {
+            let all: Vec<Drawn> = population
+                .iter()
+                .filter_map(|(name, probability, score)| {
+                    let taken = chance.unit() < *probability;
+                    taken.then(|| drawn(name, *probability, (chance.unit() < 0.9).then_some(*score)))
+                })
+                .collect();
+            let holds = |(low, high): (f64, f64)| usize::from(low <= truth && truth <= high);
+            let found = strata(&all, &sizes).and_then(|it| stratified(&it)).unwrap();
+            post_stratified += holds(found.interval.unwrap());
+            hajek += holds(weighted(&all).unwrap().interval);
+            let (rate, n) = (found.naive, all.len() as f64);
+            naive += holds(around(rate, 1.96 * (rate * (1.0 - rate) / n).sqrt()));
+        }
+        println!("post-stratified {post_stratified}, Hájek {hajek}, naive {naive} of 2000");
+        assert!((1_860..=1_940).contains(&post_stratified), "{post_stratified}");
+        assert!((1_860..=1_960).contains(&hajek), "{hajek}");
+        assert!(naive < 200, "{naive}");
+    }
+}

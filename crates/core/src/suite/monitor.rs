@@ -1,0 +1,81 @@
+//! A standing rubric over live traces: whose, how many of them, and who judges.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::rubric::Rubric;
+
+/// A standing rubric over live traces.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Monitor {
+    /// By its first agent's name unless it has one of its own.
+    pub name: Option<String>,
+    /// Agents watched, each perhaps with a rate of its own.
+    pub agents: Vec<(String, AgentOverride)>,
+    pub rubric: Arc<Rubric>,
+    pub judges: Vec<String>,
+    /// Judges further apart than this, on 0..=1, are flagged.
+    pub disagreement_margin: Option<f64>,
+    /// Share of finished traces that is judged.
+    pub sample_rate: f64,
+    pub expensive: Option<Expensive>,
+    /// Monitors of the same salt look at the same traces, as far as their rates go.
+    pub salt: Option<String>,
+    pub good_anchors: Vec<String>,
+    pub bad_anchors: Vec<String>,
+    pub schedule: Option<String>,
+    pub filter: TraceFilter,
+    pub budget: Option<Budget>,
+}
+
+impl Monitor {
+    /// Judges further apart than a quarter of the scale are flagged, unless told.
+    pub const MARGIN: f64 = 0.25;
+
+    pub fn name(&self) -> &str {
+        let agent = || self.agents.first().map_or("monitor", |it| it.0.as_str());
+        self.name.as_deref().unwrap_or_else(agent)
+    }
+
+    pub fn margin(&self) -> f64 {
+        self.disagreement_margin.unwrap_or(Self::MARGIN)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct AgentOverride {
+    pub sample_rate: Option<f64>,
+}
+
+/// Traces that cost much are looked at more often.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Expensive {
+    /// From so many dollars on; the dearest tenth of an agent's traces unless told.
+    pub above: Option<f64>,
+    pub sample_rate: Option<f64>,
+}
+
+/// What a trace must be like to be judged; what is not said does not matter.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TraceFilter {
+    /// Any of these, in the words of the agent's framework; `failed` and `ok` mean all that are.
+    pub status: Vec<String>,
+    pub session: Vec<String>,
+    /// Dollars.
+    pub min_cost: Option<f64>,
+    pub max_cost: Option<f64>,
+    /// Seconds.
+    pub min_duration: Option<f64>,
+    pub max_duration: Option<f64>,
+    pub min_steps: Option<u64>,
+    /// Values of its metadata; a list is any of its values.
+    pub metadata: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Budget {
+    /// In whole units of the currency.
+    pub monthly: f64,
+    pub currency: String,
+}

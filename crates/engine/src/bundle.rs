@@ -1,0 +1,194 @@
+//! A suite on its way to another machine: the text of every file that it refers to, and nothing else of the disk.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use glob::{MatchOptions, Pattern};
+use jurist_core::candidate::TraceSource;
+use jurist_core::dialect::{self, Dialect, Loaded, ReadError, Variables, World};
+use jurist_core::plan::Plan;
+use jurist_core::redact::is_secret_variable;
+use serde::{Deserialize, Serialize};
+
+use crate::load::{Project, Texts};
+
+/// Everything that a suite is read from. Paths are those within its project, with `/` between their parts.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bundle {
+    /// The suite itself; one of the files.
+    pub suite: String,
+    /// Instead of looking at the keys of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<String>,
+    pub files: BTreeMap<String, String>,
+    /// Variables of the sender's environment that the files name; none whose name says that it is secret.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, String>,
+}
+
+/// Why a suite cannot travel.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotBundled {
+    #[error("`{0}` is outside the project, and only what is inside is sent")]
+    Outside(PathBuf),
+    #[error("the suite asks for the variable `{0}`, which looks like a secret and is not sent")]
+    Secret(String),
+    #[error("cannot read `{0}`: {1}")]
+    Unreadable(String, ReadError),
+}
+
+/// What was read while a suite was loaded.
+#[derive(Debug, Default)]
+pub struct Reading {
+    pub(crate) texts: RefCell<BTreeMap<PathBuf, Arc<str>>>,
+    pub(crate) variables: RefCell<BTreeMap<String, String>>,
+}
+
+impl Bundle {
+    /// From what was read, and what the plan will read while it runs.
+    pub fn new(
+        reading: &Reading,
+        project: &Project,
+        dialect: Option<Dialect>,
+        plan: &Plan,
+    ) -> Result<Self, NotBundled> {
+        let variables = reading.variables.borrow().clone();
+        if let Some(name) = variables.keys().find(|it| is_secret_variable(it)) {
+            return Err(NotBundled::Secret(name.clone()));
+        }
+        let mut bundle = Self {
+            suite: project.within(&project.suite)?,
+            dialect: dialect.map(|it| it.name().to_owned()),
+            files: BTreeMap::new(),
+            variables,
+        };
+        for (path, text) in &*reading.texts.borrow() {
+            bundle.files.insert(project.within(path)?, text.to_string());
+        }
+        for unit in &plan.units {
+            let case = unit.cell.case().expect("it was filled when it was planned");
+            if let Some(TraceSource::File(path)) = &case.candidate.trace {
+                let unreadable = |error| NotBundled::Unreadable(path.clone(), error);
+                let found = project.find(path).map_err(unreadable)?;
+                if let Entry::Vacant(entry) = bundle.files.entry(project.within(&found)?) {
+                    entry.insert(crate::load::read(&found).map_err(unreadable)?.to_string());
+                }
+            }
+        }
+        Ok(bundle)
+    }
+
+    /// Reads the suite as it was read where it came from. What it does not hold is not there.
+    pub fn load(&self) -> Loaded {
+        let texts = self.texts();
+        let world = World {
+            root: PathBuf::from("/"),
+            read: &|path| texts.get(path).cloned().ok_or(ReadError::Missing),
+            glob: &|pattern| Ok(matching(pattern, &texts)),
+            variable: &|name| self.variables.get(name).cloned(),
+            variables: Variables::Filled,
+        };
+        let dialect = self.dialect.as_ref().and_then(|name| Dialect::ALL.iter().find(|it| it.0 == name));
+        let mut loaded = dialect::load(&self.path(), dialect.map(|it| it.1), &world);
+        loaded.sources.shorten(Path::new("/"));
+        loaded
+    }
+
+    /// Where its paths are looked up when it is run; programs, if any may run, start in `folder`.
+    pub fn project(&self, folder: PathBuf) -> Project {
+        Project::of_texts(self.path(), self.texts(), folder)
+    }
+
+    fn path(&self) -> PathBuf {
+        Path::new("/").join(&self.suite)
+    }
+
+    fn texts(&self) -> Texts {
+        let text = |(path, text): (&String, &String)| (Path::new("/").join(path), Arc::from(text.as_str()));
+        Arc::new(self.files.iter().map(text).collect())
+    }
+}
+
+fn matching(pattern: &Path, texts: &BTreeMap<PathBuf, Arc<str>>) -> Vec<PathBuf> {
+    let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
+    let Ok(pattern) = Pattern::new(&pattern.to_string_lossy()) else { return Vec::new() };
+    texts.keys().filter(|it| pattern.matches_path_with(it, options)).cloned().collect()
+}
+
+/// A path from the project's root, as a bundle writes it.
+pub(crate) fn within(path: &Path, root: &Path) -> Result<String, NotBundled> {
+    let outside = || NotBundled::Outside(path.to_owned());
+    let inside = path.strip_prefix(root).map_err(|_| outside())?;
+    let part = |it: Component<'_>| match it {
+        Component::Normal(name) => name.to_str().map(str::to_owned),
+        _ => None,
+    };
+    let parts: Option<Vec<String>> = inside.components().map(part).collect();
+    parts.map(|it| it.join("/")).ok_or_else(outside)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use jurist_core::plan::{Select, plan};
+
+    use super::*;
+    use crate::load::{Options, Outside, load_noting};
+
+    const SUITE: &str = "
+evals:
+  - name: a file
+    response: file://answers/one.txt
+    rubric: Greets.
+  - name: a trace
+    trace: traces/run.json
+    rubric: Acts.
+  - name: rows
+    data: 'rows/*.jsonl'
+    response: '{{ row.answer }}'
+    rubric: Greets.
+";
+
+    #[test]
+    fn a_suite_reads_the_same_from_its_bundle() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |it: &str| folder.path().join(it);
+        for it in [".git", "evals/answers", "traces", "evals/rows"] {
+            fs::create_dir_all(at(it)).unwrap();
+        }
+        fs::write(at("evals/suite.yaml"), SUITE).unwrap();
+        fs::write(at("evals/answers/one.txt"), "Hello!").unwrap();
+        fs::write(at("traces/run.json"), "{\"steps\": []}").unwrap();
+        fs::write(at("evals/rows/a.jsonl"), "{\"answer\": \"x\"}\n").unwrap();
+        fs::write(at("evals/rows/b.jsonl"), "{\"answer\": \"y\"}\n").unwrap();
+        fs::write(at("evals/unrelated.txt"), "stays at home").unwrap();
+
+        let (loaded, reading) = load_noting(&at("evals/suite.yaml"), Options::default());
+        let project = Project::of(&at("evals/suite.yaml"), Outside::Refused);
+        let messages: Vec<String> = loaded.diagnostics.iter().map(|it| it.message.clone()).collect();
+        let suite = loaded.suite.unwrap_or_else(|| panic!("{messages:?}"));
+        let planned = plan(&suite, &Select::default()).unwrap();
+        let bundle = Bundle::new(&reading, &project, None, &planned).unwrap();
+        let files: Vec<&str> = bundle.files.keys().map(String::as_str).collect();
+        assert_eq!(
+            files,
+            [
+                "evals/answers/one.txt",
+                "evals/rows/a.jsonl",
+                "evals/rows/b.jsonl",
+                "evals/suite.yaml",
+                "traces/run.json"
+            ]
+        );
+        let again = bundle.load().suite.unwrap();
+        assert_eq!(plan(&again, &Select::default()).unwrap(), planned);
+        let there = bundle.project(PathBuf::new());
+        assert_eq!(there.read("traces/run.json").as_deref(), Ok("{\"steps\": []}"));
+        assert_eq!(there.read("/etc/passwd"), Err(ReadError::Missing));
+    }
+}

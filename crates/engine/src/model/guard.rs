@@ -1,0 +1,134 @@
+//! Addresses that strangers name must not lead into the machine or its network.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+/// Looks names up and leaves out what is not public; whoever connects, connects to what was looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct PublicOnly;
+
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` leads into this machine or its network; --allow-private-network lets it")]
+pub struct Private(pub String);
+
+impl Resolve for PublicOnly {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let public: Vec<SocketAddr> = found.filter(|it| is_public(it.ip())).collect();
+            if public.is_empty() {
+                return Err(Private(name.as_str().to_owned()).into());
+            }
+            Ok(Box::new(public.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// Refuses an address that is written as a number and not public; names are looked at when they are looked up.
+pub fn refuse_private(address: &str) -> Result<(), Private> {
+    let private = || Private(address.to_owned());
+    let url = reqwest::Url::parse(address).map_err(|_| private())?;
+    let host = url.host_str().ok_or_else(private)?;
+    let number = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    let is_here = host.eq_ignore_ascii_case("localhost") || host.to_lowercase().ends_with(".localhost");
+    if is_here || number.is_ok_and(|it| !is_public(it)) { Err(private()) } else { Ok(()) }
+}
+
+/// Whether an address is one of the open network.
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(it) => {
+            let [a, b, c, _] = it.octets();
+            let is_shared = a == 100 && (64..128).contains(&b);
+            let is_special =
+                a == 0 || 240 <= a || (a, b, c) == (192, 0, 0) || (a == 198 && (18..20).contains(&b));
+            !(it.is_private()
+                || it.is_loopback()
+                || it.is_link_local()
+                || it.is_multicast()
+                || it.is_documentation()
+                || is_shared
+                || is_special)
+        }
+        IpAddr::V6(it) => {
+            let first = it.segments()[0];
+            // Those that carry an older address are what that is.
+            let inner = it.to_ipv4_mapped().or_else(|| of_translation(it));
+            match inner {
+                Some(inner) => is_public(IpAddr::V4(inner)),
+                None => {
+                    let is_unique_local = first & 0xfe00 == 0xfc00;
+                    let is_link_local = first & 0xffc0 == 0xfe80;
+                    !(it.is_loopback()
+                        || it.is_unspecified()
+                        || it.is_multicast()
+                        || is_unique_local
+                        || is_link_local)
+                }
+            }
+        }
+    }
+}
+
+/// NAT64 and 6to4.
+fn of_translation(address: Ipv6Addr) -> Option<std::net::Ipv4Addr> {
+    let at = address.octets();
+    let four = |it: usize| std::net::Ipv4Addr::new(at[it], at[it + 1], at[it + 2], at[it + 3]);
+    match address.segments() {
+        [0x64, 0xff9b, 0, 0, 0, 0, ..] => Some(four(12)),
+        [0x2002, ..] => Some(four(2)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_inside_are_told_from_those_outside() {
+        let check = |address: &str, public: bool| {
+            assert_eq!(is_public(address.parse().unwrap()), public, "{address}");
+        };
+        for inside in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "0.0.0.0",
+            "255.255.255.255",
+            "224.0.0.1",
+            "::1",
+            "::",
+            "fe80::1",
+            "fd00::1",
+            "::ffff:127.0.0.1",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+        ] {
+            check(inside, false);
+        }
+        for outside in ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:8.8.8.8"] {
+            check(outside, true);
+        }
+    }
+
+    #[test]
+    fn numbers_are_looked_at_however_they_are_written() {
+        for inside in [
+            "http://127.0.0.1/",
+            "http://[::1]:80/",
+            "http://2130706433/",
+            "http://0x7f.1/",
+            "http://localhost:8000/v1",
+            "http://169.254.169.254/latest",
+            "not an address",
+        ] {
+            assert!(refuse_private(inside).is_err(), "{inside}");
+        }
+        assert!(refuse_private("https://api.example.org/v1").is_ok());
+    }
+}

@@ -1,0 +1,98 @@
+//! Everybody who can sign in, whatever their projects; for those who may do anything.
+
+use axum::extract::State;
+use jurist_store::accounts::Account as Kept;
+use jurist_store::{AccountId, clock};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::audit::note;
+use super::{Json, Path};
+use crate::app::App;
+use crate::auth::{Caller, Who};
+use crate::error::{ApiError, Problem};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(change))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Account {
+    #[schema(example = "acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    id: String,
+    email: String,
+    name: String,
+    /// May do anything, in every project.
+    is_admin: bool,
+    created: String,
+    /// Since when they may not come in.
+    disabled: Option<String>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct AccountChange {
+    /// Whether they may no longer come in; all their sessions end.
+    disabled: bool,
+}
+
+/// Everybody who has an account
+#[utoipa::path(get, path = "/accounts", tag = "accounts", responses(
+    (status = 200, body = Vec<Account>), (status = 401, body = Problem), (status = 403, body = Problem)
+))]
+async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Account>>, ApiError> {
+    only_admins(&app, &caller).await?;
+    Ok(Json(app.store.accounts().await?.into_iter().map(Account::from).collect()))
+}
+
+/// Somebody may no longer come in, or again
+#[utoipa::path(patch, path = "/accounts/{id}", tag = "accounts", params(("id" = String, Path)),
+    request_body = AccountChange, responses(
+    (status = 200, body = Account), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem),
+    (status = 409, body = Problem, description = "It is one's own")
+))]
+async fn change(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Json(change): Json<AccountChange>,
+) -> Result<Json<Account>, ApiError> {
+    only_admins(&app, &caller).await?;
+    let id: AccountId = id.parse()?;
+    if change.disabled && caller.account() == Some(id) {
+        return Err(ApiError::Conflict("nobody shuts themselves out".to_owned()));
+    }
+    app.store.account(id).await?;
+    app.store.disable_account(id, change.disabled.then(clock::now)).await?;
+    note(&app, &caller, "account.change", &id, json!({ "disabled": change.disabled })).await?;
+    Ok(Json(app.store.account(id).await?.into()))
+}
+
+async fn only_admins(app: &App, caller: &Caller) -> Result<(), ApiError> {
+    let is_admin = match caller.who {
+        Who::Anyone => true,
+        Who::Token(_) => false,
+        Who::Account(id) => app.store.account(id).await?.is_admin,
+    };
+    if is_admin {
+        return Ok(());
+    }
+    Err(ApiError::Forbidden("this is for those who may do anything".to_owned()))
+}
+
+impl From<Kept> for Account {
+    fn from(it: Kept) -> Self {
+        Self {
+            id: it.id.to_string(),
+            email: it.email,
+            name: it.name,
+            is_admin: it.is_admin,
+            created: it.created.to_string(),
+            disabled: it.disabled.map(|it| it.to_string()),
+        }
+    }
+}

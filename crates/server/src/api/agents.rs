@@ -1,0 +1,43 @@
+//! Agents: named by their traces.
+
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::Json;
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Agent {
+    id: String,
+    /// As its traces name it.
+    name: String,
+    settings: serde_json::Value,
+    created: String,
+    /// When a trace of it last came.
+    seen: String,
+}
+
+/// The agents of the project, by name
+#[utoipa::path(get, path = "/agents", tag = "agents", responses(
+    (status = 200, body = Vec<Agent>), (status = 401, body = Problem), (status = 403, body = Problem)
+))]
+async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Agent>>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let agent = |it: jurist_store::agents::Agent| Agent {
+        id: it.id.to_string(),
+        name: it.name,
+        settings: it.settings,
+        created: it.created.to_string(),
+        seen: it.seen.to_string(),
+    };
+    Ok(Json(app.store.agents(caller.project).await?.into_iter().map(agent).collect()))
+}

@@ -1,0 +1,77 @@
+//! What people are told, and whether they have seen it.
+
+use axum::extract::State;
+use jurist_store::alerts::Which;
+use jurist_store::{AlertId, clock};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::audit::note;
+use super::{Json, Path, Query};
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+use crate::money::{AlertShown, alerts};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(acknowledge))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Asked {
+    /// Those that are over as well.
+    #[serde(default)]
+    all: bool,
+    /// `next` of the page before.
+    after: Option<String>,
+    /// From 1 to 200; 50 unless told.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Alerts {
+    items: Vec<AlertShown>,
+    /// Where the next page begins; absent at the end.
+    next: Option<String>,
+}
+
+/// Alerts whose cause holds, the newest first
+#[utoipa::path(get, path = "/alerts", tag = "alerts", params(Asked), responses(
+    (status = 200, body = Alerts), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Query(asked): Query<Asked>,
+) -> Result<Json<Alerts>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let which = if asked.all { Which::All } else { Which::Open };
+    let (after, limit) = (super::place(asked.after.as_deref())?, super::limit(asked.limit)?);
+    let (items, next) = alerts(&app.store, caller.project, which, after.as_ref(), limit).await?;
+    Ok(Json(Alerts { items, next }))
+}
+
+/// Somebody has seen it; the first to say so is kept
+#[utoipa::path(post, path = "/alerts/{id}/acknowledge", tag = "alerts", params(("id" = String, Path)), responses(
+    (status = 200, body = AlertShown), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn acknowledge(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<AlertShown>, ApiError> {
+    caller.needs(Scope::Write)?;
+    let id: AlertId = id.parse()?;
+    app.store.alert(caller.project, id).await?;
+    if app.store.alert_seen(caller.project, id, caller.account(), clock::now()).await? {
+        note(&app, &caller, "alert.acknowledge", &id, json!({})).await?;
+    }
+    Ok(Json(app.store.alert(caller.project, id).await?.into()))
+}

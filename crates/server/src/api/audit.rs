@@ -1,0 +1,97 @@
+//! Who changed what.
+
+use axum::extract::State;
+use jurist_store::audit::{AuditFilter, NewEntry};
+use jurist_store::clock;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::{Json, Query};
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list))
+}
+
+/// Writes down who changed what in their project.
+pub(super) async fn note(
+    app: &App,
+    caller: &Caller,
+    action: &str,
+    target: &impl ToString,
+    body: serde_json::Value,
+) -> Result<(), ApiError> {
+    let entry = NewEntry {
+        project: Some(caller.project),
+        actor: caller.who.to_string(),
+        action: action.to_owned(),
+        target: target.to_string(),
+        body,
+    };
+    app.store.note(&entry, clock::now()).await?;
+    Ok(())
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Which {
+    actor: Option<String>,
+    action: Option<String>,
+    /// `next` of the page before.
+    after: Option<String>,
+    /// From 1 to 200; 50 unless told.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Entry {
+    id: String,
+    time: String,
+    actor: String,
+    action: String,
+    target: String,
+    body: serde_json::Value,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Entries {
+    items: Vec<Entry>,
+    /// Where the next page begins; absent at the end.
+    next: Option<String>,
+}
+
+/// Who changed what in the project, the newest first
+#[utoipa::path(get, path = "/audit", tag = "audit", params(Which), responses(
+    (status = 200, body = Entries), (status = 400, body = Problem), (status = 403, body = Problem)
+))]
+async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Query(which): Query<Which>,
+) -> Result<Json<Entries>, ApiError> {
+    caller.needs(Scope::Manage)?;
+    let after = super::place(which.after.as_deref())?;
+    let limit = super::limit(which.limit)?;
+    let filter = AuditFilter {
+        project: Some(caller.project),
+        actor: which.actor,
+        action: which.action,
+        ..AuditFilter::default()
+    };
+    let page = app.store.audit(&filter, after.as_ref(), limit).await?;
+    let entry = |it: jurist_store::audit::Entry| Entry {
+        id: it.id.to_string(),
+        time: it.time.to_string(),
+        actor: it.actor,
+        action: it.action,
+        target: it.target,
+        body: it.body,
+    };
+    let items = page.items.into_iter().map(entry).collect();
+    Ok(Json(Entries { items, next: page.next.map(|it| it.to_string()) }))
+}

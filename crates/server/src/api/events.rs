@@ -1,0 +1,133 @@
+//! A run as it goes, told as it happens.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::stream::{self, Stream};
+use jurist_core::run::{CaseResult, RunId};
+use jurist_store::submissions::RunProgress;
+use jurist_store::{ProjectId, StoreError};
+use serde_json::json;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::Path;
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+
+/// How often the store is asked; workers may be in other processes.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Results that are told at a time.
+const PAGE: usize = 100;
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(events))
+}
+
+/// A run as it goes
+///
+/// `graded` tells a result, in the order of the plan; its id is the place, and whoever comes back with it as
+/// `Last-Event-ID` hears what follows. `progress` counts all results, and `ended` is the last.
+#[utoipa::path(get, path = "/runs/{id}/events", tag = "runs",
+    params(("id" = String, Path), ("last-event-id" = Option<String>, Header, description = "The last place that was heard")),
+    responses(
+        (status = 200, content_type = "text/event-stream", body = String), (status = 400, body = Problem),
+        (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn events(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Sse<impl Stream<Item = Result<Event, StoreError>>>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let run: RunId = id.parse()?;
+    app.store.run_progress(caller.project, run).await?;
+    let last = headers.get("last-event-id").and_then(|it| it.to_str().ok()).filter(|it| !it.is_empty());
+    let bad = |_| ApiError::bad("Last-Event-ID is the place of a result, such as 12");
+    let heard: Option<usize> = last.map(str::parse).transpose().map_err(bad)?;
+    let follower = Follower {
+        app,
+        project: caller.project,
+        run,
+        heard,
+        told: None,
+        waiting: VecDeque::new(),
+        is_over: false,
+    };
+    let events =
+        stream::try_unfold(follower, |mut it| async move { Ok(it.next().await?.map(|event| (event, it))) });
+    Ok(Sse::new(events).keep_alive(KeepAlive::default()))
+}
+
+struct Follower {
+    app: App,
+    project: ProjectId,
+    run: RunId,
+    /// The last place that was told.
+    heard: Option<usize>,
+    told: Option<RunProgress>,
+    waiting: VecDeque<Event>,
+    is_over: bool,
+}
+
+impl Follower {
+    async fn next(&mut self) -> Result<Option<Event>, StoreError> {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                return Ok(Some(event));
+            }
+            if self.is_over {
+                return Ok(None);
+            }
+            self.look().await?;
+            if self.waiting.is_empty() && !self.is_over {
+                let mut stopping = self.app.stopping.subscribe();
+                tokio::select! {
+                    () = tokio::time::sleep(LOOK) => {}
+                    _ = stopping.wait_for(|it| *it) => self.is_over = true,
+                }
+            }
+        }
+    }
+
+    async fn look(&mut self) -> Result<(), StoreError> {
+        // Before the results: once it has ended, all of them are there.
+        let progress = self.app.store.run_progress(self.project, self.run).await?;
+        let results = self.app.store.results(self.project, self.run, self.heard, PAGE).await?;
+        let n_found = results.len();
+        for (place, result) in results {
+            let is_next = self.heard.map_or(0, |it| it + 1) == place;
+            // Later ones wait for those before them, so that a place says what has been heard.
+            if !is_next && progress.ended.is_none() {
+                break;
+            }
+            self.heard = Some(place);
+            self.waiting.push_back(graded(place, &result));
+        }
+        if self.told != Some(progress) {
+            self.told = Some(progress);
+            let RunProgress { n_units, n_results, .. } = progress;
+            let counts = json!({ "n_units": n_units, "n_results": n_results });
+            self.waiting.push_back(Event::default().event("progress").data(counts.to_string()));
+        }
+        if let Some(ended) = progress.ended.filter(|_| n_found < PAGE) {
+            let told = json!({ "ended": ended.to_string() });
+            self.waiting.push_back(Event::default().event("ended").data(told.to_string()));
+            self.is_over = true;
+        }
+        Ok(())
+    }
+}
+
+fn graded(place: usize, result: &CaseResult) -> Event {
+    let told = json!({
+        "place": place, "case": result.case, "status": result.verdict.status, "score": result.verdict.score,
+    });
+    Event::default().event("graded").id(place.to_string()).data(told.to_string())
+}

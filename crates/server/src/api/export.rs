@@ -1,0 +1,182 @@
+//! Everything of a kind, as one file that is written while it is read.
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use jurist_store::traces::{TraceFilter, TraceHead};
+use jurist_store::{Cursor, Page, ProjectId, StoreError};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::Query;
+use super::grades::{GradeLine, VerdictLine, Which};
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+
+/// Rows that are held at a time.
+const PAGE: usize = 500;
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(export))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Wanted {
+    /// grades unless told.
+    #[param(inline)]
+    what: Option<What>,
+    /// jsonl unless told.
+    #[param(inline)]
+    format: Option<Format>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum What {
+    Grades,
+    Verdicts,
+    Traces,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum Format {
+    Csv,
+    Jsonl,
+}
+
+#[derive(Debug, Serialize)]
+struct TraceLine {
+    id: String,
+    agent: Option<String>,
+    session: Option<String>,
+    status: Option<String>,
+    is_failed: bool,
+    started: String,
+    n_steps: u64,
+    cost: Option<f64>,
+    duration_seconds: Option<f64>,
+    probability: f64,
+}
+
+/// All grades, verdicts or traces of the project, the newest first
+#[utoipa::path(get, path = "/export", tag = "export", params(Wanted), responses(
+    (status = 200, description = "A line for each", content(
+        (String = "text/csv"), (String = "application/x-ndjson")
+    )),
+    (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 404, body = Problem)
+))]
+async fn export(
+    State(app): State<App>,
+    caller: Caller,
+    Query(wanted): Query<Wanted>,
+) -> Result<Response, ApiError> {
+    caller.needs(Scope::Read)?;
+    let (what, format) = (wanted.what.unwrap_or(What::Grades), wanted.format.unwrap_or(Format::Jsonl));
+    let first = Place { app, project: caller.project, what, format, after: None, is_first: true };
+    let pages = stream::try_unfold(Some(first), |place| async move {
+        let Some(place) = place else { return Ok(None) };
+        place.next().await.map(Some)
+    });
+    let kind = match format {
+        Format::Csv => "text/csv; charset=utf-8",
+        Format::Jsonl => "application/x-ndjson",
+    };
+    Ok(([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], Body::from_stream(pages)).into_response())
+}
+
+/// How far an export has come.
+struct Place {
+    app: App,
+    project: ProjectId,
+    what: What,
+    format: Format,
+    after: Option<Cursor>,
+    is_first: bool,
+}
+
+impl Place {
+    async fn next(mut self) -> Result<(Bytes, Option<Self>), StoreError> {
+        let page = self.page().await?;
+        let text = match self.format {
+            Format::Jsonl => page.items.iter().map(|it| format!("{it}\n")).collect(),
+            Format::Csv => csv(&page.items, self.is_first),
+        };
+        (self.after, self.is_first) = (page.next, false);
+        let rest = self.after.is_some().then_some(self);
+        Ok((Bytes::from(text), rest))
+    }
+
+    async fn page(&self) -> Result<Page<Json>, StoreError> {
+        let (store, project, after) = (&self.app.store, self.project, self.after.as_ref());
+        let all = Which::default();
+        Ok(match self.what {
+            What::Grades => {
+                let filter = all.grades().unwrap_or_default();
+                rows(store.grades(project, &filter, after, PAGE).await?, GradeLine::from)
+            }
+            What::Verdicts => {
+                let filter = all.verdicts().unwrap_or_default();
+                rows(store.verdicts(project, &filter, after, PAGE).await?, VerdictLine::from)
+            }
+            What::Traces => {
+                rows(store.traces(project, &TraceFilter::default(), after, PAGE).await?, TraceLine::from)
+            }
+        })
+    }
+}
+
+fn rows<T, L: Serialize>(page: Page<T>, line: impl Fn(T) -> L) -> Page<Json> {
+    let row = |it: T| serde_json::to_value(line(it)).expect("a line is plain data");
+    Page { items: page.items.into_iter().map(row).collect(), next: page.next }
+}
+
+/// All lines of a kind have the same fields in the same order.
+fn csv(rows: &[Json], with_head: bool) -> String {
+    let mut text = String::new();
+    let fields = |it: &Json| it.as_object().cloned().unwrap_or_default();
+    if let Some(first) = rows.first().filter(|_| with_head) {
+        text += &(fields(first).keys().map(|it| cell(it)).collect::<Vec<_>>().join(",") + "\n");
+    }
+    for row in rows {
+        let told = |it: &Json| match it {
+            Json::Null => String::new(),
+            Json::String(text) => cell(text),
+            other => other.to_string(),
+        };
+        text += &(fields(row).values().map(told).collect::<Vec<_>>().join(",") + "\n");
+    }
+    text
+}
+
+/// Quoted where it must be, and never a formula for whoever opens it in a spreadsheet.
+fn cell(text: &str) -> String {
+    let text =
+        if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.to_owned() };
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+
+impl From<TraceHead> for TraceLine {
+    fn from(it: TraceHead) -> Self {
+        Self {
+            id: it.id.to_string(),
+            agent: it.agent,
+            session: it.session,
+            status: it.status,
+            is_failed: it.is_failed,
+            started: it.started.to_string(),
+            n_steps: it.n_steps,
+            cost: it.cost.map(|it| it.nanos() as f64 / 1e9),
+            duration_seconds: it.duration.map(|it| it as f64 / 1e6),
+            probability: it.probability.get(),
+        }
+    }
+}

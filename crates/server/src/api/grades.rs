@@ -1,0 +1,344 @@
+//! Grades and verdicts, one by one and summed up.
+
+use axum::extract::State;
+use jurist_core::grade::{GraderKind, Status, Time};
+use jurist_store::grades::{GradeFilter, GradeHead, StoredVerdict, VerdictFilter};
+use jurist_store::tallies::{By, GradeTally, TallyFilter, VerdictTally};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::{Json, Query};
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(grades)).routes(routes!(verdicts)).routes(routes!(tallies))
+}
+
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Which {
+    candidate: Option<String>,
+    /// `rubv_…`
+    rubric_version: Option<String>,
+    agent: Option<String>,
+    /// Of grades.
+    criterion: Option<String>,
+    /// Of grades: check, judge or human.
+    #[param(value_type = Option<String>)]
+    grader_kind: Option<GraderKind>,
+    /// Of grades: a grader's name.
+    grader: Option<String>,
+    /// Of verdicts: pass, fail, error or deferred.
+    #[param(value_type = Option<String>)]
+    status: Option<Status>,
+    /// Not before, such as 2026-03-01T00:00:00Z.
+    #[param(value_type = Option<String>)]
+    from: Option<Time>,
+    /// Before.
+    #[param(value_type = Option<String>)]
+    until: Option<Time>,
+    /// `next` of the page before.
+    after: Option<String>,
+    /// From 1 to 200; 50 unless told.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+}
+
+/// A grade in numbers
+#[derive(Debug, Serialize, ToSchema)]
+pub struct GradeLine {
+    pub id: String,
+    pub candidate: String,
+    pub rubric_version: String,
+    pub criterion: String,
+    #[schema(value_type = String)]
+    pub grader_kind: GraderKind,
+    pub grader: String,
+    pub agent: Option<String>,
+    /// scored, not_applicable, abstained, failed or deferred.
+    pub outcome: String,
+    /// On 0..=1.
+    pub score: Option<f64>,
+    pub is_passed: Option<bool>,
+    /// With which it was sampled.
+    pub probability: f64,
+    /// Dollars.
+    pub cost: Option<f64>,
+    pub time: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct GradeLines {
+    items: Vec<GradeLine>,
+    /// Where the next page begins; absent at the end.
+    next: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct VerdictLine {
+    pub id: String,
+    pub candidate: String,
+    pub rubric_version: String,
+    pub monitor: Option<String>,
+    pub agent: Option<String>,
+    /// pass, fail, error or deferred.
+    #[schema(value_type = String)]
+    pub status: Status,
+    pub score: Option<f64>,
+    /// With which it was sampled.
+    pub probability: f64,
+    /// Dollars.
+    pub cost: Option<f64>,
+    pub time: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct VerdictLines {
+    items: Vec<VerdictLine>,
+    /// Where the next page begins; absent at the end.
+    next: Option<String>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Summed {
+    /// hour, day or all; all unless told.
+    #[param(inline)]
+    by: Option<Bucket>,
+    rubric_version: Option<String>,
+    criterion: Option<String>,
+    grader: Option<String>,
+    agent: Option<String>,
+    #[param(value_type = Option<String>)]
+    from: Option<Time>,
+    #[param(value_type = Option<String>)]
+    until: Option<Time>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum Bucket {
+    Hour,
+    Day,
+    All,
+}
+
+/// Sums over grades and verdicts; means are corrected for sampling
+#[derive(Debug, Serialize, ToSchema)]
+struct Tallies {
+    grades: Vec<GradeSum>,
+    verdicts: Vec<VerdictSum>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct GradeSum {
+    rubric_version: String,
+    criterion: String,
+    #[schema(value_type = String)]
+    grader_kind: GraderKind,
+    grader: String,
+    /// Where the day or hour begins.
+    time: Option<String>,
+    n_scored: u64,
+    n_not_applicable: u64,
+    n_abstained: u64,
+    n_failed: u64,
+    n_deferred: u64,
+    mean: Option<f64>,
+    standard_error: Option<f64>,
+    pass_rate: Option<f64>,
+    cost: f64,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct VerdictSum {
+    rubric_version: String,
+    time: Option<String>,
+    n_pass: u64,
+    n_fail: u64,
+    n_error: u64,
+    n_deferred: u64,
+    mean: Option<f64>,
+    standard_error: Option<f64>,
+    pass_rate: Option<f64>,
+    cost: f64,
+}
+
+impl Which {
+    pub fn grades(&self) -> Result<GradeFilter, ApiError> {
+        Ok(GradeFilter {
+            candidate: self.candidate.clone(),
+            rubric_version: self.rubric_version.as_deref().map(str::parse).transpose()?,
+            criterion: self.criterion.clone(),
+            grader_kind: self.grader_kind,
+            grader: self.grader.clone(),
+            agent: self.agent.clone(),
+            from: self.from,
+            until: self.until,
+            ..GradeFilter::default()
+        })
+    }
+
+    pub fn verdicts(&self) -> Result<VerdictFilter, ApiError> {
+        Ok(VerdictFilter {
+            candidate: self.candidate.clone(),
+            rubric_version: self.rubric_version.as_deref().map(str::parse).transpose()?,
+            agent: self.agent.clone(),
+            status: self.status,
+            from: self.from,
+            until: self.until,
+            ..VerdictFilter::default()
+        })
+    }
+}
+
+/// Grades, the newest first
+#[utoipa::path(get, path = "/grades", tag = "grades", params(Which), responses(
+    (status = 200, body = GradeLines), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn grades(
+    State(app): State<App>,
+    caller: Caller,
+    Query(which): Query<Which>,
+) -> Result<Json<GradeLines>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let after = super::place(which.after.as_deref())?;
+    let limit = super::limit(which.limit)?;
+    let page = app.store.grades(caller.project, &which.grades()?, after.as_ref(), limit).await?;
+    let items = page.items.into_iter().map(GradeLine::from).collect();
+    Ok(Json(GradeLines { items, next: page.next.map(|it| it.to_string()) }))
+}
+
+/// Verdicts, the newest first
+#[utoipa::path(get, path = "/verdicts", tag = "grades", params(Which), responses(
+    (status = 200, body = VerdictLines), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn verdicts(
+    State(app): State<App>,
+    caller: Caller,
+    Query(which): Query<Which>,
+) -> Result<Json<VerdictLines>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let after = super::place(which.after.as_deref())?;
+    let limit = super::limit(which.limit)?;
+    let page = app.store.verdicts(caller.project, &which.verdicts()?, after.as_ref(), limit).await?;
+    let items = page.items.into_iter().map(VerdictLine::from).collect();
+    Ok(Json(VerdictLines { items, next: page.next.map(|it| it.to_string()) }))
+}
+
+/// Sums by rubric, criterion and grader, over time if asked
+#[utoipa::path(get, path = "/tallies", tag = "grades", params(Summed), responses(
+    (status = 200, body = Tallies), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn tallies(
+    State(app): State<App>,
+    caller: Caller,
+    Query(which): Query<Summed>,
+) -> Result<Json<Tallies>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let by = match which.by.unwrap_or(Bucket::All) {
+        Bucket::Hour => By::Hour,
+        Bucket::Day => By::Day,
+        Bucket::All => By::All,
+    };
+    let filter = TallyFilter {
+        rubric_version: which.rubric_version.as_deref().map(str::parse).transpose()?,
+        criterion: which.criterion,
+        grader: which.grader,
+        agent: which.agent,
+        from: which.from,
+        until: which.until,
+    };
+    let grades = app.store.grade_tallies(caller.project, by, &filter).await?;
+    let verdicts = app.store.verdict_tallies(caller.project, by, &filter).await?;
+    Ok(Json(Tallies {
+        grades: grades.into_iter().map(GradeSum::from).collect(),
+        verdicts: verdicts.into_iter().map(VerdictSum::from).collect(),
+    }))
+}
+
+fn dollars(cost: jurist_core::grade::Usd) -> f64 {
+    cost.nanos() as f64 / 1e9
+}
+
+impl From<GradeHead> for GradeLine {
+    fn from(it: GradeHead) -> Self {
+        Self {
+            id: it.id.to_string(),
+            candidate: it.candidate,
+            rubric_version: it.rubric_version.to_string(),
+            criterion: it.criterion,
+            grader_kind: it.grader_kind,
+            grader: it.grader,
+            agent: it.agent,
+            outcome: it.outcome.as_str().to_owned(),
+            score: it.unit,
+            is_passed: it.is_passed,
+            probability: it.probability.get(),
+            cost: it.cost.map(dollars),
+            time: it.time.to_string(),
+        }
+    }
+}
+
+impl From<StoredVerdict> for VerdictLine {
+    fn from(it: StoredVerdict) -> Self {
+        Self {
+            id: it.id.to_string(),
+            candidate: it.candidate,
+            rubric_version: it.rubric_version.to_string(),
+            monitor: it.monitor.map(|it| it.to_string()),
+            agent: it.agent,
+            status: it.verdict.status,
+            score: it.verdict.score,
+            probability: it.probability.get(),
+            cost: it.cost.map(dollars),
+            time: it.time.to_string(),
+        }
+    }
+}
+
+impl From<GradeTally> for GradeSum {
+    fn from(it: GradeTally) -> Self {
+        Self {
+            mean: it.units.weighted_mean(),
+            standard_error: it.units.weighted_error(),
+            pass_rate: it.pass_rate(),
+            rubric_version: it.rubric_version.to_string(),
+            criterion: it.criterion,
+            grader_kind: it.grader_kind,
+            grader: it.grader,
+            time: it.time.map(|it| it.to_string()),
+            n_scored: it.n_scored,
+            n_not_applicable: it.n_not_applicable,
+            n_abstained: it.n_abstained,
+            n_failed: it.n_failed,
+            n_deferred: it.n_deferred,
+            cost: dollars(it.cost),
+        }
+    }
+}
+
+impl From<VerdictTally> for VerdictSum {
+    fn from(it: VerdictTally) -> Self {
+        Self {
+            mean: it.scores.weighted_mean(),
+            standard_error: it.scores.weighted_error(),
+            pass_rate: it.weighted_pass_rate(),
+            rubric_version: it.rubric_version.to_string(),
+            time: it.time.map(|it| it.to_string()),
+            n_pass: it.n_pass,
+            n_fail: it.n_fail,
+            n_error: it.n_error,
+            n_deferred: it.n_deferred,
+            cost: dollars(it.cost),
+        }
+    }
+}

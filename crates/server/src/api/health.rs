@@ -1,0 +1,45 @@
+//! Whether the server lives, and whether it can work.
+
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::ApiError;
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(health)).routes(routes!(ready)).routes(routes!(metrics))
+}
+
+/// Whether the process lives
+#[utoipa::path(get, path = "/health", tag = "health", security(()), responses((status = 200, body = String)))]
+async fn health() -> &'static str {
+    "ok\n"
+}
+
+/// Whether its database answers
+#[utoipa::path(get, path = "/ready", tag = "health", security(()), responses(
+    (status = 200, body = String), (status = 503, body = crate::error::Problem)
+))]
+async fn ready(State(app): State<App>) -> Result<&'static str, ApiError> {
+    app.store.ping().await.map_err(|_| ApiError::Unavailable)?;
+    Ok("ready\n")
+}
+
+/// What the server counts about itself, for Prometheus
+///
+/// A server with accounts tells them to tokens that may read.
+#[utoipa::path(get, path = "/metrics", tag = "health", responses(
+    (status = 200, content_type = "text/plain", body = String), (status = 401, body = crate::error::Problem),
+    (status = 403, body = crate::error::Problem), (status = 404, body = crate::error::Problem),
+    (status = 503, body = crate::error::Problem)
+))]
+async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response, ApiError> {
+    caller.needs(Scope::Read)?;
+    let queue = app.store.job_counts(None).await?;
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4");
+    Ok(([(header::CONTENT_TYPE, kind)], app.metrics.text(&queue)).into_response())
+}

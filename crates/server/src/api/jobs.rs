@@ -1,0 +1,128 @@
+//! Work that waits, is done, or failed too often.
+
+use axum::extract::State;
+use jurist_store::jobs::Job;
+use jurist_store::{JobId, clock};
+use serde::Serialize;
+use serde_json::json;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::audit::note;
+use super::{Json, Paging, Path, Query};
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(counts))
+        .routes(routes!(dead))
+        .routes(routes!(revive))
+        .routes(routes!(discard))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Count {
+    kind: String,
+    /// waiting, leased or dead.
+    state: String,
+    n: u64,
+    /// When the first of them may be taken.
+    oldest: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct DeadJob {
+    #[schema(example = "job_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    id: String,
+    kind: String,
+    attempts: u64,
+    /// Why it failed the last time.
+    error: Option<String>,
+    created: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct DeadJobs {
+    items: Vec<DeadJob>,
+    /// Where the next page begins; absent at the end.
+    next: Option<String>,
+}
+
+/// How much work there is
+#[utoipa::path(get, path = "/jobs", tag = "jobs", responses(
+    (status = 200, body = Vec<Count>), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 404, body = Problem)
+))]
+async fn counts(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Count>>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let count = |it: jurist_store::jobs::JobCount| Count {
+        kind: it.kind,
+        state: it.state.as_str().to_owned(),
+        n: it.n,
+        oldest: it.oldest.to_string(),
+    };
+    Ok(Json(app.store.job_counts(Some(caller.project)).await?.into_iter().map(count).collect()))
+}
+
+/// Jobs of the project that failed too often, the newest first
+#[utoipa::path(get, path = "/jobs/dead", tag = "jobs", params(Paging), responses(
+    (status = 200, body = DeadJobs), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn dead(
+    State(app): State<App>,
+    caller: Caller,
+    Query(which): Query<Paging>,
+) -> Result<Json<DeadJobs>, ApiError> {
+    caller.needs(Scope::Manage)?;
+    let after = super::place(which.after.as_deref())?;
+    let page = app.store.dead_jobs(Some(caller.project), after.as_ref(), super::limit(which.limit)?).await?;
+    let items = page.items.into_iter().map(DeadJob::from).collect();
+    Ok(Json(DeadJobs { items, next: page.next.map(|it| it.to_string()) }))
+}
+
+/// A dead job is tried again
+#[utoipa::path(post, path = "/jobs/{id}/revive", tag = "jobs", params(("id" = String, Path)), responses(
+    (status = 200), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn revive(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<(), ApiError> {
+    let job = owned(&app, &caller, &id).await?;
+    app.store.revive_job(job.id, clock::now()).await?;
+    note(&app, &caller, "job.revive", &job.id, json!({ "kind": job.kind })).await
+}
+
+/// A dead job is given up
+#[utoipa::path(delete, path = "/jobs/{id}", tag = "jobs", params(("id" = String, Path)), responses(
+    (status = 200), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn discard(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<(), ApiError> {
+    let job = owned(&app, &caller, &id).await?;
+    app.store.discard_job(job.id).await?;
+    note(&app, &caller, "job.discard", &job.id, json!({ "kind": job.kind })).await
+}
+
+/// A dead job of the caller's project.
+async fn owned(app: &App, caller: &Caller, id: &str) -> Result<Job, ApiError> {
+    caller.needs(Scope::Manage)?;
+    let id: JobId = id.parse()?;
+    let job = app.store.job(id).await?.filter(|it| it.project == Some(caller.project));
+    let job = job.filter(|it| it.state == jurist_store::jobs::JobState::Dead);
+    job.ok_or_else(|| ApiError::Unknown(format!("there is no dead job `{id}`")))
+}
+
+impl From<Job> for DeadJob {
+    fn from(it: Job) -> Self {
+        Self {
+            id: it.id.to_string(),
+            kind: it.kind,
+            attempts: it.attempts,
+            error: it.error,
+            created: it.created.to_string(),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+#![allow(unused_qualifications, reason = "those of macros that describe the API")]
+//! The API: one file per resource, routes above handlers.
+
+mod accounts;
+mod agents;
+mod alerts;
+mod audit;
+mod events;
+mod export;
+mod grades;
+mod health;
+mod jobs;
+mod members;
+mod monitors;
+mod notifications;
+mod otlp;
+mod projects;
+mod rubrics;
+mod runs;
+mod session;
+mod spend;
+mod tokens;
+mod traces;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::header;
+use jurist_store::Cursor;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{IntoParams, OpenApi};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::auth::COOKIE;
+use crate::error::{ApiError, Problem};
+use crate::pages;
+
+/// Where the API begins.
+const ROOT: &str = "/api/v1";
+
+/// Where traces come in line by line, as many as there are.
+pub const BULK: &str = "/api/v1/traces/bulk";
+
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Jurist", description = "Grades what AI agents and language models produce."),
+    components(schemas(Problem)),
+    security(("token" = []), ("session" = []))
+)]
+struct Description;
+
+/// A body in JSON; what is wrong with it is a problem like any other.
+#[derive(Debug)]
+pub struct Json<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        let kind = kind.and_then(|it| it.split(';').next()).unwrap_or_default().trim().to_lowercase();
+        if kind != "application/json" && !kind.ends_with("+json") {
+            return Err(ApiError::NotUnderstood("send `Content-Type: application/json`".to_owned()));
+        }
+        let body = Bytes::from_request(request, state).await?;
+        // A list would be taken for the fields in their order.
+        if body.trim_ascii_start().first() != Some(&b'{') {
+            return Err(ApiError::bad("the body must be a JSON object"));
+        }
+        Ok(Self(axum::Json::from_bytes(&body)?.0))
+    }
+}
+
+impl<T: Serialize> axum::response::IntoResponse for Json<T> {
+    fn into_response(self) -> axum::response::Response {
+        axum::Json(self.0).into_response()
+    }
+}
+
+#[derive(Debug, FromRequestParts)]
+#[from_request(via(axum::extract::Path), rejection(ApiError))]
+pub struct Path<T>(pub T);
+
+#[derive(Debug, FromRequestParts)]
+#[from_request(via(axum::extract::Query), rejection(ApiError))]
+pub struct Query<T>(pub T);
+
+fn routes() -> OpenApiRouter<App> {
+    let api = OpenApiRouter::new()
+        .merge(accounts::routes())
+        .merge(agents::routes())
+        .merge(alerts::routes())
+        .merge(audit::routes())
+        .merge(events::routes())
+        .merge(export::routes())
+        .merge(grades::routes())
+        .merge(jobs::routes())
+        .merge(members::routes())
+        .merge(monitors::routes())
+        .merge(notifications::routes())
+        .merge(projects::routes())
+        .merge(rubrics::routes())
+        .merge(runs::routes())
+        .merge(session::routes())
+        .merge(spend::routes())
+        .merge(tokens::routes())
+        .merge(traces::routes());
+    OpenApiRouter::with_openapi(Description::openapi())
+        .nest(ROOT, api)
+        .merge(health::routes())
+        .merge(otlp::routes())
+}
+
+pub fn router(app: App) -> Router {
+    let (router, _) = routes().split_for_parts();
+    router.fallback(pages::page).with_state(app)
+}
+
+/// The API in OpenAPI's words.
+pub fn description() -> String {
+    let (_, mut description) = routes().split_for_parts();
+    let components = description.components.get_or_insert_default();
+    let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+    components.add_security_scheme("token", SecurityScheme::Http(token));
+    let cookie = ApiKey::Cookie(ApiKeyValue::new(COOKIE));
+    components.add_security_scheme("session", SecurityScheme::ApiKey(cookie));
+    let mut description = serde_json::to_value(&description).expect("a description is plain data");
+    let paths = description["paths"].as_object_mut().into_iter().flat_map(|it| it.values_mut());
+    let operations = paths.filter_map(serde_json::Value::as_object_mut).flat_map(|it| it.values_mut());
+    for operation in operations {
+        with_whole_id(operation);
+        operation["responses"].as_object_mut().into_iter().for_each(with_problems);
+    }
+    serde_json::to_string_pretty(&description).expect("a description is plain data") + "\n"
+}
+
+/// Several resources have a `list`; an operation's id is its own.
+fn with_whole_id(operation: &mut serde_json::Value) {
+    let (tag, id) = (operation["tags"][0].as_str(), operation["operationId"].as_str());
+    let whole = tag.zip(id).map(|(tag, id)| format!("{tag}_{id}"));
+    operation["operationId"] = whole.into();
+}
+
+/// Whatever is not said by itself is a problem, and all problems are of one kind.
+fn with_problems(responses: &mut serde_json::Map<String, serde_json::Value>) {
+    const KIND: &str = "application/problem+json";
+    let problem = json!({ "$ref": "#/components/schemas/Problem" });
+    for response in responses.values_mut() {
+        if response["content"]["application/json"]["schema"] == problem {
+            response["content"] = json!({ KIND: { "schema": problem } });
+        }
+    }
+    let other = json!({ "description": "What was wrong", "content": { KIND: { "schema": problem } } });
+    responses.entry("default").or_insert(other);
+}
+
+/// Which part of a list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Paging {
+    /// `next` of the page before.
+    after: Option<String>,
+    /// From 1 to 200; 50 unless told.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+}
+
+/// How many rows of a list; all of them at once is not to be had.
+fn limit(wanted: Option<usize>) -> Result<usize, ApiError> {
+    match wanted {
+        None => Ok(50),
+        Some(it @ 1..=200) => Ok(it),
+        Some(it) => Err(ApiError::Bad(format!("`limit` is from 1 to 200, not {it}"))),
+    }
+}
+
+/// A name for something new, on one line.
+fn name<'a>(of: &str, given: &'a str) -> Result<&'a str, ApiError> {
+    let name = given.trim();
+    if name.is_empty() || 100 < name.chars().count() || name.chars().any(char::is_control) {
+        return Err(ApiError::Bad(format!("{of} has a name of up to 100 letters, on one line")));
+    }
+    Ok(name)
+}
+
+/// Where a page begins, as the one before it said.
+fn place(after: Option<&str>) -> Result<Option<Cursor>, ApiError> {
+    Ok(after.map(str::parse).transpose()?)
+}

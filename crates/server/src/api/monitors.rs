@@ -1,0 +1,391 @@
+//! Monitors: standing rubrics over live traces, what they decided, and what they say of all traffic.
+
+use axum::extract::State;
+use jurist_core::grade::Time;
+use jurist_core::plan::Stratum;
+use jurist_store::decisions::{DecisionFilter, DecisionState};
+use jurist_store::{TraceId, clock};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::audit::note;
+use super::{Json, Path, Query};
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+use crate::monitor::{
+    self, Applied, ComparisonPlan, ComparisonView, DecisionView, Estimates, Look, MonitorView, NewComparison,
+    NewRescore, RescorePlan, RescoreView, Trend, VersionView, find,
+};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(show, put, change, remove))
+        .routes(routes!(versions))
+        .routes(routes!(decisions))
+        .routes(routes!(estimates))
+        .routes(routes!(trend))
+        .routes(routes!(rescores, rescore))
+        .routes(routes!(comparisons, compare))
+        .routes(routes!(why))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewMonitor {
+    /// A file with one monitor, as it is written.
+    #[schema(example = "agent: support\nrubric: {criteria: [{name: kind, description: It is kind.}]}\n")]
+    source: String,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct MonitorChange {
+    /// Judges nothing until it goes on; what it samples waits.
+    paused: bool,
+    /// Why it is paused.
+    #[serde(default)]
+    reason: Option<String>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Which {
+    /// sampled, sampled_out, filtered, over_budget, overloaded, pending, scored, cached or judge_error.
+    state: Option<String>,
+    /// failed, expensive or other.
+    stratum: Option<String>,
+    agent: Option<String>,
+    /// Only those whose judges disagree by more than the margin, or only the others.
+    disputed: Option<bool>,
+    /// Decided then or later, such as 2026-03-01T00:00:00Z.
+    #[param(value_type = Option<String>)]
+    from: Option<Time>,
+    /// Before.
+    #[param(value_type = Option<String>)]
+    until: Option<Time>,
+    /// `next` of the page before.
+    after: Option<String>,
+    /// From 1 to 200; 50 unless told.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Window {
+    agent: Option<String>,
+    /// Thirty days ago unless told; whole days of UTC are looked at.
+    #[param(value_type = Option<String>)]
+    from: Option<Time>,
+    /// Now unless told.
+    #[param(value_type = Option<String>)]
+    until: Option<Time>,
+    /// Of trends: a criterion; the whole rubric unless told.
+    criterion: Option<String>,
+}
+
+impl Window {
+    fn look(self) -> Result<Look, ApiError> {
+        let look = Look::new(self.agent, self.from, self.until, clock::now());
+        if look.until <= look.from {
+            return Err(ApiError::bad("`from` is before `until`"));
+        }
+        Ok(look)
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Decisions {
+    items: Vec<DecisionView>,
+    /// Where the next page begins; absent at the end.
+    next: Option<String>,
+}
+
+/// Monitors by name
+#[utoipa::path(get, path = "/monitors", tag = "monitors", responses(
+    (status = 200, body = Vec<MonitorView>), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 404, body = Problem)
+))]
+async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<MonitorView>>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let all = app.store.monitors(caller.project).await?;
+    // One whose first version never came is not there yet.
+    let all = all.iter().filter(|it| it.newest.is_some()).map(monitor::shown);
+    Ok(Json(all.collect::<Result<_, _>>()?))
+}
+
+/// A monitor, by its name or id
+#[utoipa::path(get, path = "/monitors/{name}", tag = "monitors", params(("name" = String, Path)), responses(
+    (status = 200, body = MonitorView), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 404, body = Problem)
+))]
+async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<MonitorView>, ApiError> {
+    caller.needs(Scope::Read)?;
+    Ok(Json(monitor::shown(&find(&app.store, caller.project, &name).await?)?))
+}
+
+/// A monitor becomes what a file says; the same file again changes nothing, and nothing is judged again
+#[utoipa::path(put, path = "/monitors/{name}", tag = "monitors", request_body = NewMonitor,
+    params(("name" = String, Path)), responses(
+        (status = 200, body = Applied), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
+        (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not in order")
+))]
+async fn put(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+    Json(new): Json<NewMonitor>,
+) -> Result<Json<Applied>, ApiError> {
+    caller.needs(Scope::Write)?;
+    let name = super::name("a monitor", &name)?;
+    let (settings, author) = (&app.settings, caller.account());
+    let applied = monitor::apply(
+        &app.store,
+        caller.project,
+        Some(name),
+        &new.source,
+        (&settings.region, &settings.work),
+        author,
+        clock::now(),
+    )
+    .await?;
+    if applied.is_changed {
+        let body = json!({ "version": applied.monitor.version.id });
+        note(&app, &caller, "monitor.apply", &applied.monitor.id, body).await?;
+    }
+    Ok(Json(applied))
+}
+
+/// A monitor is paused, or goes on with what has waited
+#[utoipa::path(patch, path = "/monitors/{name}", tag = "monitors", request_body = MonitorChange,
+    params(("name" = String, Path)), responses(
+        (status = 200, body = MonitorView), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
+        (status = 415, body = Problem)
+))]
+async fn change(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+    Json(change): Json<MonitorChange>,
+) -> Result<Json<MonitorView>, ApiError> {
+    caller.needs(Scope::Write)?;
+    let found = find(&app.store, caller.project, &name).await?;
+    let action = if change.paused {
+        let why = change.reason.as_deref().map(str::trim).filter(|it| !it.is_empty());
+        monitor::pause(&app.store, caller.project, found.id, why.unwrap_or("somebody paused it")).await?;
+        "monitor.pause"
+    } else {
+        monitor::resume(&app.store, caller.project, &found, clock::now()).await?;
+        "monitor.resume"
+    };
+    note(&app, &caller, action, &found.id, json!({ "reason": change.reason })).await?;
+    Ok(Json(monitor::shown(&app.store.monitor(caller.project, found.id).await?)?))
+}
+
+/// A monitor watches nothing any more; what it found stays
+#[utoipa::path(delete, path = "/monitors/{name}", tag = "monitors", params(("name" = String, Path)), responses(
+    (status = 200, body = MonitorView), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 404, body = Problem)
+))]
+async fn remove(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<MonitorView>, ApiError> {
+    caller.needs(Scope::Write)?;
+    let found = find(&app.store, caller.project, &name).await?;
+    monitor::remove(&app.store, caller.project, &found, clock::now()).await?;
+    note(&app, &caller, "monitor.remove", &found.id, json!({})).await?;
+    Ok(Json(monitor::shown(&found)?))
+}
+
+/// Versions of a monitor, the newest first
+#[utoipa::path(get, path = "/monitors/{name}/versions", tag = "monitors", params(("name" = String, Path)), responses(
+    (status = 200, body = Vec<VersionView>), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 404, body = Problem)
+))]
+async fn versions(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<Vec<VersionView>>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let found = find(&app.store, caller.project, &name).await?;
+    let all = app.store.monitor_versions(caller.project, found.id).await?;
+    Ok(Json(all.iter().map(VersionView::from).collect()))
+}
+
+/// What a monitor made of each trace, the newest first; judges that disagree are found with `disputed`
+#[utoipa::path(get, path = "/monitors/{name}/decisions", tag = "monitors", params(("name" = String, Path), Which),
+    responses(
+        (status = 200, body = Decisions), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn decisions(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+    Query(which): Query<Which>,
+) -> Result<Json<Decisions>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let found = find(&app.store, caller.project, &name).await?;
+    let filter = DecisionFilter {
+        state: which.state.map(|it| it.parse::<DecisionState>()).transpose().map_err(ApiError::Bad)?,
+        stratum: which.stratum.map(|it| it.parse::<Stratum>()).transpose().map_err(ApiError::Bad)?,
+        agent: which.agent,
+        is_disputed: which.disputed,
+        from: which.from,
+        until: which.until,
+    };
+    let (after, limit) = (super::place(which.after.as_deref())?, super::limit(which.limit)?);
+    let page = app.store.decisions(caller.project, found.id, &filter, after.as_ref(), limit).await?;
+    let items = page.items.iter().map(|it| DecisionView::new(it, None)).collect();
+    Ok(Json(Decisions { items, next: page.next.map(|it| it.to_string()) }))
+}
+
+/// What a monitor's sample says of all traffic, by rubric version and judge
+#[utoipa::path(get, path = "/monitors/{name}/estimates", tag = "monitors", params(("name" = String, Path), Window),
+    responses(
+        (status = 200, body = Estimates), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn estimates(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+    Query(window): Query<Window>,
+) -> Result<Json<Estimates>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let found = find(&app.store, caller.project, &name).await?;
+    Ok(Json(monitor::estimates(&app.store, caller.project, &found, &window.look()?).await?))
+}
+
+/// The same day by day, with bounds that hold however often one looks; each version begins anew
+#[utoipa::path(get, path = "/monitors/{name}/trend", tag = "monitors", params(("name" = String, Path), Window),
+    responses(
+        (status = 200, body = Vec<Trend>), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn trend(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+    Query(window): Query<Window>,
+) -> Result<Json<Vec<Trend>>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let found = find(&app.store, caller.project, &name).await?;
+    let criterion = window.criterion.clone();
+    let look = window.look()?;
+    let trend = monitor::trend(&app.store, caller.project, &found, &look, criterion.as_deref()).await?;
+    Ok(Json(trend))
+}
+
+/// Re-scorings of a monitor, the newest first, with how far versions are apart
+#[utoipa::path(get, path = "/monitors/{name}/rescores", tag = "monitors", params(("name" = String, Path)), responses(
+    (status = 200, body = Vec<RescoreView>), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 404, body = Problem)
+))]
+async fn rescores(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<Vec<RescoreView>>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let found = find(&app.store, caller.project, &name).await?;
+    Ok(Json(monitor::rescores(&app.store, caller.project, &found).await?))
+}
+
+/// Judges traces of earlier versions again by the newest; only tells what that takes unless it is confirmed
+#[utoipa::path(post, path = "/monitors/{name}/rescores", tag = "monitors", request_body = NewRescore,
+    params(("name" = String, Path)), responses(
+        (status = 200, body = RescorePlan), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
+        (status = 415, body = Problem), (status = 422, body = Problem, description = "There is nothing to judge again")
+))]
+async fn rescore(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+    Json(asked): Json<NewRescore>,
+) -> Result<Json<RescorePlan>, ApiError> {
+    caller.needs(Scope::Write)?;
+    if asked.overlap == Some(0) {
+        return Err(ApiError::bad("`overlap` is a number of traces from 1 on"));
+    }
+    let found = find(&app.store, caller.project, &name).await?;
+    let (store, project, work, now) = (&app.store, caller.project, &app.settings.work, clock::now());
+    if !asked.confirmed {
+        return Ok(Json(monitor::plan(store, project, &found, &asked, work, now).await?));
+    }
+    let begun = monitor::rescore(store, project, &found, &asked, work, caller.account(), now).await?;
+    note(&app, &caller, "monitor.rescore", &found.id, json!(begun)).await?;
+    Ok(Json(begun))
+}
+
+/// Comparisons side by side, the newest first
+#[utoipa::path(get, path = "/monitors/{name}/comparisons", tag = "monitors", params(("name" = String, Path)),
+    responses(
+        (status = 200, body = Vec<ComparisonView>), (status = 401, body = Problem), (status = 403, body = Problem),
+        (status = 404, body = Problem)
+))]
+async fn comparisons(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<Vec<ComparisonView>>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let found = find(&app.store, caller.project, &name).await?;
+    Ok(Json(monitor::comparisons(&app.store, caller.project, &found).await?))
+}
+
+/// Has two agents, or two versions of one, judged side by side on tasks that both did; only tells what that takes
+/// unless it is confirmed
+#[utoipa::path(post, path = "/monitors/{name}/comparisons", tag = "monitors", request_body = NewComparison,
+    params(("name" = String, Path)), responses(
+        (status = 200, body = ComparisonPlan), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
+        (status = 415, body = Problem), (status = 422, body = Problem, description = "They did no task in common")
+))]
+async fn compare(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+    Json(asked): Json<NewComparison>,
+) -> Result<Json<ComparisonPlan>, ApiError> {
+    caller.needs(Scope::Write)?;
+    if asked.n == Some(0) {
+        return Err(ApiError::bad("`n` is a number of pairs from 1 on"));
+    }
+    let found = find(&app.store, caller.project, &name).await?;
+    let plan = monitor::comparison(&app.store, caller.project, &found, &asked, clock::now()).await?;
+    if plan.id.is_some() {
+        note(&app, &caller, "monitor.compare", &found.id, json!(plan)).await?;
+    }
+    Ok(Json(plan))
+}
+
+/// Why a trace has a score or none: what each monitor made of it, and what became of that
+#[utoipa::path(get, path = "/traces/{id}/decisions", tag = "monitors", params(("id" = String, Path)), responses(
+    (status = 200, body = Vec<DecisionView>), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn why(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Vec<DecisionView>>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let id: TraceId = id.parse()?;
+    Ok(Json(monitor::why(&app.store, caller.project, &id).await?))
+}

@@ -1,0 +1,131 @@
+//! Who is told of alerts, and when not.
+
+use axum::extract::State;
+use jurist_store::clock;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::Json;
+use super::audit::note;
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+use crate::notify::{Notifications, QuietHours, Webhook, check_recipients, try_out};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(show, change)).routes(routes!(try_now))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Shown {
+    /// Addresses; `null` is the project's owners.
+    mail: Option<Vec<String>>,
+    /// Whether this server can send e-mail at all.
+    can_mail: bool,
+    webhook: Option<WebhookShown>,
+    quiet_hours: Option<QuietHours>,
+}
+
+/// An address is a secret, and not told again.
+#[derive(Debug, Serialize, ToSchema)]
+struct WebhookShown {
+    #[schema(example = "hooks.example.org")]
+    host: String,
+    /// What requests are signed with: only in the answer to setting the webhook.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secret: Option<String>,
+}
+
+/// What is absent stays as it is, and `null` takes it away.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NotificationChange {
+    /// Addresses; `null` is the project's owners, and none at all is nobody.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<Vec<String>>, max_items = 20)]
+    mail: Option<Option<Vec<String>>>,
+    /// An address that gets signed requests. Set again, it gets a new secret.
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<String>, example = "https://hooks.example.org/jurist")]
+    webhook: Option<Option<String>>,
+    #[serde(default, deserialize_with = "given")]
+    #[schema(value_type = Option<QuietHours>)]
+    quiet_hours: Option<Option<QuietHours>>,
+}
+
+/// Tells what is `null` from what is absent.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(from).map(Some)
+}
+
+/// Who is told of alerts
+#[utoipa::path(get, path = "/notifications", tag = "alerts", responses(
+    (status = 200, body = Shown), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 404, body = Problem)
+))]
+async fn show(State(app): State<App>, caller: Caller) -> Result<Json<Shown>, ApiError> {
+    caller.needs(Scope::Manage)?;
+    let settings = Notifications::of(&app.store.project(caller.project).await?);
+    Ok(Json(shown(&app, settings, None)))
+}
+
+/// Others are told
+#[utoipa::path(patch, path = "/notifications", tag = "alerts", request_body = NotificationChange, responses(
+    (status = 200, body = Shown), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem), (status = 422, body = Problem)
+))]
+async fn change(
+    State(app): State<App>,
+    caller: Caller,
+    Json(change): Json<NotificationChange>,
+) -> Result<Json<Shown>, ApiError> {
+    caller.needs(Scope::Manage)?;
+    let mut settings = Notifications::of(&app.store.project(caller.project).await?);
+    let mut secret = None;
+    if let Some(mail) = change.mail {
+        check_recipients(mail.as_deref().unwrap_or_default()).map_err(ApiError::bad)?;
+        settings.mail = mail;
+    }
+    if let Some(quiet_hours) = change.quiet_hours {
+        quiet_hours.as_ref().map_or(Ok(()), QuietHours::check)?;
+        settings.quiet_hours = quiet_hours;
+    }
+    match change.webhook {
+        None => {}
+        Some(None) => settings.webhook = None,
+        Some(Some(address)) => {
+            let before = settings.webhook.as_ref();
+            let (webhook, made) = Webhook::new(&app.settings.work, caller.project, &address, before)?;
+            (settings.webhook, secret) = (Some(webhook), Some(made));
+        }
+    }
+    settings.keep(&app.store, caller.project).await?;
+    let noted = json!({
+        "mail": settings.mail, "webhook": settings.webhook.as_ref().map(|it| &it.host),
+        "quiet_hours": settings.quiet_hours,
+    });
+    note(&app, &caller, "notifications.change", &caller.project, noted).await?;
+    Ok(Json(shown(&app, settings, secret)))
+}
+
+/// Everybody who would be told gets a trial
+#[utoipa::path(post, path = "/notifications/try", tag = "alerts", responses(
+    (status = 200), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn try_now(State(app): State<App>, caller: Caller) -> Result<(), ApiError> {
+    caller.needs(Scope::Manage)?;
+    try_out(&app.store, caller.project, clock::now()).await?;
+    Ok(())
+}
+
+fn shown(app: &App, settings: Notifications, secret: Option<String>) -> Shown {
+    Shown {
+        mail: settings.mail,
+        can_mail: app.settings.work.settings.mail.is_some(),
+        webhook: settings.webhook.map(|it| WebhookShown { host: it.host, secret }),
+        quiet_hours: settings.quiet_hours,
+    }
+}

@@ -1,0 +1,114 @@
+//! OTLP/HTTP: what exporters of OpenTelemetry speak.
+
+use std::net::SocketAddr;
+
+use axum::body::Body;
+use axum::extract::{ConnectInfo, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use jurist_store::clock;
+use prost::Message;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::ApiError;
+use crate::ingest::{Encoding, Pass, Spans};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(export))
+}
+
+/// `google.rpc.Status`, the body of answers that are errors.
+#[derive(Clone, PartialEq, Message)]
+struct Status {
+    #[prost(int32, tag = "1")]
+    code: i32,
+    #[prost(string, tag = "2")]
+    message: String,
+}
+
+/// Spans of OpenTelemetry, in protobuf or JSON
+///
+/// Spans that cannot be kept are counted in `partialSuccess`; the others are on disk. 429 and 503 say when
+/// to come again.
+#[utoipa::path(post, path = "/v1/traces", tag = "traces",
+    request_body(
+        description = "ExportTraceServiceRequest",
+        content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json"))
+    ),
+    responses(
+        (status = 200, description = "ExportTraceServiceResponse"),
+        (status = 400, description = "google.rpc.Status: the request cannot be read"),
+        (status = 401, description = "google.rpc.Status"), (status = 403, description = "google.rpc.Status"),
+        (status = 413, description = "google.rpc.Status"),
+        (status = 415, body = crate::error::Problem),
+        (status = 429, description = "google.rpc.Status: nothing was kept; come again after `Retry-After`"),
+        (status = 503, description = "google.rpc.Status: the database is away")
+    ))]
+async fn export(
+    State(app): State<App>,
+    ConnectInfo(address): ConnectInfo<SocketAddr>,
+    caller: Result<Caller, ApiError>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let encoding = match encoding(&headers) {
+        Ok(it) => it,
+        Err(error) => return error.into_response(),
+    };
+    let kind = match encoding {
+        Encoding::Protobuf => "application/x-protobuf",
+        Encoding::Json => "application/json",
+    };
+    let taken = async { take(&app, address, caller?, encoding, body).await };
+    match taken.await {
+        Ok(answer) => ([(header::CONTENT_TYPE, kind)], answer).into_response(),
+        // Exporters give up on 500, and what is wrong with a database may be put right.
+        Err(ApiError::Broken) => ApiError::Unavailable.with_body(kind, |why| status(encoding, why)),
+        Err(error) => error.with_body(kind, |why| status(encoding, why)),
+    }
+}
+
+fn encoding(headers: &HeaderMap) -> Result<Encoding, ApiError> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    match kind.split(';').next().unwrap_or_default().trim() {
+        "application/x-protobuf" | "application/protobuf" => Ok(Encoding::Protobuf),
+        "application/json" => Ok(Encoding::Json),
+        _ => Err(ApiError::NotUnderstood(
+            "the content type is `application/x-protobuf` or `application/json`".to_owned(),
+        )),
+    }
+}
+
+async fn take(
+    app: &App,
+    address: SocketAddr,
+    caller: Caller,
+    encoding: Encoding,
+    body: Body,
+) -> Result<Vec<u8>, ApiError> {
+    caller.needs(Scope::Ingest)?;
+    let now = clock::now();
+    let mut pass = Pass::new(app, &caller.sender(address), now)?;
+    let body = pass.read(body).await?;
+    let redacting = app.clone();
+    let read = move || Spans::read(&body, encoding, &redacting.settings.redactor, now);
+    // Megabytes take a while, in which others should be answered.
+    let spans = tokio::task::spawn_blocking(read).await.map_err(|_| ApiError::Broken)?;
+    let mut spans = spans?;
+    let pieces = std::mem::take(&mut spans.pieces);
+    let receipt = app.store.put_pieces(caller.project, pieces, now).await?;
+    for (trace, id) in &receipt.conflicts {
+        spans.reject(format!("span `{id}` of trace `{trace}` was there already, otherwise"));
+    }
+    Ok(spans.answer(encoding))
+}
+
+fn status(encoding: Encoding, message: &str) -> Vec<u8> {
+    match encoding {
+        Encoding::Protobuf => Status { code: 0, message: message.to_owned() }.encode_to_vec(),
+        Encoding::Json => serde_json::json!({ "message": message }).to_string().into_bytes(),
+    }
+}

@@ -1,0 +1,84 @@
+//! Projects: everything else belongs to one.
+
+use axum::extract::State;
+use jurist_core::money::Cap;
+use jurist_store::accounts::Role;
+use jurist_store::clock;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::Json;
+use super::audit::note;
+use crate::app::App;
+use crate::auth::{Caller, Scope, Who};
+use crate::error::{ApiError, Problem};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list, add))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Project {
+    #[schema(example = "prj_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    id: String,
+    name: String,
+    created: String,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewProject {
+    #[schema(min_length = 1, max_length = 100)]
+    name: String,
+}
+
+/// The projects one may see
+#[utoipa::path(get, path = "/projects", tag = "projects", responses(
+    (status = 200, body = Vec<Project>), (status = 401, body = Problem)
+))]
+async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Project>>, ApiError> {
+    let mut all = app.store.projects().await?;
+    match &caller.who {
+        Who::Anyone => {}
+        Who::Token(_) => all.retain(|it| it.id == caller.project),
+        Who::Account(id) if app.store.account(*id).await?.is_admin => {}
+        Who::Account(id) => {
+            let mine = app.store.memberships(*id).await?;
+            all.retain(|it| mine.iter().any(|member| member.project == it.id));
+        }
+    }
+    Ok(Json(all.into_iter().map(Project::from).collect()))
+}
+
+/// A new project, whose owner is the one who makes it
+#[utoipa::path(post, path = "/projects", tag = "projects", request_body = NewProject, responses(
+    (status = 200, body = Project), (status = 400, body = Problem), (status = 403, body = Problem),
+    (status = 409, body = Problem, description = "There is one of that name")
+))]
+async fn add(
+    State(app): State<App>,
+    caller: Caller,
+    Json(new): Json<NewProject>,
+) -> Result<Json<Project>, ApiError> {
+    caller.needs(Scope::Manage)?;
+    let (name, now) = (super::name("a project", &new.name)?, clock::now());
+    let project = app.store.add_project(name, now).await?;
+    let usual = Cap::usual(&app.settings.work.settings.rates);
+    app.store.set_cap(project.id, Some(usual)).await?;
+    if let Some(account) = caller.account() {
+        app.store.set_role(project.id, account, Role::Owner, now).await?;
+    }
+    // Noted where the new project's owner looks.
+    let caller = Caller { project: project.id, ..caller };
+    note(&app, &caller, "project.add", &project.id, json!({ "name": name })).await?;
+    Ok(Json(project.into()))
+}
+
+impl From<jurist_store::projects::Project> for Project {
+    fn from(it: jurist_store::projects::Project) -> Self {
+        Self { id: it.id.to_string(), name: it.name, created: it.created.to_string() }
+    }
+}

@@ -1,0 +1,290 @@
+//! Rubrics by name, and their versions, which never change.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use jurist_core::rubric::Rubric as Graded;
+use jurist_engine::bundle::Bundle;
+use jurist_store::rubrics::{NewRubricVersion, RubricHead, RubricVersion};
+use jurist_store::{RubricId, RubricVersionId, clock};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::audit::note;
+use super::{Json, Path};
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list, add))
+        .routes(routes!(show, change))
+        .routes(routes!(versions, add_version))
+        .routes(routes!(version))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Rubric {
+    #[schema(example = "rub_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    id: String,
+    name: String,
+    /// The version that was last put.
+    newest: Option<String>,
+    created: String,
+    /// Since when it is out of use.
+    archived: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Version {
+    #[schema(example = "rubv_local_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    id: String,
+    rubric: String,
+    /// Of its canonical form: the same rubric has the same, wherever it stands.
+    hash: String,
+    #[schema(value_type = Object)]
+    canonical: serde_json::Value,
+    /// As it was written.
+    source: Option<String>,
+    created: String,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewRubric {
+    #[schema(min_length = 1, max_length = 100, example = "greeting")]
+    name: String,
+    /// A file with one rubric, in any dialect.
+    #[schema(example = "criteria: [{name: greets, description: It greets.}]")]
+    source: String,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewVersion {
+    /// A file with one rubric, in any dialect.
+    #[schema(example = "criteria: [{name: greets, description: It greets by name.}]")]
+    source: String,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct RubricChange {
+    archived: bool,
+}
+
+/// Rubrics by name
+#[utoipa::path(get, path = "/rubrics", tag = "rubrics", responses(
+    (status = 200, body = Vec<Rubric>), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 404, body = Problem)
+))]
+async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Rubric>>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let all = app.store.rubrics(caller.project).await?;
+    Ok(Json(all.into_iter().map(Rubric::from).collect()))
+}
+
+/// A new rubric with its first version
+#[utoipa::path(post, path = "/rubrics", tag = "rubrics", request_body = NewRubric, responses(
+    (status = 200, body = Rubric, headers(("etag" = String))), (status = 400, body = Problem),
+    (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
+    (status = 409, body = Problem, description = "There is one of that name"), (status = 413, body = Problem),
+    (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not in order")
+))]
+async fn add(
+    State(app): State<App>,
+    caller: Caller,
+    Json(new): Json<NewRubric>,
+) -> Result<Response, ApiError> {
+    caller.needs(Scope::Write)?;
+    let name = super::name("a rubric", &new.name)?;
+    let version = read(&app, &caller, new.source)?;
+    let now = clock::now();
+    let rubric = app.store.add_rubric(caller.project, name, now).await?;
+    app.store.put_rubric_version(caller.project, rubric.id, &version, None, now).await?;
+    note(&app, &caller, "rubric.add", &rubric.id, Value::Null).await?;
+    told(app.store.rubric(caller.project, rubric.id).await?)
+}
+
+/// A rubric
+#[utoipa::path(get, path = "/rubrics/{id}", tag = "rubrics", params(("id" = String, Path)), responses(
+    (status = 200, body = Rubric, headers(("etag" = String))), (status = 400, body = Problem),
+    (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn show(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Response, ApiError> {
+    caller.needs(Scope::Read)?;
+    told(app.store.rubric(caller.project, id.parse()?).await?)
+}
+
+/// A rubric goes out of use, or comes back
+#[utoipa::path(patch, path = "/rubrics/{id}", tag = "rubrics", request_body = RubricChange,
+    params(("id" = String, Path), ("if-match" = Option<String>, Header, description = "The ETag of what is changed")),
+    responses(
+        (status = 200, body = Rubric, headers(("etag" = String))), (status = 400, body = Problem),
+        (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
+        (status = 412, body = Problem, description = "Somebody was faster"), (status = 413, body = Problem),
+        (status = 415, body = Problem)
+))]
+async fn change(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(change): Json<RubricChange>,
+) -> Result<Response, ApiError> {
+    caller.needs(Scope::Write)?;
+    let (rubric, is_told) = unchanged(&app, &caller, id.parse()?, &headers).await?;
+    let since = change.archived.then(clock::now);
+    app.store.archive_rubric(caller.project, rubric.id, since, is_told.then_some(&rubric)).await?;
+    let action = if change.archived { "rubric.archive" } else { "rubric.restore" };
+    note(&app, &caller, action, &rubric.id, Value::Null).await?;
+    told(app.store.rubric(caller.project, rubric.id).await?)
+}
+
+/// Versions of a rubric, the newest first
+#[utoipa::path(get, path = "/rubrics/{id}/versions", tag = "rubrics", params(("id" = String, Path)), responses(
+    (status = 200, body = Vec<Version>), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn versions(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Vec<Version>>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let rubric = app.store.rubric(caller.project, id.parse()?).await?;
+    let all = app.store.rubric_versions(caller.project, rubric.id).await?;
+    Ok(Json(all.into_iter().map(Version::from).collect()))
+}
+
+/// A version of a rubric; the same content is the same version
+#[utoipa::path(post, path = "/rubrics/{id}/versions", tag = "rubrics", request_body = NewVersion,
+    params(("id" = String, Path), ("if-match" = Option<String>, Header, description = "The ETag of what is changed")),
+    responses(
+        (status = 200, body = Version, headers(("etag" = String))), (status = 400, body = Problem),
+        (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
+        (status = 412, body = Problem, description = "Somebody was faster"), (status = 413, body = Problem),
+        (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not in order")
+))]
+async fn add_version(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Json(new): Json<NewVersion>,
+) -> Result<Response, ApiError> {
+    caller.needs(Scope::Write)?;
+    let version = read(&app, &caller, new.source)?;
+    let (rubric, is_told) = unchanged(&app, &caller, id.parse()?, &headers).await?;
+    let seen = is_told.then_some(&rubric);
+    let version =
+        app.store.put_rubric_version(caller.project, rubric.id, &version, seen, clock::now()).await?;
+    note(&app, &caller, "rubric.version", &version.id, Value::Null).await?;
+    let rubric = app.store.rubric(caller.project, rubric.id).await?;
+    Ok(([(header::ETAG, tag(&rubric))], Json(Version::from(version))).into_response())
+}
+
+/// A version, which never changes
+#[utoipa::path(get, path = "/rubric-versions/{id}", tag = "rubrics", params(("id" = String, Path)), responses(
+    (status = 200, body = Version), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn version(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Version>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let id: RubricVersionId = id.parse()?;
+    Ok(Json(app.store.rubric_version(caller.project, &id).await?.into()))
+}
+
+/// The one rubric of a text.
+fn read(app: &App, caller: &Caller, source: String) -> Result<NewRubricVersion, ApiError> {
+    let files = BTreeMap::from([("rubric.yaml".to_owned(), source.clone())]);
+    let bundle = Bundle { suite: "rubric.yaml".to_owned(), files, ..Bundle::default() };
+    let loaded = bundle.load();
+    let problems = crate::work::problems(&loaded);
+    let suite = loaded.suite.ok_or(ApiError::Senseless(problems))?;
+    let of_cases = suite.cases.iter().map(|it| &it.rubric);
+    let of_monitors = suite.monitors.iter().map(|it| &it.rubric);
+    let all: BTreeMap<&str, &Graded> = suite
+        .rubrics
+        .values()
+        .chain(of_cases)
+        .chain(of_monitors)
+        .map(|it| (it.version().as_str(), &**it))
+        .collect();
+    let (Some((_, rubric)), 1) = (all.first_key_value(), all.len()) else {
+        return Err(ApiError::Senseless(format!("the file has {} rubrics, and one is wanted", all.len())));
+    };
+    Ok(NewRubricVersion {
+        region: app.settings.region.clone(),
+        hash: rubric.version().clone(),
+        canonical: rubric.to_json(),
+        source: Some(source),
+        author: caller.account(),
+    })
+}
+
+/// The rubric, if it is what the caller thinks it is, and whether they said so.
+async fn unchanged(
+    app: &App,
+    caller: &Caller,
+    id: RubricId,
+    headers: &HeaderMap,
+) -> Result<(RubricHead, bool), ApiError> {
+    let rubric = app.store.rubric(caller.project, id).await?;
+    let matches = |wanted: &HeaderValue| {
+        let mut tags = wanted.to_str().unwrap_or_default().split(',').map(str::trim);
+        tags.any(|it| it == "*" || it.as_bytes() == tag(&rubric).as_bytes())
+    };
+    match headers.get(header::IF_MATCH) {
+        Some(wanted) if !matches(wanted) => {
+            Err(ApiError::Changed("the rubric is another by now; read it again".to_owned()))
+        }
+        // Anything will do for `*`.
+        wanted => Ok((rubric, wanted.is_some_and(|it| it != "*"))),
+    }
+}
+
+fn tag(rubric: &RubricHead) -> HeaderValue {
+    let newest = rubric.newest.as_ref().map(ToString::to_string).unwrap_or_default();
+    let archived = if rubric.archived.is_some() { "-archived" } else { "" };
+    HeaderValue::from_str(&format!("\"{newest}{archived}\"")).expect("ids are plain letters")
+}
+
+fn told(rubric: RubricHead) -> Result<Response, ApiError> {
+    Ok(([(header::ETAG, tag(&rubric))], Json(Rubric::from(rubric))).into_response())
+}
+
+impl From<RubricHead> for Rubric {
+    fn from(it: RubricHead) -> Self {
+        Self {
+            id: it.id.to_string(),
+            name: it.name,
+            newest: it.newest.map(|it| it.to_string()),
+            created: it.created.to_string(),
+            archived: it.archived.map(|it| it.to_string()),
+        }
+    }
+}
+
+impl From<RubricVersion> for Version {
+    fn from(it: RubricVersion) -> Self {
+        Self {
+            id: it.id.to_string(),
+            rubric: it.rubric.to_string(),
+            hash: it.hash.as_str().to_owned(),
+            canonical: it.canonical,
+            source: it.source,
+            created: it.created.to_string(),
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Runs: submitted here, graded by workers, looked at while they go and afterwards.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use jurist_core::report::{Format, render};
+use jurist_core::run::RunId;
+use jurist_store::runs::RunHead;
+use jurist_store::submissions::RunProgress;
+use jurist_store::{clock, random};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::audit::note;
+use super::{Json, Paging, Path, Query};
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+use crate::once::once;
+use crate::work::{NewRun, RUN, jobs_of, key_of};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list, submit))
+        .routes(routes!(show, remove))
+        .routes(routes!(results))
+        .routes(routes!(report))
+}
+
+/// A run without its results
+#[derive(Debug, Serialize, ToSchema)]
+struct RunLine {
+    #[schema(example = "run_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    id: String,
+    suite: Option<String>,
+    started: String,
+    /// Absent while it goes on.
+    ended: Option<String>,
+    n_pass: u64,
+    n_fail: u64,
+    n_error: u64,
+    n_deferred: u64,
+    /// Mean over the results that have a score.
+    score: Option<f64>,
+    /// Dollars, of results whose cost is known.
+    cost: f64,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct RunLines {
+    items: Vec<RunLine>,
+    /// Where the next page begins; absent at the end.
+    next: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct RunInFull {
+    #[serde(flatten)]
+    line: RunLine,
+    /// How many results there will be; absent for runs that were not submitted.
+    n_units: Option<u64>,
+    n_results: u64,
+    format: u32,
+    seed: u64,
+    /// The canonical form of every rubric used, by version.
+    #[schema(value_type = std::collections::BTreeMap<String, Object>)]
+    rubrics: serde_json::Value,
+}
+
+/// A run that has just begun
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+struct Begun {
+    #[schema(example = "run_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    id: String,
+    n_units: usize,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct After {
+    /// The place of the last result that is known.
+    after: Option<usize>,
+    /// From 1 to 200; 50 unless told.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Results {
+    items: Vec<Placed>,
+    /// Send it as `after`; absent at the end.
+    next: Option<usize>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Placed {
+    /// In the plan, from 0.
+    place: usize,
+    /// As `run.schema.json` describes it.
+    #[schema(value_type = Object)]
+    result: jurist_core::run::CaseResult,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct As {
+    /// json, ndjson, junit, md, tap, csv, html, sarif, gitlab, github or otel; json unless told.
+    format: Option<String>,
+}
+
+/// Runs, the newest first
+#[utoipa::path(get, path = "/runs", tag = "runs", params(Paging), responses(
+    (status = 200, body = RunLines), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Query(which): Query<Paging>,
+) -> Result<Json<RunLines>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let after = super::place(which.after.as_deref())?;
+    let page = app.store.runs(caller.project, after.as_ref(), super::limit(which.limit)?).await?;
+    let items = page.items.into_iter().map(RunLine::from).collect();
+    Ok(Json(RunLines { items, next: page.next.map(|it| it.to_string()) }))
+}
+
+/// A suite is graded by the workers
+///
+/// Keys of models are those of the workers. Files must not start programs or name servers, unless the server
+/// allows it.
+#[utoipa::path(post, path = "/runs", tag = "runs", request_body = NewRun,
+    params(("idempotency-key" = Option<String>, Header, description = "A second request with it begins nothing")),
+    responses(
+        (status = 200, body = Begun), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 403, body = Problem), (status = 404, body = Problem),
+        (status = 409, body = Problem, description = "The same request is under way"),
+        (status = 413, body = Problem), (status = 415, body = Problem),
+        (status = 422, body = Problem, description = "The suite is not in order")
+))]
+async fn submit(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    Json(new): Json<NewRun>,
+) -> Result<Json<Begun>, ApiError> {
+    caller.needs(Scope::Write)?;
+    let (project, begun) = (caller.project, begin(app.clone(), caller, new.clone()));
+    Ok(Json(once(&app, project, &headers, &new, begun).await?))
+}
+
+async fn begin(app: App, caller: Caller, new: NewRun) -> Result<Begun, ApiError> {
+    let submission = serde_json::to_vec(&new).expect("a request is plain data");
+    let prepared = Arc::new(app.workshop.prepare(new).await?);
+    let now = clock::now();
+    let (project, id) = (caller.project, RunId::new(now, random()));
+    let (run, n_units) = (prepared.run(id, now), prepared.jobs.len());
+    let jobs = jobs_of(&prepared, project, id, now);
+    app.workshop.keep(id, Arc::clone(&prepared));
+    app.store.submit_run(project, &run, n_units, &submission, &jobs, now).await?;
+    note(&app, &caller, "run.submit", &id, Value::Null).await?;
+    Ok(Begun { id: id.to_string(), n_units })
+}
+
+/// A run without its results
+#[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = String, Path)), responses(
+    (status = 200, body = RunInFull), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<RunInFull>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let id: RunId = id.parse()?;
+    let run = app.store.run(caller.project, id).await?;
+    let RunProgress { n_units, n_results, .. } = app.store.run_progress(caller.project, id).await?;
+    Ok(Json(RunInFull {
+        line: app.store.run_head(caller.project, id).await?.into(),
+        n_units,
+        n_results,
+        format: run.format,
+        seed: run.seed,
+        rubrics: serde_json::to_value(&run.rubrics).expect("rubrics are plain data"),
+    }))
+}
+
+/// Results in the order of the plan
+#[utoipa::path(get, path = "/runs/{id}/results", tag = "runs", params(("id" = String, Path), After), responses(
+    (status = 200, body = Results), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn results(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Query(which): Query<After>,
+) -> Result<Json<Results>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let (id, limit): (RunId, usize) = (id.parse()?, super::limit(which.limit)?);
+    app.store.run_progress(caller.project, id).await?;
+    let all = app.store.results(caller.project, id, which.after, limit).await?;
+    let next = all.last().filter(|_| all.len() == limit).map(|it| it.0);
+    let items = all.into_iter().map(|(place, result)| Placed { place, result }).collect();
+    Ok(Json(Results { items, next }))
+}
+
+/// A report of what there is so far
+#[utoipa::path(get, path = "/runs/{id}/report", tag = "runs", params(("id" = String, Path), As), responses(
+    (status = 200, description = "In the format that was asked for", content(
+        (String = "application/json"), (String = "application/xml"), (String = "text/plain"),
+        (String = "text/html"), (String = "text/csv"), (String = "text/markdown"), (String = "application/x-ndjson")
+    )),
+    (status = 400, body = Problem), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 404, body = Problem)
+))]
+async fn report(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Query(wanted): Query<As>,
+) -> Result<Response, ApiError> {
+    caller.needs(Scope::Read)?;
+    let name = wanted.format.as_deref().unwrap_or("json");
+    let known = || ApiError::bad(format!("`format` is one of {}", Format::ALL.map(|it| it.0).join(", ")));
+    let format = Format::ALL.iter().find(|it| it.0 == name).ok_or_else(known)?.1;
+    let run = app.store.load_run(caller.project, id.parse()?).await?;
+    let text = tokio::task::spawn_blocking(move || render(format, &run)).await;
+    let text = text.map_err(|_| ApiError::Broken)?;
+    let mut response = ([(header::CONTENT_TYPE, kind_of(format))], text).into_response();
+    if format == Format::Html {
+        let policy = HeaderValue::from_static(PAGE_POLICY);
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    Ok(response)
+}
+
+/// The page brings its own styles and script; it stands alone, without cookies and without the network.
+const PAGE_POLICY: &str = "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; \
+                           script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; \
+                           frame-ancestors 'self'";
+
+fn kind_of(format: Format) -> HeaderValue {
+    HeaderValue::from_static(match format {
+        Format::Json | Format::Sarif | Format::Gitlab | Format::Otel => "application/json",
+        Format::Ndjson => "application/x-ndjson",
+        Format::Junit => "application/xml",
+        Format::Markdown => "text/markdown; charset=utf-8",
+        Format::Csv => "text/csv; charset=utf-8",
+        Format::Html => "text/html; charset=utf-8",
+        Format::Tap | Format::Github => "text/plain; charset=utf-8",
+    })
+}
+
+/// A run goes, with its results; what of it was not begun is not begun
+#[utoipa::path(delete, path = "/runs/{id}", tag = "runs", params(("id" = String, Path)), responses(
+    (status = 200), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn remove(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<(), ApiError> {
+    caller.needs(Scope::Write)?;
+    let id: RunId = id.parse()?;
+    app.store.run_progress(caller.project, id).await?;
+    app.store.discard_jobs(caller.project, RUN, &key_of(id)).await?;
+    app.store.remove_run(caller.project, id).await?;
+    note(&app, &caller, "run.remove", &id, Value::Null).await
+}
+
+impl From<RunHead> for RunLine {
+    fn from(it: RunHead) -> Self {
+        Self {
+            id: it.id.to_string(),
+            suite: it.suite,
+            started: it.started.to_string(),
+            ended: it.ended.map(|it| it.to_string()),
+            n_pass: it.n_pass,
+            n_fail: it.n_fail,
+            n_error: it.n_error,
+            n_deferred: it.n_deferred,
+            score: it.score,
+            cost: it.cost.nanos() as f64 / 1e9,
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Signing in and out, and joining by an invitation.
+
+use axum::extract::{ConnectInfo, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use jurist_core::grade::Time;
+use jurist_store::accounts::{Account, NewAccount, Role};
+use jurist_store::audit::NewEntry;
+use jurist_store::projects::Project;
+use jurist_store::{AccountId, StoreError, clock};
+use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, SocketAddr};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::{Json, Query};
+use crate::app::{Access, App};
+use crate::auth::{COOKIE, SESSION, Scope, Secret, cookie, fingerprint, hashed, matches, of_role, signed_in};
+use crate::error::{ApiError, Problem};
+
+/// Days that a session lasts.
+const DAYS: i64 = 14;
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(show, sign_in, sign_out))
+        .routes(routes!(change_password))
+        .routes(routes!(join))
+}
+
+/// Who is asking, and where they may go.
+#[derive(Debug, Serialize, ToSchema)]
+struct Session {
+    /// Absent on a server that is open to whoever is at the machine.
+    account: Option<Me>,
+    projects: Vec<OpenProject>,
+}
+
+/// A project with what the one who asks may do in it.
+#[derive(Debug, Serialize, ToSchema)]
+struct OpenProject {
+    #[schema(example = "prj_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    id: String,
+    name: String,
+    /// Any of `ingest`, `read`, `annotate`, `write`, `manage`.
+    scopes: Vec<String>,
+}
+
+/// Somebody with an account.
+#[derive(Debug, Serialize, ToSchema)]
+struct Me {
+    #[schema(example = "acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    id: String,
+    email: String,
+    name: String,
+    /// May do anything, in every project.
+    is_admin: bool,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct SignIn {
+    #[schema(max_length = 320)]
+    email: String,
+    #[schema(max_length = 1024)]
+    password: String,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Join {
+    /// What stands after `#` in the link.
+    invitation: String,
+    #[schema(max_length = 320)]
+    email: String,
+    #[schema(min_length = 1, max_length = 100)]
+    name: String,
+    #[schema(min_length = 10, max_length = 1024)]
+    password: String,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewPassword {
+    #[schema(max_length = 1024)]
+    old: String,
+    #[schema(min_length = 10, max_length = 1024)]
+    new: String,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Everywhere {
+    /// In every browser, and not only in this one.
+    #[serde(default)]
+    everywhere: bool,
+}
+
+/// Who is signed in, and the projects that are open to them
+#[utoipa::path(get, path = "/session", tag = "session", responses(
+    (status = 200, body = Session), (status = 401, body = Problem)
+))]
+async fn show(State(app): State<App>, headers: HeaderMap) -> Result<Json<Session>, ApiError> {
+    let all = app.store.projects().await?;
+    if app.settings.access == Access::Open {
+        let projects = all.into_iter().map(|it| OpenProject::new(it, &Scope::ALL)).collect();
+        return Ok(Json(Session { account: None, projects }));
+    }
+    let account = signed_in(&app, &headers).await?;
+    let mine = app.store.memberships(account.id).await?;
+    let role = |project: &Project| match mine.iter().find(|it| it.project == project.id) {
+        _ if account.is_admin => Some(Role::Owner),
+        found => found.map(|it| it.role),
+    };
+    let open = |it: Project| role(&it).map(|role| OpenProject::new(it, of_role(role)));
+    let projects = all.into_iter().filter_map(open).collect();
+    Ok(Json(Session { account: Some(account.into()), projects }))
+}
+
+/// Sign in; a session begins, and any that the browser had ends
+#[utoipa::path(post, path = "/session", tag = "session", security(()), request_body = SignIn, responses(
+    (status = 200, body = Me), (status = 401, body = Problem), (status = 429, body = Problem)
+))]
+async fn sign_in(
+    State(app): State<App>,
+    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+    Json(given): Json<SignIn>,
+) -> Result<Response, ApiError> {
+    let (now, email) = (clock::now(), given.email.trim().to_lowercase());
+    // By name and by address: neither one guesser with many names nor many with one gets far.
+    let keys = [format!("name {email}"), format!("from {}", origin(&app, from, &headers))];
+    // Wrong until shown to be right, so that guesses at the same time count one by one.
+    if let Some(seconds) = app.lock_out.begin(&keys, now) {
+        return Err(ApiError::Busy { seconds, why: "too many wrong passwords; wait a little".to_owned() });
+    }
+    let account = app.store.account_by_email(&email).await?.filter(|it| it.disabled.is_none());
+    let hash = account.as_ref().and_then(|it| it.password.clone());
+    let is_right = matches(given.password, hash).await;
+    let Some(account) = account.filter(|_| is_right) else {
+        return Err(ApiError::SignIn("no account has this e-mail address and password".to_owned()));
+    };
+    app.lock_out.right(&keys);
+    begin(&app, account, &headers, now).await
+}
+
+/// Where somebody is: what our own proxy says, if the server stands behind one.
+fn origin(app: &App, from: SocketAddr, headers: &HeaderMap) -> IpAddr {
+    let peer = from.ip();
+    if !app.settings.behind_proxy {
+        return peer;
+    }
+    // The last one is the proxy's own; those before it are anybody's words.
+    let told = headers.get_all("x-forwarded-for").iter().next_back().and_then(|it| it.to_str().ok());
+    told.and_then(|it| it.rsplit(',').next()?.trim().parse().ok()).unwrap_or(peer)
+}
+
+/// Sign out
+#[utoipa::path(delete, path = "/session", tag = "session", security(()), params(Everywhere), responses(
+    (status = 200), (status = 400, body = Problem), (status = 401, body = Problem)
+))]
+async fn sign_out(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Query(which): Query<Everywhere>,
+) -> Result<Response, ApiError> {
+    if which.everywhere {
+        app.store.sign_out_everywhere(signed_in(&app, &headers).await?.id).await?;
+    } else if let Some(secret) = cookie(&headers) {
+        app.store.sign_out(&fingerprint(&secret)).await?;
+    }
+    Ok(with_cookie(&app, "", 0, ().into_response()))
+}
+
+/// Another password; every other session ends
+#[utoipa::path(put, path = "/session/password", tag = "session", request_body = NewPassword, responses(
+    (status = 200, body = Me), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 429, body = Problem)
+))]
+async fn change_password(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Json(given): Json<NewPassword>,
+) -> Result<Response, ApiError> {
+    let (now, account) = (clock::now(), signed_in(&app, &headers).await?);
+    // Whoever finds a browser open does not get to guess either.
+    let keys = [format!("name {}", account.email)];
+    if let Some(seconds) = app.lock_out.begin(&keys, now) {
+        return Err(ApiError::Busy { seconds, why: "too many wrong passwords; wait a little".to_owned() });
+    }
+    if !matches(given.old, account.password.clone()).await {
+        return Err(ApiError::SignIn("the old password is another one".to_owned()));
+    }
+    app.lock_out.right(&keys);
+    app.store.set_password(account.id, Some(&hashed(given.new).await?)).await?;
+    noted(&app, account.id, "account.password", now).await?;
+    begin(&app, account, &headers, now).await
+}
+
+/// Make an account by an invitation, and sign in
+#[utoipa::path(post, path = "/join", tag = "session", security(()), request_body = Join, responses(
+    (status = 200, body = Me), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 409, body = Problem, description = "The address has an account")
+))]
+async fn join(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Json(given): Json<Join>,
+) -> Result<Response, ApiError> {
+    let now = clock::now();
+    let closed = || ApiError::SignIn("the invitation was used, has expired, or never was".to_owned());
+    let invitation = app.store.token(&fingerprint(&given.invitation), now).await?.ok_or_else(closed)?;
+    let role = invitation.scopes.iter().find_map(|it| it.strip_prefix("join:")?.parse::<Role>().ok());
+    let role = role.ok_or_else(closed)?;
+    let (email, name) =
+        (given.email.trim().to_lowercase(), super::name("an account", &given.name)?.to_owned());
+    let is_address = email.split_once('@').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty());
+    if !is_address || 320 < email.len() || email.chars().any(|it| it.is_control() || it == ' ') {
+        return Err(ApiError::bad("an e-mail address looks like ada@example.org"));
+    }
+    let password = Some(hashed(given.password).await?);
+    let new = NewAccount { email, name, password, is_admin: false };
+    let account = app.store.join(&invitation, &new, role, now).await?.ok_or_else(closed)?;
+    noted(&app, account.id, "account.join", now).await?;
+    begin(&app, account, &headers, now).await
+}
+
+/// A new session; an old one is not taken over, whoever set its cookie.
+async fn begin(app: &App, account: Account, headers: &HeaderMap, now: Time) -> Result<Response, ApiError> {
+    if let Some(old) = cookie(headers) {
+        app.store.sign_out(&fingerprint(&old)).await?;
+    }
+    let secret = Secret::new(SESSION);
+    let expires = Time::from_micros(now.micros() + DAYS * 24 * 3_600_000_000);
+    app.store.sign_in(&fingerprint(secret.text()), account.id, now, expires).await?;
+    noted(app, account.id, "session.begin", now).await?;
+    let answer = Json(Me::from(account)).into_response();
+    Ok(with_cookie(app, secret.text(), DAYS * 24 * 3600, answer))
+}
+
+async fn noted(app: &App, account: AccountId, action: &str, now: Time) -> Result<(), StoreError> {
+    let entry = NewEntry {
+        project: None,
+        actor: account.to_string(),
+        action: action.to_owned(),
+        target: account.to_string(),
+        body: serde_json::json!({}),
+    };
+    app.store.note(&entry, now).await.map(drop)
+}
+
+fn with_cookie(app: &App, value: &str, seconds: i64, mut response: Response) -> Response {
+    let is_https = app.settings.public_url.as_deref().is_some_and(|it| it.starts_with("https:"));
+    let secure = if is_https { "; Secure" } else { "" };
+    let cookie = format!("{COOKIE}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
+    let cookie = HeaderValue::from_str(&cookie).expect("secrets are plain letters");
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    response
+}
+
+impl OpenProject {
+    fn new(project: Project, scopes: &[Scope]) -> Self {
+        let scopes = scopes.iter().map(ToString::to_string).collect();
+        Self { id: project.id.to_string(), name: project.name, scopes }
+    }
+}
+
+impl From<Account> for Me {
+    fn from(it: Account) -> Self {
+        Self { id: it.id.to_string(), email: it.email, name: it.name, is_admin: it.is_admin }
+    }
+}

@@ -1,0 +1,91 @@
+//! Money: what a project spends, and what it may.
+
+use axum::extract::State;
+use jurist_core::grade::Time;
+use jurist_store::clock;
+use serde::Deserialize;
+use serde_json::json;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::audit::note;
+use super::{Json, Query};
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+use crate::money::{CapShown, SpendShown, spend};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(show)).routes(routes!(set_cap, lift_cap))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Which {
+    /// Such as `2026-03`; this one unless told.
+    #[param(pattern = r"^\d{4}-(0[1-9]|1[0-2])$")]
+    month: Option<String>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewCap {
+    /// What a month may cost.
+    #[schema(minimum = 0)]
+    amount: f64,
+    /// GBP unless told.
+    #[schema(example = "GBP")]
+    currency: Option<String>,
+    /// Dollars for one of the currency; the server's own unless told.
+    rate: Option<f64>,
+}
+
+/// What a month has cost so far, how it will end, and for what
+#[utoipa::path(get, path = "/spend", tag = "spend", params(Which), responses(
+    (status = 200, body = SpendShown), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    Query(which): Query<Which>,
+) -> Result<Json<SpendShown>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let now = clock::now();
+    let of = match which.month {
+        None => now,
+        Some(month) => Time::parse(&format!("{month}-01T00:00:00Z"))
+            .map_err(|_| ApiError::Bad(format!("`month` is one such as 2026-03, not `{month}`")))?,
+    };
+    Ok(Json(spend(&app.store, caller.project, of, now).await?))
+}
+
+/// A hard limit for each month, from the next call on
+#[utoipa::path(put, path = "/spend/cap", tag = "spend", request_body = NewCap, responses(
+    (status = 200, body = CapShown), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn set_cap(
+    State(app): State<App>,
+    caller: Caller,
+    Json(new): Json<NewCap>,
+) -> Result<Json<CapShown>, ApiError> {
+    caller.needs(Scope::Manage)?;
+    let currency = new.currency.as_deref().unwrap_or("GBP").parse()?;
+    let cap = app.settings.work.settings.rates.cap(new.amount, currency, new.rate)?;
+    app.store.set_cap(caller.project, Some(cap)).await?;
+    let shown = CapShown::from(&cap);
+    note(&app, &caller, "cap.set", &caller.project, json!(shown)).await?;
+    Ok(Json(shown))
+}
+
+/// No limit at all
+#[utoipa::path(delete, path = "/spend/cap", tag = "spend", responses(
+    (status = 200), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn lift_cap(State(app): State<App>, caller: Caller) -> Result<(), ApiError> {
+    caller.needs(Scope::Manage)?;
+    app.store.set_cap(caller.project, None).await?;
+    note(&app, &caller, "cap.lift", &caller.project, json!({})).await
+}

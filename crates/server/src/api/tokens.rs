@@ -1,0 +1,131 @@
+//! Tokens of programs: shown once, kept as their hash.
+
+use axum::extract::State;
+use jurist_core::grade::Time;
+use jurist_store::tokens::{NewToken as Stored, Token as Kept};
+use jurist_store::{TokenId, clock};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::audit::note;
+use super::{Json, Path};
+use crate::app::App;
+use crate::auth::{Caller, Scope, Secret, TOKEN, fingerprint};
+use crate::error::{ApiError, Problem};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list, add)).routes(routes!(revoke))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Token {
+    #[schema(example = "tok_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    id: String,
+    name: String,
+    scopes: Vec<String>,
+    created: String,
+    expires: Option<String>,
+    /// When it was last seen, to the minute.
+    used: Option<String>,
+    revoked: Option<String>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewToken {
+    #[schema(min_length = 1, max_length = 100)]
+    name: String,
+    /// Any of `ingest`, `read`, `annotate`, `write`, `manage`.
+    #[schema(min_items = 1)]
+    scopes: Vec<String>,
+    #[schema(minimum = 1, maximum = 3650)]
+    days: Option<u32>,
+}
+
+/// A token with its secret, which is not shown again.
+#[derive(Serialize, ToSchema)]
+struct Made {
+    #[serde(flatten)]
+    token: Token,
+    secret: String,
+}
+
+/// The project's tokens, without their secrets
+#[utoipa::path(get, path = "/tokens", tag = "tokens", responses(
+    (status = 200, body = Vec<Token>), (status = 401, body = Problem), (status = 403, body = Problem)
+))]
+async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Token>>, ApiError> {
+    caller.needs(Scope::Manage)?;
+    let all = app.store.tokens(caller.project).await?;
+    Ok(Json(all.into_iter().map(Token::from).collect()))
+}
+
+/// A new token; its secret is in this answer and nowhere else
+#[utoipa::path(post, path = "/tokens", tag = "tokens", request_body = NewToken, responses(
+    (status = 200, body = Made), (status = 400, body = Problem), (status = 403, body = Problem),
+    (status = 409, body = Problem)
+))]
+async fn add(
+    State(app): State<App>,
+    caller: Caller,
+    Json(new): Json<NewToken>,
+) -> Result<Json<Made>, ApiError> {
+    caller.needs(Scope::Manage)?;
+    let (name, now) = (super::name("a token", &new.name)?, clock::now());
+    if new.scopes.is_empty() {
+        return Err(ApiError::bad("a token needs at least one scope"));
+    }
+    for scope in &new.scopes {
+        // Nobody hands on more than they have.
+        caller.needs(scope.parse().map_err(ApiError::Bad)?)?;
+    }
+    if new.days.is_some_and(|it| it == 0 || 3650 < it) {
+        return Err(ApiError::bad("`days` is from 1 to 3650"));
+    }
+    let expires = new.days.map(|it| Time::from_micros(now.micros() + i64::from(it) * 24 * 3_600_000_000));
+    let secret = Secret::new(TOKEN);
+    let stored = Stored {
+        name: name.to_owned(),
+        hash: fingerprint(secret.text()),
+        scopes: new.scopes,
+        author: caller.account(),
+        expires,
+    };
+    let token = app.store.add_token(caller.project, &stored, now).await?;
+    note(&app, &caller, "token.add", &token.id, json!({ "name": token.name, "scopes": token.scopes }))
+        .await?;
+    Ok(Json(Made { token: token.into(), secret: secret.text().to_owned() }))
+}
+
+/// A token opens nothing any more
+#[utoipa::path(delete, path = "/tokens/{id}", tag = "tokens", params(("id" = String, Path)), responses(
+    (status = 200), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn revoke(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<(), ApiError> {
+    caller.needs(Scope::Manage)?;
+    let (id, now): (TokenId, Time) = (id.parse()?, clock::now());
+    app.store.revoke_token(caller.project, id, now).await?;
+    let all = app.store.tokens(caller.project).await?;
+    if let Some(token) = all.iter().find(|it| it.id == id) {
+        note(&app, &caller, "token.revoke", &id, json!({ "name": token.name })).await?;
+    }
+    Ok(())
+}
+
+impl From<Kept> for Token {
+    fn from(it: Kept) -> Self {
+        let time = |it: Option<Time>| it.map(|it| it.to_string());
+        Self {
+            id: it.id.to_string(),
+            name: it.name,
+            scopes: it.scopes,
+            created: it.created.to_string(),
+            expires: time(it.expires),
+            used: time(it.used),
+            revoked: time(it.revoked),
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Traces: in, whole or in pieces; and what is known of them.
+
+use std::net::SocketAddr;
+
+use axum::body::Body;
+use axum::extract::{ConnectInfo, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use jurist_core::candidate::Format;
+use jurist_core::grade::{Status, Time, Usd};
+use jurist_store::traces::{Put, TraceFilter, TraceHead};
+use jurist_store::{TraceId, clock};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::{Json, Path, Query};
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem, not_modified};
+use crate::ingest::{Arrival, Became, Defaults, Intake, Line, LineAnswer, Lines, Pass, Sent};
+
+/// Lines that are read before they are written, and their bytes.
+const BATCH: usize = 200;
+const BATCH_BYTES: usize = 1024 * 1024;
+
+/// Lines of one request. Every one of them is answered, and the answers have to fit somewhere.
+const MOST_LINES: usize = 100_000;
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list, send))
+        .routes(routes!(send_lines))
+        .routes(routes!(show))
+        .routes(routes!(content))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Which {
+    agent: Option<String>,
+    session: Option<String>,
+    /// `open`, `finished`, `reopened` or `erased`.
+    state: Option<String>,
+    /// How the run ended, in the words of its framework.
+    status: Option<String>,
+    failed: Option<bool>,
+    /// Began at this time or later, as RFC 3339.
+    from: Option<String>,
+    /// Began before this time.
+    until: Option<String>,
+    /// In US dollars.
+    min_cost: Option<f64>,
+    min_duration_ms: Option<i64>,
+    /// Has a verdict: `pass`, `fail`, `error` or `deferred`.
+    verdict: Option<String>,
+    /// Its id begins so.
+    id_prefix: Option<String>,
+    /// `next` of the page before.
+    after: Option<String>,
+    /// From 1 to 200; 50 unless told.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+}
+
+/// What is known of a trace without reading it.
+#[derive(Debug, Serialize, ToSchema)]
+struct Head {
+    id: String,
+    agent: Option<String>,
+    session: Option<String>,
+    /// `open`, `finished`, `reopened` or `erased`.
+    state: &'static str,
+    /// How the run ended, in the words of its framework.
+    status: Option<String>,
+    is_failed: bool,
+    started: String,
+    /// When a piece last came.
+    updated: String,
+    finished: Option<String>,
+    n_pieces: u64,
+    /// Of them, how many came after it was first finished.
+    n_late: u64,
+    /// How often it was put together with a new result; 0 is never.
+    revision: u64,
+    n_steps: u64,
+    /// In US dollars.
+    cost: Option<f64>,
+    tokens: Tokens,
+    duration_ms: Option<f64>,
+    /// With which it was kept, where whoever sent it keeps only some.
+    probability: f64,
+    metadata: serde_json::Value,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Tokens {
+    input: u64,
+    output: u64,
+    /// Part of `input` that the provider had cached.
+    cached: u64,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Heads {
+    items: Vec<Head>,
+    /// Where the next page begins; absent at the end.
+    next: Option<String>,
+}
+
+/// What became of something that was sent.
+#[derive(Debug, Serialize, ToSchema)]
+struct Kept {
+    id: String,
+    status: Became,
+    /// Pieces that are new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n_new: Option<usize>,
+    /// Pieces that were there already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n_repeated: Option<usize>,
+}
+
+/// What holds for all lines that do not say otherwise.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct ForAll {
+    format: Option<String>,
+    agent: Option<String>,
+    session: Option<String>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Revision {
+    /// An earlier one; the newest unless told.
+    revision: Option<u64>,
+}
+
+/// Traces, the newest first
+#[utoipa::path(get, path = "/traces", tag = "traces", params(Which), responses(
+    (status = 200, body = Heads), (status = 400, body = Problem), (status = 403, body = Problem)
+))]
+async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Query(which): Query<Which>,
+) -> Result<Json<Heads>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let after = super::place(which.after.as_deref())?;
+    let limit = super::limit(which.limit)?;
+    let page = app.store.traces(caller.project, &which.filter()?, after.as_ref(), limit).await?;
+    let items = page.items.into_iter().map(Head::from).collect();
+    Ok(Json(Heads { items, next: page.next.map(|it| it.to_string()) }))
+}
+
+/// A trace, whole or in pieces
+///
+/// When this answers, what it accepted is on disk. Pieces may come in any order; the trace is put together
+/// once it has finished, and again when more comes.
+#[utoipa::path(post, path = "/traces", tag = "traces", request_body = Sent, responses(
+    (status = 200, body = Kept), (status = 400, body = Problem), (status = 403, body = Problem),
+    (status = 409, body = Problem, description = "Something else of that name is there, and stays"),
+    (status = 413, body = Problem),
+    (status = 429, body = Problem, description = "Nothing was kept; come again after `Retry-After`")
+))]
+async fn send(
+    State(app): State<App>,
+    ConnectInfo(address): ConnectInfo<SocketAddr>,
+    caller: Caller,
+    body: Body,
+) -> Result<Json<Kept>, ApiError> {
+    caller.needs(Scope::Ingest)?;
+    let now = clock::now();
+    let mut pass = Pass::new(&app, &caller.sender(address), now)?;
+    let body = pass.read(body).await?;
+    let sent: Sent = serde_json::from_slice(&body).map_err(ApiError::bad)?;
+    let arrival = sent.read(&Defaults::default(), &app.settings.redactor, now)?;
+    keep(&app, &caller, arrival, now).await.map(Json)
+}
+
+async fn keep(app: &App, caller: &Caller, arrival: Arrival, now: Time) -> Result<Kept, ApiError> {
+    let (store, project) = (&app.store, caller.project);
+    let conflict = |what: &str| ApiError::Conflict(format!("{what} was there already, otherwise; it stays"));
+    let (id, pieces) = match arrival {
+        Arrival::Whole { id, finished } => {
+            let status = match store.put_trace(project, &id, &finished, now).await? {
+                Put::New => Became::Accepted,
+                Put::Repeated => Became::Repeated,
+                Put::Conflict => return Err(conflict(&format!("a trace `{id}`"))),
+            };
+            if let Some(agent) = &finished.agent {
+                store.see_agent(project, agent, now).await?;
+            }
+            return Ok(Kept { id: id.to_string(), status, n_new: None, n_repeated: None });
+        }
+        Arrival::Pieces { id, pieces } => (id, pieces),
+        Arrival::Spans(_) => return Err(ApiError::bad("spans go to /v1/traces")),
+    };
+    let receipt = store.put_pieces(project, pieces, now).await?;
+    if !receipt.conflicts.is_empty() {
+        let names: Vec<String> = receipt.conflicts.iter().take(20).map(|it| format!("`{}`", it.1)).collect();
+        let n_kept = receipt.n_new + receipt.n_repeated;
+        let what = format!("of trace `{id}`, {n_kept} pieces are kept; {}", names.join(", "));
+        return Err(conflict(&what));
+    }
+    let status = if receipt.n_new == 0 { Became::Repeated } else { Became::Accepted };
+    let (n_new, n_repeated) = (Some(receipt.n_new), Some(receipt.n_repeated));
+    Ok(Kept { id: id.to_string(), status, n_new, n_repeated })
+}
+
+/// Traces line by line, in any format
+///
+/// Each line is a trace in a format that `jurist trace` reads, an export of OpenTelemetry, or what
+/// `POST /traces` takes. Each is answered by a line, and one that is wrong does not harm the others. A body
+/// may be of any size and has up to 100,000 lines.
+#[utoipa::path(post, path = "/traces/bulk", tag = "traces", params(ForAll),
+    request_body(content = String, content_type = "application/x-ndjson"),
+    responses(
+        (status = 200, body = LineAnswer, content_type = "application/x-ndjson"),
+        (status = 400, body = Problem), (status = 403, body = Problem),
+        (status = 429, body = Problem, description = "Come again after `Retry-After`; what is sent twice is kept once")
+    ))]
+async fn send_lines(
+    State(app): State<App>,
+    ConnectInfo(address): ConnectInfo<SocketAddr>,
+    caller: Caller,
+    Query(for_all): Query<ForAll>,
+    body: Body,
+) -> Result<Response, ApiError> {
+    caller.needs(Scope::Ingest)?;
+    let mut pass = Pass::new(&app, &caller.sender(address), clock::now())?;
+    let intake = Intake {
+        store: &app.store,
+        project: caller.project,
+        redactor: &app.settings.redactor,
+        defaults: for_all.defaults()?,
+    };
+    let (mut lines, mut answers, mut n) = (Lines::new(body, app.settings.max_body), Vec::new(), 0);
+    let (mut batch, mut n_bytes) = (Vec::new(), 0);
+    while let Some(line) = lines.next(&mut pass).await? {
+        n += 1;
+        match line {
+            _ if MOST_LINES < n => {
+                return Err(ApiError::TooLarge(format!(
+                    "more than {MOST_LINES} lines; send the rest by itself"
+                )));
+            }
+            Line::TooLong => answers.push(LineAnswer::error(n, "the line is longer than a body may be")),
+            Line::Text(text) if text.trim_ascii().is_empty() => pass.shrink(text.len()),
+            Line::Text(text) => {
+                n_bytes += text.len();
+                batch.push((n, text));
+            }
+        }
+        if BATCH <= batch.len() || BATCH_BYTES <= n_bytes {
+            answers.extend(intake.take(std::mem::take(&mut batch)).await?);
+            pass.shrink(std::mem::take(&mut n_bytes));
+        }
+    }
+    answers.extend(intake.take(batch).await?);
+    let text: String = answers.iter().map(LineAnswer::to_line).collect();
+    Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], text).into_response())
+}
+
+/// What is known of a trace
+#[utoipa::path(get, path = "/traces/{id}", tag = "traces", params(("id" = String, Path)), responses(
+    (status = 200, body = Head), (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Head>, ApiError> {
+    caller.needs(Scope::Read)?;
+    Ok(Json(app.store.trace(caller.project, &TraceId::new(id)?).await?.into()))
+}
+
+/// What the agent did, as last put together
+#[utoipa::path(get, path = "/traces/{id}/content", tag = "traces",
+    params(("id" = String, Path), Revision),
+    responses(
+        (status = 200, body = serde_json::Value, description = "A trace in Jurist's own form, with an `ETag`"),
+        (status = 304, description = "It is as `If-None-Match` says"),
+        (status = 403, body = Problem), (status = 404, body = Problem)
+    ))]
+async fn content(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Query(wanted): Query<Revision>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    caller.needs(Scope::Read)?;
+    let id = TraceId::new(id)?;
+    let head = app.store.trace(caller.project, &id).await?;
+    let revision = wanted.revision.unwrap_or(head.revision);
+    let tag = format!("\"{revision}\"");
+    let value = HeaderValue::from_str(&tag).expect("digits in quotes are a header");
+    if head.state.as_str() != "erased" && is_had(&headers, &tag) {
+        return Ok(not_modified(value));
+    }
+    let found = app.store.trace_content_at(caller.project, &id, revision).await?;
+    let missing = || ApiError::Unknown(format!("trace `{id}` has no content of revision {revision}"));
+    let trace = found.ok_or_else(missing)?;
+    let fresh = HeaderValue::from_static("private, no-cache");
+    Ok(([(header::ETAG, value), (header::CACHE_CONTROL, fresh)], Json(trace)).into_response())
+}
+
+fn is_had(headers: &HeaderMap, tag: &str) -> bool {
+    let had = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|it| it.to_str().ok());
+    let mut had = had.flat_map(|it| it.split(',')).map(|it| it.trim().trim_start_matches("W/"));
+    had.any(|it| it == tag || it == "*")
+}
+
+impl Which {
+    fn filter(&self) -> Result<TraceFilter, ApiError> {
+        let time = |it: &Option<String>| it.as_deref().map(Time::parse).transpose().map_err(ApiError::bad);
+        let verdict = |it: &String| match it.as_str() {
+            "pass" => Ok(Status::Pass),
+            "fail" => Ok(Status::Fail),
+            "error" => Ok(Status::Error),
+            "deferred" => Ok(Status::Deferred),
+            other => {
+                Err(ApiError::Bad(format!("`{other}` is no verdict; there are pass, fail, error, deferred")))
+            }
+        };
+        let dollars = |it: f64| {
+            let is_right = it.is_finite() && it.abs() < 9e6;
+            let wrong = || ApiError::bad("`min_cost` is a number of dollars under nine million");
+            is_right.then(|| Usd::from_nanos((it * 1e9).round() as i64)).ok_or_else(wrong)
+        };
+        Ok(TraceFilter {
+            agent: self.agent.clone(),
+            session: self.session.clone(),
+            state: self.state.as_deref().map(str::parse).transpose().map_err(ApiError::Bad)?,
+            status: self.status.clone(),
+            is_failed: self.failed,
+            from: time(&self.from)?,
+            until: time(&self.until)?,
+            min_cost: self.min_cost.map(dollars).transpose()?,
+            min_duration: self.min_duration_ms.map(|it| it.saturating_mul(1000)),
+            verdict: self.verdict.as_ref().map(verdict).transpose()?,
+            id_prefix: self.id_prefix.clone(),
+        })
+    }
+}
+
+impl ForAll {
+    fn defaults(self) -> Result<Defaults, ApiError> {
+        let format = self.format.as_deref().map(|name| {
+            Format::from_name(name).ok_or_else(|| ApiError::Bad(format!("`{name}` is no format of traces")))
+        });
+        Ok(Defaults { format: format.transpose()?, agent: self.agent, session: self.session })
+    }
+}
+
+impl From<TraceHead> for Head {
+    fn from(it: TraceHead) -> Self {
+        Self {
+            id: it.id.to_string(),
+            agent: it.agent,
+            session: it.session,
+            state: it.state.as_str(),
+            status: it.status,
+            is_failed: it.is_failed,
+            started: it.started.to_string(),
+            updated: it.updated.to_string(),
+            finished: it.finished.map(|it| it.to_string()),
+            n_pieces: it.n_pieces,
+            n_late: it.n_late,
+            revision: it.revision,
+            n_steps: it.n_steps,
+            cost: it.cost.map(|it| it.nanos() as f64 / 1e9),
+            tokens: Tokens { input: it.usage.input, output: it.usage.output, cached: it.usage.cached },
+            duration_ms: it.duration.map(|it| it as f64 / 1e3),
+            probability: it.probability.get(),
+            metadata: it.metadata,
+        }
+    }
+}

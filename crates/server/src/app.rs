@@ -1,0 +1,109 @@
+//! What every request shares.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jurist_core::redact::Redactor;
+use jurist_store::{ProjectId, Region, Store, StoreError, clock};
+use tokio::sync::watch;
+
+use crate::auth::LockOut;
+use crate::ingest::{Gate, Limits};
+use crate::metrics::Metrics;
+use crate::work::{Work, Workshop};
+
+#[derive(Debug, Clone)]
+pub struct App(Arc<Shared>);
+
+#[derive(Debug)]
+pub struct Shared {
+    pub store: Store,
+    pub settings: Settings,
+    /// Where requests go that name no project.
+    pub default_project: ProjectId,
+    pub lock_out: LockOut,
+    pub metrics: Arc<Metrics>,
+    pub workshop: Workshop,
+    /// True once the server is told to stop: streams end, so that their clients come back elsewhere.
+    pub stopping: watch::Sender<bool>,
+    /// What is being taken in.
+    pub gate: Gate,
+}
+
+/// How the server was started.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub access: Access,
+    /// How people reach it, such as `https://jurist.example.org`; links and cookies follow it.
+    pub public_url: Option<String>,
+    /// Everybody comes by a proxy of one's own, which tells their addresses.
+    pub behind_proxy: bool,
+    /// The largest body of a request, once unpacked.
+    pub max_body: usize,
+    /// A trace of which nothing has come for so long is taken for whole.
+    pub idle: Duration,
+    /// What traces said is erased after so many days; their numbers stay.
+    pub retention_days: Option<u32>,
+    /// What work in the background may touch.
+    pub work: Work,
+    /// And one that has ended, after so long: what belongs to it is often still under way.
+    pub settle: Duration,
+    /// Traces that may wait to be judged, in each project; more than that is not looked at.
+    pub max_waiting: u64,
+    /// Where this server stands: part of the ids of rubric versions.
+    pub region: Region,
+    /// How much may come in at once.
+    pub ingest: Limits,
+    /// Takes keys and passwords out of what comes in, before it is kept.
+    pub redactor: Redactor,
+}
+
+/// Who may come in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Whoever reaches it; on this machine only.
+    Open,
+    /// Accounts and tokens.
+    Accounts,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            access: Access::Open,
+            public_url: None,
+            behind_proxy: false,
+            max_body: 32 * 1024 * 1024,
+            idle: Duration::from_secs(60),
+            retention_days: None,
+            work: Work::default(),
+            settle: Duration::from_secs(2),
+            max_waiting: 100_000,
+            region: Region::default(),
+            ingest: Limits::default(),
+            redactor: Redactor::default(),
+        }
+    }
+}
+
+impl App {
+    pub async fn new(store: Store, settings: Settings) -> Result<Self, StoreError> {
+        let rates = &settings.work.settings.rates;
+        let default_project = store.default_project(rates, clock::now()).await?;
+        let metrics = Arc::new(Metrics::default());
+        let workshop = Workshop::new(store.clone(), settings.work.clone(), Arc::clone(&metrics));
+        let (lock_out, gate) = (LockOut::default(), Gate::default());
+        let stopping = watch::Sender::new(false);
+        let shared = Shared { store, settings, default_project, lock_out, metrics, workshop, stopping, gate };
+        Ok(Self(Arc::new(shared)))
+    }
+}
+
+impl Deref for App {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}

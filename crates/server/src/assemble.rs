@@ -1,0 +1,302 @@
+//! Puts traces together from their pieces, in the background, once they have ended or fallen silent.
+//!
+//! Several servers on one database do the same work at worst: the store takes a trace only if no piece came
+//! in the meantime, and the same content twice is one revision. A trace that cannot be read is finished all
+//! the same and says why, so that it is seen and not tried for ever.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use jurist_core::candidate::{Format, Trace, read_value};
+use jurist_core::grade::Time;
+use jurist_store::pieces::{Piece, PieceKind};
+use jurist_store::traces::{Finished, Ready, TraceHead, TraceState};
+use jurist_store::{Probability, ProjectId, StoreError, clock};
+use serde_json::{Map, Value as Json, json};
+use tokio::sync::watch;
+
+use crate::app::App;
+use crate::ingest::{FinishBody, SpanFacts, StartBody, facts, means_failure, named};
+
+/// Between two looks for traces, when there are none.
+const PAUSE: Duration = Duration::from_millis(250);
+/// And when the database is away.
+const AWAY: Duration = Duration::from_secs(5);
+/// Traces of one look.
+const BATCH: usize = 100;
+/// Traces that are put together at the same time.
+const AT_ONCE: usize = 4;
+
+/// Puts together what is ready until told to stop.
+pub async fn run(app: App, mut stopped: watch::Receiver<bool>) {
+    let mut seen = Seen::default();
+    loop {
+        let pause = match round(&app, &mut seen, &stopped).await {
+            Ok(n) if n == BATCH => Duration::ZERO,
+            Ok(_) => PAUSE.min(app.settings.settle / 2),
+            Err(error) => {
+                tracing::warn!(%error, "traces cannot be put together at the moment");
+                AWAY
+            }
+        };
+        tokio::select! {
+            // Also when nobody is left who could say so.
+            _ = stopped.wait_for(|it| *it) => return,
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+}
+
+/// Puts together every trace that has ended, now, for those who run no server.
+pub async fn assemble_ended(app: &App) -> Result<(), StoreError> {
+    let (_stop, stopped) = watch::channel(false);
+    let mut seen = Seen::default();
+    while round(app, &mut seen, &stopped).await? == BATCH {}
+    Ok(())
+}
+
+/// When an agent was last noted, so that not every trace writes it again.
+type Seen = HashMap<(ProjectId, String), Time>;
+
+async fn round(app: &App, seen: &mut Seen, stopped: &watch::Receiver<bool>) -> Result<usize, StoreError> {
+    let now = clock::now();
+    let before =
+        |it: Duration| Time::from_micros(now.micros() - i64::try_from(it.as_micros()).unwrap_or(i64::MAX));
+    let mut ready =
+        app.store.ready_traces(before(app.settings.settle), before(app.settings.idle), BATCH).await?;
+    let n = ready.len();
+    // Each server begins elsewhere, so that they seldom meet.
+    ready.rotate_left(usize::from(jurist_store::random::<1>()[0]) * n / 256);
+    // All of them to their end before anything else is asked of the database: one that is left waiting in the
+    // middle of its transaction would keep SQLite's only writer from everybody, this task included.
+    let done: Vec<_> = stream::iter(ready)
+        .take_while(|_| std::future::ready(!*stopped.borrow()))
+        .map(|it| async move { (it.project, finish(app, &it).await) })
+        .buffer_unordered(AT_ONCE)
+        .collect()
+        .await;
+    let mut trouble = None;
+    for (project, finished) in done {
+        match finished {
+            Ok(Some(agent)) => note(app, seen, project, agent).await?,
+            Ok(None) => {}
+            Err(error) => trouble = Some(error),
+        }
+    }
+    trouble.map_or(Ok(n), Err)
+}
+
+async fn note(app: &App, seen: &mut Seen, project: ProjectId, agent: String) -> Result<(), StoreError> {
+    let (now, key) = (clock::now(), (project, agent));
+    if seen.get(&key).is_none_or(|it| it.micros() + 60_000_000 < now.micros()) {
+        app.store.see_agent(project, &key.1, now).await?;
+        if 10_000 < seen.len() {
+            seen.clear();
+        }
+        seen.insert(key, now);
+    }
+    Ok(())
+}
+
+/// Puts one trace together; tells its agent.
+async fn finish(app: &App, ready: &Ready) -> Result<Option<String>, StoreError> {
+    let (store, project, id) = (&app.store, ready.project, &ready.trace);
+    let head = store.trace(project, id).await?;
+    let is_open = matches!(head.state, TraceState::Open | TraceState::Reopened);
+    if !is_open || head.n_pieces != ready.n_pieces {
+        // Another server was faster, or it goes on.
+        return Ok(None);
+    }
+    let mut pieces = match store.pieces(project, id).await {
+        Ok(pieces) => pieces,
+        // It will not heal by being read again.
+        Err(error @ StoreError::Damaged { .. }) => {
+            tracing::error!(%error, "a trace cannot be put together");
+            store.finish_trace(ready, &unread(&head, &error.to_string()), clock::now()).await?;
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let earlier = if 0 < head.revision && head.n_late == head.n_pieces {
+        // It came whole; what came later follows it.
+        store.trace_content_at(project, id, 1).await?
+    } else if pieces.iter().any(|it| it.body.is_none()) {
+        // Retention took the bodies away; what they were put together to stays.
+        pieces.retain(|it| head.finished.is_none_or(|finished| finished < it.received));
+        store.trace_content(project, id).await?
+    } else {
+        None
+    };
+    let named = head.agent.clone();
+    let unread = unread(&head, "the reader broke; it is in the server's log");
+    let together = tokio::task::spawn_blocking(move || put_together(&head, &pieces, earlier)).await;
+    let finished = together.unwrap_or(unread);
+    store.finish_trace(ready, &finished, clock::now()).await?;
+    Ok(finished.agent.or(named))
+}
+
+/// A trace of which nothing can be read, and why.
+fn unread(head: &TraceHead, why: &str) -> Finished {
+    Finished {
+        trace: Trace::default(),
+        agent: None,
+        session: None,
+        is_failed: false,
+        started: head.started,
+        duration: None,
+        probability: Probability::CERTAIN,
+        metadata: json!({ "unreadable": why }),
+    }
+}
+
+fn put_together(head: &TraceHead, pieces: &[Piece], earlier: Option<Trace>) -> Finished {
+    let mut made = Made { finished: unread(head, ""), metadata: Map::new(), whys: Vec::new() };
+    if let Some(earlier) = earlier {
+        made.finished.trace = earlier;
+        if let Json::Object(before) = &head.metadata {
+            made.metadata = before.clone();
+        }
+        made.finished.is_failed = head.is_failed;
+        made.finished.duration = head.duration;
+        made.finished.probability = head.probability;
+    }
+    let (mut spans, mut told) = (Vec::new(), Vec::new());
+    for piece in pieces {
+        let Some(body) = &piece.body else { continue };
+        match (serde_json::from_slice::<Json>(body), piece.kind) {
+            (Ok(value), PieceKind::Span | PieceKind::RootSpan) => spans.push(value),
+            (Ok(value), kind) => told.push((kind, piece.time, value)),
+            (Err(error), _) => made.whys.push(format!("piece `{}`: {error}", piece.id)),
+        }
+    }
+    if !spans.is_empty() {
+        made.read_spans(spans);
+    }
+    if !told.is_empty() {
+        made.read_told(told);
+    }
+    made.done()
+}
+
+/// A trace that is being put together.
+struct Made {
+    finished: Finished,
+    metadata: Map<String, Json>,
+    /// What could not be read.
+    whys: Vec<String>,
+}
+
+impl Made {
+    fn read_spans(&mut self, spans: Vec<Json>) {
+        let facts: Vec<SpanFacts> = spans.iter().filter_map(facts).collect();
+        self.metadata.insert("format".to_owned(), json!(Format::Otlp.name()));
+        self.metadata.insert("n_spans".to_owned(), json!(facts.len()));
+        self.read(&Json::Array(spans), Some(Format::Otlp));
+        let ids: HashSet<&str> = facts.iter().map(|it| it.id.as_str()).collect();
+        let is_top = |it: &&SpanFacts| it.parent.as_deref().is_none_or(|it| !ids.contains(it));
+        // Clocks differ between machines: a root is a root even if a span below it seems to begin earlier.
+        let mut tops: Vec<&SpanFacts> = facts.iter().filter(is_top).collect();
+        tops.sort_by_key(|it| (it.parent.is_some(), it.start));
+        let n_orphans = tops.iter().filter(|it| it.parent.is_some()).count();
+        if 0 < n_orphans {
+            self.metadata.insert("n_without_parent".to_owned(), json!(n_orphans));
+        }
+        let Some(top) = tops.first() else { return };
+        let finished = &mut self.finished;
+        let status = top.failed.map(|it| if it { "error" } else { "ok" }.to_owned());
+        finished.trace.status = finished.trace.status.take().or(status);
+        finished.is_failed = top.failed == Some(true);
+        let has_root = top.parent.is_none();
+        let starts = || facts.iter().map(|it| it.start).filter(|it| 0 < *it);
+        let start = if has_root && 0 < top.start { top.start } else { starts().min().unwrap_or(0) };
+        let end = if has_root { top.end } else { facts.iter().map(|it| it.end).max().unwrap_or(0) };
+        let micros = |nanos: u64| i64::try_from(nanos / 1000).unwrap_or(i64::MAX);
+        if 0 < start {
+            finished.started = Time::from_micros(micros(start));
+            // An end before the start says only that a clock was wrong.
+            finished.duration = end.checked_sub(start).map(micros);
+        }
+        let told =
+            |of: fn(&SpanFacts) -> Option<&String>| of(top).or_else(|| facts.iter().find_map(of)).cloned();
+        finished.agent = told(|it| it.agent.as_ref())
+            .or_else(|| told(|it| it.service.as_ref()).filter(|it| !it.starts_with("unknown_service")));
+        finished.session = told(|it| it.session.as_ref());
+        let least =
+            || facts.iter().filter_map(|it| it.probability).min_by(|a, b| a.get().total_cmp(&b.get()));
+        finished.probability = top.probability.or_else(least).unwrap_or_default();
+        let models: BTreeSet<&String> = facts.iter().filter_map(|it| it.model.as_ref()).take(1000).collect();
+        if !models.is_empty() {
+            self.metadata.insert("models".to_owned(), json!(models));
+        }
+        if let Some(service) = told(|it| it.service.as_ref()) {
+            self.metadata.insert("service".to_owned(), json!(service));
+        }
+    }
+
+    /// Starts, events and ends, by their time.
+    fn read_told(&mut self, told: Vec<(PieceKind, Time, Json)>) {
+        let (mut format, mut begun, mut ended, mut events) = (None, None, None, Vec::new());
+        for (kind, time, value) in told {
+            match kind {
+                PieceKind::Start => {
+                    let start: StartBody = serde_json::from_value(value).unwrap_or_default();
+                    format = format.or(start.format.as_deref().and_then(Format::from_name));
+                    begun = begun.or(Some(time));
+                    let trace = &mut self.finished.trace;
+                    trace.task = trace.task.take().or(start.task);
+                    self.metadata.extend(start.metadata);
+                }
+                PieceKind::Finish => {
+                    ended = Some((time, serde_json::from_value::<FinishBody>(value).unwrap_or_default()));
+                }
+                _ => events.push(value),
+            }
+        }
+        if !events.is_empty() {
+            self.read(&Json::Array(events), format);
+        }
+        let finished = &mut self.finished;
+        if let Some((time, end)) = ended {
+            let trace = &mut finished.trace;
+            trace.status = end.status.as_deref().and_then(named).or(trace.status.take());
+            trace.cost = end.cost.or(trace.cost);
+            trace.usage = end.usage.unwrap_or(trace.usage);
+            let says_so = || trace.status.as_deref().is_some_and(means_failure);
+            finished.is_failed = end.failed.unwrap_or_else(says_so);
+            let span = begun.map(|it| time.micros() - it.micros());
+            finished.duration = span.filter(|it| 0 <= *it).or(finished.duration);
+            self.metadata.extend(end.metadata);
+        }
+    }
+
+    /// Adds what a value says to what was said before.
+    fn read(&mut self, value: &Json, format: Option<Format>) {
+        match read_value(value, format) {
+            Ok((format, mut read)) => {
+                let trace = &mut self.finished.trace;
+                trace.steps.append(&mut read.steps);
+                trace.nodes.append(&mut read.nodes);
+                trace.files.append(&mut read.files);
+                trace.usage = trace.usage.plus(read.usage);
+                trace.cost = match (trace.cost, read.cost) {
+                    (Some(a), Some(b)) => Some(a.plus(b)),
+                    (a, b) => a.or(b),
+                };
+                trace.task = trace.task.take().or(read.task);
+                trace.status = read.status.as_deref().and_then(named).or(trace.status.take());
+                self.metadata.entry("format").or_insert_with(|| json!(format.name()));
+            }
+            Err(error) => self.whys.push(error.to_string()),
+        }
+    }
+
+    fn done(mut self) -> Finished {
+        if !self.whys.is_empty() {
+            let text: String = self.whys.join("; ").chars().take(1000).collect();
+            self.metadata.insert("unreadable".to_owned(), json!(text));
+        }
+        self.finished.metadata = Json::Object(self.metadata);
+        self.finished
+    }
+}

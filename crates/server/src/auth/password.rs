@@ -1,0 +1,49 @@
+//! Passwords, as argon2id with the parameters that OWASP names.
+
+use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version};
+
+use tokio::sync::Semaphore;
+
+use crate::error::ApiError;
+
+/// Fewer letters than this are guessed.
+const SHORTEST: usize = 10;
+/// More are somebody who wants to see the server sweat.
+const LONGEST: usize = 1024;
+
+fn argon2() -> Argon2<'static> {
+    let params = Params::new(19 * 1024, 2, 1, None).expect("the numbers are in range");
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+}
+
+/// Each takes 19 MiB and a core for a while; more at once only wait for each other.
+static AT_WORK: Semaphore = Semaphore::const_new(4);
+
+/// Off the threads that answer others.
+async fn worked<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let _turn = AT_WORK.acquire().await.ok()?;
+    tokio::task::spawn_blocking(work).await.ok()
+}
+
+/// What is kept of a password.
+pub async fn hashed(password: String) -> Result<String, ApiError> {
+    if !(SHORTEST..=LONGEST).contains(&password.chars().count()) {
+        return Err(ApiError::Bad(format!("a password has {SHORTEST} to {LONGEST} letters")));
+    }
+    let hash = worked(move || argon2().hash_password(password.as_bytes()).map(|it| it.to_string()));
+    hash.await.and_then(Result::ok).ok_or(ApiError::Broken)
+}
+
+/// Whether it is the one. Takes as long where there is none, so that nobody learns who has an account.
+pub async fn matches(password: String, hash: Option<String>) -> bool {
+    worked(move || match hash {
+        Some(hash) => argon2::PasswordHash::new(&hash)
+            .is_ok_and(|hash| argon2().verify_password(password.as_bytes(), &hash).is_ok()),
+        None => {
+            let _ = argon2().hash_password(password.as_bytes());
+            false
+        }
+    })
+    .await
+    .unwrap_or(false)
+}

@@ -1,0 +1,34 @@
+//! Texts that open something: made by chance, shown once, kept as their hash.
+
+/// What begins a token of a program.
+pub const TOKEN: &str = "jrk_";
+/// What begins an invitation.
+pub const JOIN: &str = "jrj_";
+/// What begins the secret of a session.
+pub const SESSION: &str = "jrs_";
+
+/// Its text is never printed by accident.
+pub struct Secret(String);
+
+impl Secret {
+    pub fn new(prefix: &str) -> Self {
+        let random: [u8; 32] = jurist_store::random();
+        let hex: String = random.iter().map(|it| format!("{it:02x}")).collect();
+        Self(format!("{prefix}{hex}"))
+    }
+
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// What is kept of a secret. It has 256 bits of chance, so that no slow hash is needed.
+pub fn fingerprint(secret: &str) -> String {
+    blake3::hash(secret.as_bytes()).to_hex().to_string()
+}

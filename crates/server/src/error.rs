@@ -1,0 +1,273 @@
+//! What went wrong, as an answer (RFC 9457). The only place with status codes.
+
+use axum::extract::rejection::{BytesRejection, JsonRejection, PathRejection, QueryRejection};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use jurist_core::money::BadCap;
+use jurist_core::run::BadRunId;
+use jurist_store::{BadCursor, BadId, BadTraceId, StoreError};
+use serde::Serialize;
+
+use crate::ingest::{BadArrival, BadExport};
+use crate::monitor::{NotApplied, NotCompared, NotRescored};
+use crate::notify::{BadQuiet, BadWebhook};
+use crate::work::Refused;
+
+/// Why a request was not answered. The text is for whoever sent it and holds nothing of others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ApiError {
+    /// The request is wrong; the text says what would have been right.
+    Bad(String),
+    /// Nobody knows who is asking.
+    SignIn(String),
+    /// It is known who is asking, and they may not.
+    Forbidden(String),
+    Unknown(String),
+    /// Something else stands in its place.
+    Conflict(String),
+    /// What stands there is not what was to be changed.
+    Changed(String),
+    /// It can be read, and makes no sense.
+    Senseless(String),
+    TooLarge(String),
+    NotUnderstood(String),
+    /// More than can be taken in; nothing was, and it may be sent again.
+    Busy {
+        seconds: u64,
+        why: String,
+    },
+    /// The database is away.
+    Unavailable,
+    Broken,
+}
+
+/// The body of every answer that is an error.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct Problem {
+    /// What kind of problem it is.
+    pub title: String,
+    pub status: u16,
+    /// What was wrong, and what would have been right.
+    pub detail: String,
+}
+
+impl ApiError {
+    #[expect(clippy::needless_pass_by_value, reason = "errors and words alike, as they come")]
+    pub fn bad(why: impl ToString) -> Self {
+        Self::Bad(why.to_string())
+    }
+
+    /// A body that did not come to its end.
+    pub fn unread(error: &axum::Error) -> Self {
+        let mut cause: Option<&dyn std::error::Error> = Some(error);
+        while let Some(it) = cause {
+            if it.is::<http_body_util::LengthLimitError>() {
+                return Self::TooLarge("the body is larger than this server takes, once unpacked".to_owned());
+            }
+            cause = it.source();
+        }
+        Self::Bad(format!("the body cannot be read: {error}"))
+    }
+
+    /// The same answer with another body, for protocols that have their own.
+    pub fn with_body(self, kind: &'static str, body: impl FnOnce(&str) -> Vec<u8>) -> Response {
+        let detail = self.clone().parts().2;
+        let mut response = self.into_response();
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+        *response.body_mut() = body(&detail).into();
+        response
+    }
+
+    fn parts(self) -> (StatusCode, &'static str, String) {
+        match self {
+            Self::Bad(why) => (StatusCode::BAD_REQUEST, "Bad request", why),
+            Self::SignIn(why) => (StatusCode::UNAUTHORIZED, "Sign in first", why),
+            Self::Forbidden(why) => (StatusCode::FORBIDDEN, "Not allowed", why),
+            Self::Unknown(why) => (StatusCode::NOT_FOUND, "Not found", why),
+            Self::Conflict(why) => (StatusCode::CONFLICT, "Conflict", why),
+            Self::Changed(why) => (StatusCode::PRECONDITION_FAILED, "Changed in the meantime", why),
+            Self::Senseless(why) => (StatusCode::UNPROCESSABLE_ENTITY, "Cannot be done", why),
+            Self::TooLarge(why) => (StatusCode::PAYLOAD_TOO_LARGE, "Too large", why),
+            Self::NotUnderstood(why) => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "Not understood", why),
+            Self::Busy { why, .. } => (StatusCode::TOO_MANY_REQUESTS, "Busy", why),
+            Self::Unavailable => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Unavailable",
+                "the database does not answer; try again in a moment".to_owned(),
+            ),
+            Self::Broken => {
+                (StatusCode::INTERNAL_SERVER_ERROR, "Something broke", "it is in the server's log".to_owned())
+            }
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let retry = match &self {
+            Self::Busy { seconds, .. } => Some(*seconds),
+            Self::Unavailable => Some(5),
+            _ => None,
+        };
+        let (status, title, detail) = self.parts();
+        let problem = Problem { title: title.to_owned(), status: status.as_u16(), detail };
+        let body = serde_json::to_vec(&problem).expect("a problem is plain data");
+        let kind = HeaderValue::from_static("application/problem+json");
+        let mut response = (status, [(header::CONTENT_TYPE, kind)], body).into_response();
+        if let Some(seconds) = retry {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+/// What one has is what there is.
+pub fn not_modified(tag: HeaderValue) -> Response {
+    (StatusCode::NOT_MODIFIED, [(header::ETAG, tag)]).into_response()
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unknown { .. } => Self::Unknown(error.to_string()),
+            StoreError::Taken { .. } | StoreError::LastOwner => Self::Conflict(error.to_string()),
+            StoreError::Changed { .. } => Self::Changed(error.to_string()),
+            StoreError::Unsupported(_) => Self::Bad(error.to_string()),
+            error if error.is_transient() => {
+                tracing::warn!(%error, "the database does not answer");
+                Self::Unavailable
+            }
+            error => {
+                tracing::error!(%error, "a request broke");
+                Self::Broken
+            }
+        }
+    }
+}
+
+/// What layers refuse without a word gets the same body as everything else.
+pub async fn explained(response: Response) -> Response {
+    let status = response.status();
+    let is_told = response.headers().contains_key(header::CONTENT_TYPE);
+    if is_told || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let detail = match status {
+        StatusCode::FORBIDDEN => "the request comes from a page elsewhere",
+        StatusCode::METHOD_NOT_ALLOWED => "the path is there, but not for this method",
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => "the body may be plain or `Content-Encoding: gzip`",
+        _ => "no more is known",
+    };
+    let title = status.canonical_reason().unwrap_or("Problem").to_owned();
+    let problem = Problem { title, status: status.as_u16(), detail: detail.to_owned() };
+    let body = serde_json::to_vec(&problem).expect("a problem is plain data");
+    let (mut parts, _) = response.into_parts();
+    parts.headers.remove(header::CONTENT_LENGTH);
+    let kind = HeaderValue::from_static("application/problem+json");
+    parts.headers.insert(header::CONTENT_TYPE, kind);
+    Response::from_parts(parts, body.into())
+}
+
+/// What was not read to its end cannot be followed by another request.
+pub async fn closing(mut response: Response) -> Response {
+    if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+macro_rules! bad_request {
+    ($($error:ty),+) => {
+        $(impl From<$error> for ApiError {
+            fn from(error: $error) -> Self {
+                Self::bad(error)
+            }
+        })+
+    };
+}
+
+bad_request!(
+    BadArrival,
+    BadCap,
+    BadCursor,
+    BadExport,
+    BadId,
+    BadQuiet,
+    BadRunId,
+    BadTraceId,
+    PathRejection,
+    QueryRejection
+);
+
+impl From<BadWebhook> for ApiError {
+    fn from(bad: BadWebhook) -> Self {
+        match bad {
+            BadWebhook::Address => Self::bad(bad),
+            BadWebhook::Private(_) | BadWebhook::NoSecret(_) => Self::Senseless(bad.to_string()),
+        }
+    }
+}
+
+impl From<Refused> for ApiError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::NotAllowed(_) => Self::Forbidden(refused.to_string()),
+            Refused::Wrong(_) => Self::Bad(refused.to_string()),
+            Refused::Suite(_) | Refused::NoPlan(_) | Refused::NoJudge(_) => {
+                Self::Senseless(refused.to_string())
+            }
+        }
+    }
+}
+
+impl From<NotApplied> for ApiError {
+    fn from(error: NotApplied) -> Self {
+        match error {
+            NotApplied::Store(error) => error.into(),
+            NotApplied::Judge(refused) => refused.into(),
+            NotApplied::File(_) | NotApplied::Anchors(_) | NotApplied::Rubric(_) => {
+                Self::Senseless(error.to_string())
+            }
+        }
+    }
+}
+
+impl From<NotCompared> for ApiError {
+    fn from(error: NotCompared) -> Self {
+        match error {
+            NotCompared::Store(error) => error.into(),
+            NotCompared::NoPairs(..) | NotCompared::Monitor(_) | NotCompared::Same(_) => {
+                Self::Senseless(error.to_string())
+            }
+        }
+    }
+}
+
+impl From<NotRescored> for ApiError {
+    fn from(error: NotRescored) -> Self {
+        match error {
+            NotRescored::Store(error) => error.into(),
+            NotRescored::Judge(refused) => refused.into(),
+            NotRescored::Monitor(_) | NotRescored::Nothing(_) => Self::Senseless(error.to_string()),
+        }
+    }
+}
+
+impl From<BytesRejection> for ApiError {
+    fn from(error: BytesRejection) -> Self {
+        match error.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge(error.body_text()),
+            _ => Self::Bad(error.body_text()),
+        }
+    }
+}
+
+impl From<JsonRejection> for ApiError {
+    fn from(error: JsonRejection) -> Self {
+        match error {
+            JsonRejection::MissingJsonContentType(error) => Self::NotUnderstood(error.body_text()),
+            error if error.status() == StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge(error.body_text()),
+            error => Self::Bad(error.body_text()),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What nobody needs any more goes, now and then.
+
+use std::time::Duration;
+
+use jurist_core::grade::Time;
+use jurist_store::{StoreError, clock};
+use tokio::sync::watch;
+
+use crate::app::App;
+
+const PAUSE: Duration = Duration::from_secs(600);
+
+/// Days for which an answer is kept for a request that is sent again.
+const CLAIM_DAYS: u32 = 2;
+
+/// Traces that are erased at a time.
+const BATCH: usize = 500;
+
+/// Until told to stop.
+pub async fn run(app: App, mut stopped: watch::Receiver<bool>) {
+    loop {
+        if let Err(error) = tidy(&app, clock::now()).await {
+            tracing::warn!(%error, "housekeeping waits for the database");
+        }
+        if let Ok(stopped) = tokio::time::timeout(PAUSE, stopped.wait_for(|it| *it)).await {
+            drop(stopped);
+            return;
+        }
+    }
+}
+
+async fn tidy(app: &App, now: Time) -> Result<(), StoreError> {
+    app.store.drop_expired_sessions(now).await?;
+    app.store.drop_old_claims(days_before(now, CLAIM_DAYS)).await?;
+    let Some(days) = app.settings.retention_days else { return Ok(()) };
+    for project in app.store.projects().await? {
+        let mut n_erased = 0;
+        loop {
+            let n = app.store.erase_traces(project.id, days_before(now, days), BATCH).await?;
+            n_erased += n;
+            if n == 0 {
+                break;
+            }
+        }
+        if 0 < n_erased {
+            tracing::info!(project = %project.id, n_erased, "what old traces said is gone; their numbers stay");
+        }
+    }
+    Ok(())
+}
+
+fn days_before(now: Time, days: u32) -> Time {
+    Time::from_micros(now.micros() - i64::from(days) * 24 * 3_600_000_000)
+}

@@ -1,0 +1,293 @@
+//! What somebody sends of a trace, read and clean.
+
+use jurist_core::candidate::{Format, Trace, TraceError, Usage, read_value};
+use jurist_core::grade::{Time, Usd};
+use jurist_core::redact::Redactor;
+use jurist_store::pieces::{NewPiece, PieceKind};
+use jurist_store::traces::Finished;
+use jurist_store::{BadTraceId, Probability, TraceId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+use utoipa::ToSchema;
+
+use super::otlp::{Spans, exported};
+
+/// A trace: whole in `trace`, or a part of it in `pieces`.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sent {
+    /// Names the trace; sent twice it is kept once. Without one, a whole trace is named by its content.
+    #[schema(max_length = 256)]
+    id: Option<String>,
+    /// Which agent it is of.
+    agent: Option<String>,
+    /// The conversation it belongs to.
+    session: Option<String>,
+    /// How the trace or its events are written down; found out unless told.
+    #[schema(example = "openai-chat")]
+    format: Option<String>,
+    /// When it began, as RFC 3339.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    time: Option<Time>,
+    /// Whether the agent failed, where its status does not say so.
+    failed: Option<bool>,
+    #[schema(value_type = Option<Object>)]
+    #[serde(default)]
+    metadata: Map<String, Json>,
+    /// A whole trace in any format that `jurist trace` reads.
+    #[schema(value_type = Option<Object>)]
+    trace: Option<Json>,
+    /// Parts of a trace, in any order and perhaps twice.
+    pieces: Option<Vec<SentPiece>>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct SentPiece {
+    /// Names the piece within its trace; sent twice it is kept once.
+    #[schema(max_length = 256)]
+    id: String,
+    kind: SentKind,
+    /// When it happened, as RFC 3339; now unless told. Events are read in this order.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    time: Option<Time>,
+    /// Of a start: `task`, `format`, `metadata`. Of an event: a message or step in any format. Of a finish:
+    /// `status`, `failed`, `cost`, `usage`, `metadata`.
+    #[schema(value_type = Object)]
+    #[serde(default)]
+    body: Json,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum SentKind {
+    Start,
+    Event,
+    Finish,
+}
+
+/// What a start says.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StartBody {
+    pub task: Option<String>,
+    pub format: Option<String>,
+    pub metadata: Map<String, Json>,
+}
+
+/// What a finish says.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FinishBody {
+    pub status: Option<String>,
+    pub failed: Option<bool>,
+    pub cost: Option<Usd>,
+    pub usage: Option<Usage>,
+    pub metadata: Map<String, Json>,
+}
+
+/// Something that can be kept.
+#[derive(Debug)]
+pub enum Arrival {
+    Whole { id: TraceId, finished: Box<Finished> },
+    Pieces { id: TraceId, pieces: Vec<NewPiece> },
+    Spans(Spans),
+}
+
+/// Why it cannot.
+#[derive(Debug, thiserror::Error)]
+pub enum BadArrival {
+    #[error(transparent)]
+    Id(#[from] BadTraceId),
+    #[error("{0}")]
+    NotSent(serde_json::Error),
+    #[error("either `trace` or `pieces` is needed, and not both")]
+    NotOne,
+    #[error("`pieces` need the `id` of their trace")]
+    NoId,
+    #[error("`{0}` is no format; there are {names}", names = Format::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", "))]
+    Format(String),
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error("there is nothing in it")]
+    Nothing,
+    #[error("the id of a piece has 1 to 256 bytes and no control characters")]
+    PieceId,
+    #[error("piece `{id}`: {error}")]
+    Piece { id: String, error: serde_json::Error },
+}
+
+/// What holds for everything that does not say otherwise.
+#[derive(Debug, Clone, Default)]
+pub struct Defaults {
+    pub format: Option<Format>,
+    pub agent: Option<String>,
+    pub session: Option<String>,
+}
+
+impl Arrival {
+    /// What one value holds: an envelope of ours, spans, or a trace in any format.
+    pub fn read(
+        mut value: Json,
+        defaults: &Defaults,
+        redactor: &Redactor,
+        now: Time,
+    ) -> Result<Self, BadArrival> {
+        if value.get("resourceSpans").is_some_and(Json::is_array) && defaults.format.is_none_or(is_otlp) {
+            return Ok(Self::Spans(exported(&mut value, redactor, now)));
+        }
+        let sent = if is_envelope(&value) {
+            serde_json::from_value(value).map_err(BadArrival::NotSent)?
+        } else {
+            Sent { trace: Some(value), ..Sent::default() }
+        };
+        sent.read(defaults, redactor, now)
+    }
+}
+
+fn is_otlp(format: Format) -> bool {
+    format == Format::Otlp
+}
+
+/// Formats of others have neither of these keys at the top, but for `trace` with keys that are not ours.
+fn is_envelope(value: &Json) -> bool {
+    let ours = ["id", "agent", "session", "format", "time", "failed", "metadata", "trace", "pieces"];
+    value.as_object().is_some_and(|it| {
+        it.contains_key("pieces")
+            || (it.contains_key("trace") && it.keys().all(|it| ours.contains(&it.as_str())))
+    })
+}
+
+impl Sent {
+    pub fn read(
+        mut self,
+        defaults: &Defaults,
+        redactor: &Redactor,
+        now: Time,
+    ) -> Result<Arrival, BadArrival> {
+        self.agent = self.agent.or_else(|| defaults.agent.clone()).and_then(|it| named(&it));
+        self.session = self.session.or_else(|| defaults.session.clone()).and_then(|it| named(&it));
+        let format = self.format.as_deref().map(format_named).transpose()?.or(defaults.format);
+        match (self.trace.take(), self.pieces.take()) {
+            (Some(trace), None) => self.whole(trace, format, redactor, now),
+            (None, Some(pieces)) => self.in_pieces(pieces, format, redactor, now),
+            _ => Err(BadArrival::NotOne),
+        }
+    }
+
+    fn whole(
+        self,
+        mut value: Json,
+        format: Option<Format>,
+        redactor: &Redactor,
+        now: Time,
+    ) -> Result<Arrival, BadArrival> {
+        redactor.json(&mut value);
+        let (format, mut trace) = read_value(&value, format)?;
+        if trace == Trace::default() {
+            return Err(BadArrival::Nothing);
+        }
+        trace.status = trace.status.and_then(|it| named(&it));
+        let id = match self.id.or_else(|| trace.id.clone()) {
+            Some(id) => TraceId::new(id)?,
+            None => of_content(&trace),
+        };
+        let times = || trace.steps.iter().filter_map(|it| it.time);
+        let duration = times().min().zip(times().max()).map(|it| it.1.micros() - it.0.micros());
+        let started = self.time.or_else(|| times().min()).unwrap_or(now);
+        let mut metadata = Json::Object(self.metadata);
+        redactor.json(&mut metadata);
+        metadata["format"] = json!(format.name());
+        let is_failed = self.failed.unwrap_or_else(|| trace.status.as_deref().is_some_and(means_failure));
+        let finished = Finished {
+            agent: self.agent,
+            session: self.session,
+            is_failed,
+            started,
+            duration: duration.filter(|it| 0 < *it),
+            probability: Probability::CERTAIN,
+            metadata,
+            trace,
+        };
+        Ok(Arrival::Whole { id, finished: Box::new(finished) })
+    }
+
+    fn in_pieces(
+        self,
+        pieces: Vec<SentPiece>,
+        format: Option<Format>,
+        redactor: &Redactor,
+        now: Time,
+    ) -> Result<Arrival, BadArrival> {
+        let id = TraceId::new(self.id.ok_or(BadArrival::NoId)?)?;
+        let mut new = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            let (kind, body) = piece.checked(format, redactor)?;
+            new.push(NewPiece {
+                trace: id.clone(),
+                id: piece.id,
+                kind,
+                time: piece.time.or(self.time).unwrap_or(now),
+                body,
+                agent: self.agent.clone(),
+                session: self.session.clone(),
+            });
+        }
+        Ok(Arrival::Pieces { id, pieces: new })
+    }
+}
+
+impl SentPiece {
+    /// Its body, which will be read again when the trace is put together.
+    fn checked(
+        &self,
+        format: Option<Format>,
+        redactor: &Redactor,
+    ) -> Result<(PieceKind, Vec<u8>), BadArrival> {
+        TraceId::new(self.id.as_str()).map_err(|_| BadArrival::PieceId)?;
+        let bad = |error| BadArrival::Piece { id: self.id.clone(), error };
+        let mut body = if self.body.is_null() && !matches!(self.kind, SentKind::Event) {
+            json!({})
+        } else {
+            self.body.clone()
+        };
+        redactor.json(&mut body);
+        let (kind, body) = match self.kind {
+            SentKind::Event => (PieceKind::Event, body),
+            SentKind::Start => {
+                let mut start: StartBody = serde_json::from_value(body).map_err(bad)?;
+                start.format = start.format.or_else(|| format.map(|it| it.name().to_owned()));
+                start.format.as_deref().map(format_named).transpose()?;
+                (PieceKind::Start, serde_json::to_value(start).map_err(bad)?)
+            }
+            SentKind::Finish => {
+                let finish: FinishBody = serde_json::from_value(body).map_err(bad)?;
+                (PieceKind::Finish, serde_json::to_value(finish).map_err(bad)?)
+            }
+        };
+        Ok((kind, body.to_string().into_bytes()))
+    }
+}
+
+fn format_named(name: &str) -> Result<Format, BadArrival> {
+    Format::from_name(name).ok_or_else(|| BadArrival::Format(name.to_owned()))
+}
+
+/// The same trace gets the same name, so that it is kept once however often it is sent.
+fn of_content(trace: &Trace) -> TraceId {
+    let text = serde_json::to_vec(trace).expect("a trace is plain data");
+    let hash = blake3::hash(&text).to_hex();
+    TraceId::new(format!("trc_{}", &hash[..32])).expect("it is short and plain")
+}
+
+/// Whether a framework's word for how a run ended means that it failed.
+pub fn means_failure(status: &str) -> bool {
+    let words = ["error", "failed", "failure", "timeout", "timed_out", "crashed", "aborted", "exception"];
+    words.iter().any(|it| status.eq_ignore_ascii_case(it))
+}
+
+/// A name as it is kept: one line of at most 200 letters, or nothing.
+pub fn named(text: &str) -> Option<String> {
+    let clean: String = text.trim().chars().filter(|it| !it.is_control()).take(200).collect();
+    (!clean.is_empty()).then_some(clean)
+}

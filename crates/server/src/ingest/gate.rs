@@ -1,0 +1,154 @@
+//! How much may come in at once. What does not fit is told to come again; nothing is dropped in silence.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use axum::body::Body;
+use futures_util::StreamExt;
+use jurist_core::grade::Time;
+
+use crate::app::App;
+use crate::error::ApiError;
+
+/// More senders than this are somebody who fills the memory; those who have waited longest are forgotten.
+const MOST_SENDERS: usize = 10_000;
+
+/// What ingest may take up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Bytes of bodies in memory, once unpacked.
+    pub bytes: usize,
+    pub requests: usize,
+    /// For each token, account or, on an open server, address.
+    pub rate: Option<Rate>,
+}
+
+/// Requests a second, and how many of them may come at once after a pause.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate {
+    pub per_second: f64,
+    pub burst: f64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { bytes: 128 * 1024 * 1024, requests: 512, rate: None }
+    }
+}
+
+/// What is coming in at the moment.
+#[derive(Debug, Default)]
+pub struct Gate {
+    bytes: AtomicUsize,
+    requests: AtomicUsize,
+    senders: Mutex<HashMap<String, Bucket>>,
+}
+
+/// Requests that a sender may still send.
+#[derive(Debug, Clone, Copy)]
+struct Bucket {
+    left: f64,
+    since: Time,
+}
+
+/// A request that was let in, until it is dropped.
+#[derive(Debug)]
+pub struct Pass {
+    app: App,
+    bytes: usize,
+}
+
+impl Gate {
+    /// Seconds to wait for a sender who sends too often.
+    fn wait(&self, sender: &str, rate: Rate, now: Time) -> Option<u64> {
+        let mut senders = self.senders.lock().expect("nothing panics while it is held");
+        if MOST_SENDERS <= senders.len() && !senders.contains_key(sender) {
+            let oldest = senders.iter().min_by_key(|it| it.1.since).map(|it| it.0.clone());
+            oldest.and_then(|it| senders.remove(&it));
+        }
+        let full = Bucket { left: rate.burst.max(1.0), since: now };
+        let bucket = senders.entry(sender.to_owned()).or_insert(full);
+        let seconds = (now.micros() - bucket.since.micros()).max(0) as f64 / 1e6;
+        let left = (bucket.left + seconds * rate.per_second).min(full.left);
+        *bucket = Bucket { left, since: now };
+        if left < 1.0 {
+            return Some(((1.0 - left) / rate.per_second).ceil().clamp(1.0, 3600.0) as u64);
+        }
+        bucket.left -= 1.0;
+        None
+    }
+}
+
+impl Pass {
+    /// Lets a request in, if there is room for one more.
+    pub fn new(app: &App, sender: &str, now: Time) -> Result<Self, ApiError> {
+        let limits = app.settings.ingest;
+        if let Some(rate) = limits.rate
+            && let Some(seconds) = app.gate.wait(sender, rate, now)
+        {
+            let why = format!("more than {} requests a second", rate.per_second);
+            return Err(ApiError::Busy { seconds, why });
+        }
+        // Counted from here on, also when it is one too many.
+        let pass = Self { app: app.clone(), bytes: 0 };
+        if limits.requests <= app.gate.requests.fetch_add(1, Ordering::Relaxed) {
+            let why = "too many requests at once; nothing of this one was kept".to_owned();
+            return Err(ApiError::Busy { seconds: 1, why });
+        }
+        Ok(pass)
+    }
+
+    /// Takes room for more bytes.
+    pub fn grow(&mut self, n: usize) -> Result<(), ApiError> {
+        self.bytes += n;
+        let all = self.app.gate.bytes.fetch_add(n, Ordering::Relaxed) + n;
+        // One alone always fits, or it could never be sent.
+        if self.app.settings.ingest.bytes < all && self.bytes < all {
+            let why = "more is being taken in than fits into memory; nothing of this was kept".to_owned();
+            return Err(ApiError::Busy { seconds: 1, why });
+        }
+        Ok(())
+    }
+
+    /// Gives back room that is no longer needed.
+    pub fn shrink(&mut self, n: usize) {
+        self.bytes -= n;
+        self.app.gate.bytes.fetch_sub(n, Ordering::Relaxed);
+    }
+
+    /// Reads all of a body.
+    pub async fn read(&mut self, body: Body) -> Result<Vec<u8>, ApiError> {
+        let (mut stream, mut all) = (body.into_data_stream(), Vec::new());
+        while let Some(chunk) = stream.next().await {
+            let chunk = chunk.map_err(|error| ApiError::unread(&error))?;
+            self.grow(chunk.len())?;
+            all.extend_from_slice(&chunk);
+        }
+        Ok(all)
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        self.app.gate.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.app.gate.requests.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_may_burst_and_then_waits() {
+        let (gate, rate) = (Gate::default(), Rate { per_second: 2.0, burst: 3.0 });
+        let at = |seconds: f64| Time::from_micros((seconds * 1e6) as i64);
+        let waits: Vec<_> = (0..5).map(|_| gate.wait("a", rate, at(0.0))).collect();
+        assert_eq!(waits, [None, None, None, Some(1), Some(1)]);
+        assert_eq!(gate.wait("b", rate, at(0.0)), None, "others do not suffer for it");
+        assert_eq!(gate.wait("a", rate, at(0.5)), None);
+        assert_eq!(gate.wait("a", rate, at(0.5)), Some(1));
+        assert_eq!(gate.wait("a", rate, at(-9.0)), Some(1), "a clock that is put back lets nobody in");
+    }
+}

@@ -1,0 +1,219 @@
+//! Many traces, one on each line; every line is answered, and a bad one does not harm the others.
+
+use std::collections::BTreeSet;
+
+use axum::body::{Body, BodyDataStream};
+use futures_util::{StreamExt, stream};
+use jurist_core::grade::Time;
+use jurist_core::redact::Redactor;
+use jurist_store::traces::{Finished, Put};
+use jurist_store::{ProjectId, Store, StoreError, TraceId, clock};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::arrival::{Arrival, Defaults};
+use super::gate::Pass;
+use super::otlp::Spans;
+use crate::error::ApiError;
+
+/// Lines that are written at once.
+const BATCH: usize = 200;
+/// And how many writes of pieces are under way; the store makes one commit of those that meet.
+const AT_ONCE: usize = 16;
+
+/// What became of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Became {
+    /// It is kept.
+    Accepted,
+    /// It was there already.
+    Repeated,
+    /// Something else of that name was there already, and stays.
+    Conflict,
+    /// It cannot be read.
+    Error,
+}
+
+/// The answer to one line.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct LineAnswer {
+    /// From 1.
+    pub line: usize,
+    pub status: Became,
+    /// Of the trace, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+impl LineAnswer {
+    pub fn error(line: usize, why: impl Into<String>) -> Self {
+        Self { line, status: Became::Error, id: None, detail: Some(why.into()) }
+    }
+
+    /// As JSON, with the end of the line.
+    pub fn to_line(&self) -> String {
+        serde_json::to_string(self).expect("an answer is plain data") + "\n"
+    }
+}
+
+/// Where traces go, and what is taken out of them.
+#[derive(Debug)]
+pub struct Intake<'a> {
+    pub store: &'a Store,
+    pub project: ProjectId,
+    pub redactor: &'a Redactor,
+    pub defaults: Defaults,
+}
+
+impl Intake<'_> {
+    /// Keeps every line that can be read. When this returns, what was accepted is on disk.
+    pub async fn take(&self, lines: Vec<(usize, Vec<u8>)>) -> Result<Vec<LineAnswer>, StoreError> {
+        let (mut answers, mut wholes, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+        let now = clock::now();
+        for (line, text) in lines {
+            match self.read(&text, now) {
+                Ok(Arrival::Whole { id, finished }) => wholes.push((line, id, *finished)),
+                Ok(other) => parts.push((line, other)),
+                Err(why) => answers.push(LineAnswer::error(line, why)),
+            }
+        }
+        let mut wholes = wholes.into_iter().peekable();
+        while wholes.peek().is_some() {
+            let batch: Vec<(usize, TraceId, Finished)> = wholes.by_ref().take(BATCH).collect();
+            answers.extend(self.put_wholes(batch, now).await?);
+        }
+        let puts = stream::iter(parts).map(|(line, it)| self.put_part(line, it, now)).buffered(AT_ONCE);
+        let puts: Vec<Result<LineAnswer, StoreError>> = puts.collect().await;
+        for put in puts {
+            answers.push(put?);
+        }
+        answers.sort_by_key(|it| it.line);
+        Ok(answers)
+    }
+
+    fn read(&self, text: &[u8], now: Time) -> Result<Arrival, String> {
+        let value = serde_json::from_slice(text).map_err(|it| format!("this is no JSON: {it}"))?;
+        Arrival::read(value, &self.defaults, self.redactor, now).map_err(|it| shortened(it.to_string()))
+    }
+
+    async fn put_wholes(
+        &self,
+        batch: Vec<(usize, TraceId, Finished)>,
+        now: Time,
+    ) -> Result<Vec<LineAnswer>, StoreError> {
+        let lines: Vec<usize> = batch.iter().map(|it| it.0).collect();
+        let traces: Vec<(TraceId, Finished)> = batch.into_iter().map(|it| (it.1, it.2)).collect();
+        let puts = self.store.put_traces(self.project, &traces, now).await?;
+        let agents: BTreeSet<&str> = traces.iter().filter_map(|it| it.1.agent.as_deref()).collect();
+        for agent in agents {
+            self.store.see_agent(self.project, agent, now).await?;
+        }
+        let answer = |((line, put), (id, _)): ((usize, Put), &(TraceId, Finished))| LineAnswer {
+            line,
+            status: match put {
+                Put::New => Became::Accepted,
+                Put::Repeated => Became::Repeated,
+                Put::Conflict => Became::Conflict,
+            },
+            id: Some(id.to_string()),
+            detail: None,
+        };
+        Ok(lines.into_iter().zip(puts).zip(&traces).map(answer).collect())
+    }
+
+    async fn put_part(&self, line: usize, arrival: Arrival, now: Time) -> Result<LineAnswer, StoreError> {
+        let (id, pieces, spans) = match arrival {
+            Arrival::Pieces { id, pieces } => (Some(id.to_string()), pieces, Spans::default()),
+            Arrival::Spans(mut spans) => (None, std::mem::take(&mut spans.pieces), spans),
+            Arrival::Whole { .. } => unreachable!("whole traces are put together with others"),
+        };
+        let (n_sent, n_own) = (pieces.len(), spans.n_own);
+        let receipt = self.store.put_pieces(self.project, pieces, now).await?;
+        let mut why = spans.reasons;
+        why.extend(
+            receipt.conflicts.iter().map(|it| format!("`{}` of `{}` was there otherwise", it.1, it.0)),
+        );
+        let status = match () {
+            () if 0 < spans.n_rejected => Became::Error,
+            () if !receipt.conflicts.is_empty() => Became::Conflict,
+            () if 0 < receipt.n_new || (n_sent == 0 && n_own == 0) => Became::Accepted,
+            () => Became::Repeated,
+        };
+        let detail = (!why.is_empty()).then(|| shortened(why.join("; ")));
+        Ok(LineAnswer { line, status, id, detail })
+    }
+}
+
+/// An answer repeats no more of what was sent than it needs to.
+fn shortened(text: String) -> String {
+    if text.len() <= 500 { text } else { text.chars().take(400).chain("…".chars()).collect() }
+}
+
+/// The lines of a body, as they come.
+#[derive(Debug)]
+pub struct Lines {
+    stream: BodyDataStream,
+    buffer: Vec<u8>,
+    /// Before this, there is no end of a line.
+    searched: usize,
+    longest: usize,
+    is_over: bool,
+}
+
+/// One of them.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line {
+    Text(Vec<u8>),
+    /// Longer than a body may be; it was passed over.
+    TooLong,
+}
+
+impl Lines {
+    pub fn new(body: Body, longest: usize) -> Self {
+        Self { stream: body.into_data_stream(), buffer: Vec::new(), searched: 0, longest, is_over: false }
+    }
+
+    /// The next line; what it takes up is counted until the caller gives it back.
+    pub async fn next(&mut self, pass: &mut Pass) -> Result<Option<Line>, ApiError> {
+        let mut is_too_long = false;
+        loop {
+            if let Some(at) = self.buffer[self.searched..].iter().position(|it| *it == b'\n') {
+                let line: Vec<u8> = self.buffer.drain(..=self.searched + at).collect();
+                self.searched = 0;
+                return Ok(Some(if is_too_long { dropped(pass, line.len()) } else { Line::Text(line) }));
+            }
+            self.searched = self.buffer.len();
+            if self.longest < self.buffer.len() {
+                is_too_long = true;
+                pass.shrink(self.buffer.len());
+                self.buffer.clear();
+                self.searched = 0;
+            }
+            if self.is_over {
+                let line = std::mem::take(&mut self.buffer);
+                self.searched = 0;
+                return Ok(match (is_too_long, line.len()) {
+                    (true, n) => Some(dropped(pass, n)),
+                    (false, 0) => None,
+                    (false, _) => Some(Line::Text(line)),
+                });
+            }
+            match self.stream.next().await {
+                None => self.is_over = true,
+                Some(chunk) => {
+                    let chunk = chunk.map_err(|error| ApiError::unread(&error))?;
+                    pass.grow(chunk.len())?;
+                    self.buffer.extend_from_slice(&chunk);
+                }
+            }
+        }
+    }
+}
+
+fn dropped(pass: &mut Pass, n: usize) -> Line {
+    pass.shrink(n);
+    Line::TooLong
+}

@@ -1,0 +1,338 @@
+//! Spans of OpenTelemetry: from protobuf or JSON to pieces, each of which is an export of one span.
+//!
+//! Spans of judges are not kept: nobody wants to grade the grading. They are known by the resource
+//! `service.name` or the scope `jurist`, or by an attribute `jurist.judge`.
+
+use std::collections::HashMap;
+
+use jurist_core::grade::Time;
+use jurist_core::redact::Redactor;
+use jurist_store::pieces::{NewPiece, PieceKind};
+use jurist_store::{Probability, TraceId};
+use opentelemetry_proto::tonic::collector::trace::v1::{
+    ExportTracePartialSuccess, ExportTraceServiceRequest, ExportTraceServiceResponse,
+};
+use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue, any_value};
+use opentelemetry_proto::tonic::resource::v1::Resource;
+use opentelemetry_proto::tonic::trace::v1::Span;
+use prost::Message;
+use serde_json::{Value as Json, json};
+
+use super::arrival::named;
+use super::sampled;
+
+/// Deeper values than this could not be read back.
+const DEEPEST: usize = 100;
+
+/// How many reasons a message of refusal holds.
+const REASONS: usize = 5;
+
+/// How a request is written, and so its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    Protobuf,
+    Json,
+}
+
+/// Why a request holds no spans at all.
+#[derive(Debug, thiserror::Error)]
+pub enum BadExport {
+    #[error("this is no ExportTraceServiceRequest in protobuf: {0}")]
+    Protobuf(prost::DecodeError),
+    #[error("this is no JSON: {0}")]
+    Json(serde_json::Error),
+    #[error("`resourceSpans` is missing; it is a list")]
+    NoSpans,
+}
+
+/// What an export holds.
+#[derive(Debug, Default)]
+pub struct Spans {
+    pub pieces: Vec<NewPiece>,
+    /// Spans that cannot be kept.
+    pub n_rejected: usize,
+    /// Why, of the first few.
+    pub reasons: Vec<String>,
+    /// Spans of judges, which are left out.
+    pub n_own: usize,
+}
+
+impl Spans {
+    pub fn read(body: &[u8], encoding: Encoding, redactor: &Redactor, now: Time) -> Result<Self, BadExport> {
+        match encoding {
+            Encoding::Protobuf => {
+                let request = ExportTraceServiceRequest::decode(body).map_err(BadExport::Protobuf)?;
+                Ok(decoded(request, redactor, now))
+            }
+            Encoding::Json => {
+                let mut value: Json = serde_json::from_slice(body).map_err(BadExport::Json)?;
+                // An exporter that has nothing may leave the list out.
+                let is_empty = value.as_object().is_some_and(serde_json::Map::is_empty);
+                if !is_empty && !value["resourceSpans"].is_array() {
+                    return Err(BadExport::NoSpans);
+                }
+                Ok(exported(&mut value, redactor, now))
+            }
+        }
+    }
+
+    pub fn reject(&mut self, why: String) {
+        self.n_rejected += 1;
+        if self.reasons.len() < REASONS {
+            self.reasons.push(why);
+        }
+    }
+
+    /// The answer that OpenTelemetry expects.
+    pub fn answer(&self, encoding: Encoding) -> Vec<u8> {
+        let partial = (0 < self.n_rejected).then(|| ExportTracePartialSuccess {
+            rejected_spans: i64::try_from(self.n_rejected).unwrap_or(i64::MAX),
+            error_message: self.reasons.join("; "),
+        });
+        match (encoding, partial) {
+            (Encoding::Protobuf, partial_success) => {
+                ExportTraceServiceResponse { partial_success }.encode_to_vec()
+            }
+            (Encoding::Json, None) => b"{}".to_vec(),
+            (Encoding::Json, Some(it)) => {
+                let partial = json!({ "rejectedSpans": it.rejected_spans.to_string(), "errorMessage": it.error_message });
+                json!({ "partialSuccess": partial }).to_string().into_bytes()
+            }
+        }
+    }
+
+    fn add(&mut self, origin: &Origin, span: Span, redactor: &Redactor, now: Time) {
+        if origin.is_own || is_told(&span.attributes, "jurist.judge") {
+            self.n_own += 1;
+            return;
+        }
+        match piece(origin, span, redactor, now) {
+            Ok(piece) => self.pieces.push(piece),
+            Err(why) => self.reject(why),
+        }
+    }
+}
+
+fn decoded(request: ExportTraceServiceRequest, redactor: &Redactor, now: Time) -> Spans {
+    let mut spans = Spans::default();
+    for of_resource in request.resource_spans {
+        let resource = of_resource.resource.unwrap_or_default();
+        for of_scope in of_resource.scope_spans {
+            let origin = Origin::new(&resource, of_scope.scope.as_ref(), redactor);
+            of_scope.spans.into_iter().for_each(|it| spans.add(&origin, it, redactor, now));
+        }
+    }
+    spans
+}
+
+/// Spans of JSON, each read for itself, so that one that is wrong does not take the others along.
+pub fn exported(value: &mut Json, redactor: &Redactor, now: Time) -> Spans {
+    let mut spans = Spans::default();
+    for of_resource in list(value, "resourceSpans") {
+        normalise(&mut of_resource["resource"]);
+        let resource: Result<Resource, _> = serde_json::from_value(of_resource["resource"].take());
+        let resource = resource.unwrap_or_default();
+        for of_scope in list(of_resource, "scopeSpans") {
+            normalise(&mut of_scope["scope"]);
+            let scope: Option<InstrumentationScope> = serde_json::from_value(of_scope["scope"].take()).ok();
+            let origin = Origin::new(&resource, scope.as_ref(), redactor);
+            for span in list(of_scope, "spans") {
+                normalise(span);
+                match serde_json::from_value(span.take()) {
+                    Ok(span) => spans.add(&origin, span, redactor, now),
+                    Err(error) => spans.reject(format!("a span is malformed: {error}")),
+                }
+            }
+        }
+    }
+    spans
+}
+
+fn list<'v>(value: &'v mut Json, key: &str) -> impl Iterator<Item = &'v mut Json> {
+    value.get_mut(key).and_then(Json::as_array_mut).into_iter().flatten().filter(|it| it.is_object())
+}
+
+/// What exporters write beside the rules: names of enums, and null for what is absent.
+fn normalise(value: &mut Json) {
+    match value {
+        Json::Array(items) => items.iter_mut().for_each(normalise),
+        Json::Object(map) => {
+            map.retain(|_, it| !it.is_null());
+            for (key, it) in map.iter_mut() {
+                match (key.as_str(), it.as_str().and_then(number_of)) {
+                    ("kind" | "code", Some(number)) => *it = number.into(),
+                    _ => normalise(it),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn number_of(name: &str) -> Option<i32> {
+    Some(match name {
+        "SPAN_KIND_UNSPECIFIED" | "STATUS_CODE_UNSET" => 0,
+        "SPAN_KIND_INTERNAL" | "STATUS_CODE_OK" => 1,
+        "SPAN_KIND_SERVER" | "STATUS_CODE_ERROR" => 2,
+        "SPAN_KIND_CLIENT" => 3,
+        "SPAN_KIND_PRODUCER" => 4,
+        "SPAN_KIND_CONSUMER" => 5,
+        _ => return None,
+    })
+}
+
+/// Who made spans: the same for all of one scope, and so made clean and written once.
+struct Origin {
+    /// What stands before and after a span in an export of it alone.
+    before: String,
+    service: Option<String>,
+    is_own: bool,
+}
+
+const AFTER: &str = "]}]}]}";
+
+impl Origin {
+    fn new(resource: &Resource, scope: Option<&InstrumentationScope>, redactor: &Redactor) -> Self {
+        let service = text(&resource.attributes, "service.name");
+        let is_own = service == Some("jurist") || scope.is_some_and(|it| it.name == "jurist");
+        let mut attributes = json!({ "attributes": resource.attributes });
+        redactor.json(&mut attributes);
+        let mut of_scope = json!({});
+        if let Some(scope) = scope {
+            of_scope = json!({ "name": scope.name, "version": scope.version });
+            redactor.json(&mut of_scope);
+        }
+        let before = format!(
+            r#"{{"resourceSpans":[{{"resource":{attributes},"scopeSpans":[{{"scope":{of_scope},"spans":["#
+        );
+        // What SDKs say when nobody told them.
+        let service = service.filter(|it| !it.starts_with("unknown_service")).and_then(named);
+        Self { before, service, is_own }
+    }
+}
+
+fn piece(origin: &Origin, span: Span, redactor: &Redactor, now: Time) -> Result<NewPiece, String> {
+    let (trace, id) = (hex(&span.trace_id), hex(&span.span_id));
+    let is_id = |bytes: &[u8], length: usize| bytes.len() == length && bytes.iter().any(|it| *it != 0);
+    if !is_id(&span.trace_id, 16) {
+        return Err(format!("`{trace}` is no trace id of 16 bytes"));
+    }
+    if !is_id(&span.span_id, 8) {
+        return Err(format!("`{id}` is no span id of 8 bytes"));
+    }
+    let start = i64::try_from(span.start_time_unix_nano / 1000).ok().filter(|it| 0 < *it);
+    let agent =
+        text(&span.attributes, "gen_ai.agent.name").and_then(named).or_else(|| origin.service.clone());
+    let session = ["gen_ai.conversation.id", "session.id"].iter().find_map(|it| text(&span.attributes, it));
+    let session = session.and_then(named);
+    let is_root = span.parent_span_id.iter().all(|it| *it == 0);
+    let (name, events, links) = (span.name, span.events, span.links);
+    let mut said = json!({
+        "name": name, "attributes": span.attributes, "events": events, "links": links, "status": span.status,
+    });
+    if DEEPEST < depth(&said) {
+        return Err(format!("span `{id}` has attributes nested deeper than can be read"));
+    }
+    redactor.json(&mut said);
+    said["traceId"] = json!(trace);
+    said["spanId"] = json!(id);
+    if !is_root {
+        said["parentSpanId"] = json!(hex(&span.parent_span_id));
+    }
+    said["kind"] = json!(span.kind);
+    said["flags"] = json!(span.flags);
+    said["startTimeUnixNano"] = json!(span.start_time_unix_nano.to_string());
+    said["endTimeUnixNano"] = json!(span.end_time_unix_nano.to_string());
+    if !span.trace_state.is_empty() {
+        said["traceState"] = json!(span.trace_state);
+    }
+    Ok(NewPiece {
+        trace: TraceId::new(trace).expect("32 digits name a trace"),
+        id,
+        kind: if is_root { PieceKind::RootSpan } else { PieceKind::Span },
+        time: start.map_or(now, Time::from_micros),
+        body: format!("{}{said}{AFTER}", origin.before).into_bytes(),
+        agent,
+        session,
+    })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes.iter().take(32) {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from_digit(u32::from(digit), 16).expect("four bits are a digit"));
+        }
+    }
+    text
+}
+
+fn depth(value: &Json) -> usize {
+    let inner = match value {
+        Json::Array(items) => items.iter().map(depth).max(),
+        Json::Object(map) => map.values().map(depth).max(),
+        _ => return 0,
+    };
+    1 + inner.unwrap_or(0)
+}
+
+fn text<'a>(attributes: &'a [KeyValue], key: &str) -> Option<&'a str> {
+    let value = attributes.iter().find(|it| it.key == key)?.value.as_ref()?;
+    let AnyValue { value: Some(any_value::Value::StringValue(text)) } = value else { return None };
+    Some(text)
+}
+
+/// Whether an attribute is there, unless it is `false`.
+fn is_told(attributes: &[KeyValue], key: &str) -> bool {
+    let value = attributes.iter().find(|it| it.key == key).and_then(|it| it.value.as_ref());
+    value.is_some_and(|it| it.value != Some(any_value::Value::BoolValue(false)))
+}
+
+/// What is to be known of a span that was kept.
+#[derive(Debug)]
+pub struct SpanFacts {
+    pub id: String,
+    pub parent: Option<String>,
+    /// Nanoseconds since 1970.
+    pub start: u64,
+    pub end: u64,
+    pub failed: Option<bool>,
+    pub agent: Option<String>,
+    pub service: Option<String>,
+    pub session: Option<String>,
+    pub model: Option<String>,
+    pub probability: Option<Probability>,
+}
+
+/// Reads back what [`piece`] wrote.
+pub fn facts(body: &Json) -> Option<SpanFacts> {
+    let of_resource = &body["resourceSpans"][0];
+    let span = of_resource["scopeSpans"][0]["spans"].get(0)?;
+    let texts = |attributes: &Json| -> HashMap<String, String> {
+        let pairs = attributes.as_array().into_iter().flatten();
+        pairs
+            .filter_map(|it| {
+                Some((it["key"].as_str()?.to_owned(), it["value"]["stringValue"].as_str()?.to_owned()))
+            })
+            .collect()
+    };
+    let (said, resource) = (texts(&span["attributes"]), texts(&of_resource["resource"]["attributes"]));
+    let nanos = |key: &str| span[key].as_str().and_then(|it| it.parse().ok()).unwrap_or(0);
+    let first = |keys: &[&str]| keys.iter().find_map(|it| said.get(*it)).and_then(|it| named(it));
+    Some(SpanFacts {
+        id: span["spanId"].as_str()?.to_owned(),
+        parent: span["parentSpanId"].as_str().map(str::to_owned),
+        start: nanos("startTimeUnixNano"),
+        end: nanos("endTimeUnixNano"),
+        failed: match span["status"]["code"].as_i64() {
+            Some(1) => Some(false),
+            Some(2) => Some(true),
+            _ => None,
+        },
+        agent: first(&["gen_ai.agent.name"]),
+        service: resource.get("service.name").and_then(|it| named(it)),
+        session: first(&["gen_ai.conversation.id", "session.id"]),
+        model: first(&["gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.model.id"]),
+        probability: span["traceState"].as_str().and_then(sampled::probability),
+    })
+}

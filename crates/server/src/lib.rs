@@ -1,0 +1,33 @@
+//! HTTP over the store: the API, ingest of traces, work in the background.
+//!
+//! Knows `engine` and `store`. A handler reads the request, calls one function, and returns;
+//! status codes are in [`error`] only.
+
+mod api;
+mod app;
+mod assemble;
+mod auth;
+mod error;
+mod housekeeping;
+mod metrics;
+mod money;
+pub mod monitor;
+mod notify;
+mod once;
+mod ingest;
+mod pages;
+mod serve;
+mod telemetry;
+mod work;
+
+pub use api::description;
+pub use app::{Access, App, Settings};
+pub use assemble::assemble_ended;
+pub use auth::{join_link, owner_link};
+pub use ingest::{Became, Defaults, Intake, Limits, LineAnswer, Rate};
+pub use metrics::Metrics;
+pub use money::{AlertShown, CapShown, DayShown, ForecastShown, PartShown, SpendShown, alerts, spend};
+pub use notify::{signature, tell};
+pub use serve::{Bound, NotServed, bind};
+pub use telemetry::{Collector, Exporter, Telemetry};
+pub use work::{Environment, NewRun, Purse, Replies, Shard, Work, Workshop, upkeep, work};

@@ -1,0 +1,209 @@
+//! What a project spends, and what its people were told, as it is shown: over HTTP and in the terminal alike.
+
+use std::collections::BTreeMap;
+
+use jurist_core::grade::{Time, Usd};
+use jurist_core::money::{Cap, Month};
+use jurist_core::stats::{DaySum, forecast};
+use jurist_store::alerts::{Alert, Which};
+use jurist_store::spend::DaySpend;
+use jurist_store::{ProjectId, Store, StoreError};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A month of a project. Amounts are dollars.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SpendShown {
+    /// Of UTC.
+    #[schema(example = "2026-03")]
+    pub month: String,
+    /// How much of it is over, on 0..=1.
+    pub elapsed: f64,
+    /// Absent where there is no limit.
+    pub cap: Option<CapShown>,
+    pub spent: f64,
+    /// Set aside for calls that are under way.
+    pub reserved: f64,
+    /// The part of `spent` of calls that nobody could settle, counted at the most they can have cost.
+    pub assumed: f64,
+    /// How the month is expected to end; absent where that cannot be said, or the month is over.
+    pub forecast: Option<ForecastShown>,
+    /// Why there is no forecast.
+    pub no_forecast: Option<String>,
+    pub days: Vec<DayShown>,
+    /// The dearest first.
+    pub purposes: Vec<PartShown>,
+    /// Runs and monitors by their id, the dearest first; at most fifty.
+    pub subjects: Vec<PartShown>,
+    /// The dearest first.
+    pub judges: Vec<PartShown>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CapShown {
+    pub amount: f64,
+    #[schema(example = "GBP")]
+    pub currency: String,
+    /// Dollars for one of the currency, as agreed when the cap was set.
+    pub rate: f64,
+    pub dollars: f64,
+}
+
+/// What the month will have cost if its days go on like the last four weeks; four times in five it is in between.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ForecastShown {
+    pub expected: f64,
+    pub low: f64,
+    pub high: f64,
+    /// When the cap is reached, if it is to be this month.
+    pub reaches_cap: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct DayShown {
+    #[schema(example = "2026-03-20")]
+    pub day: String,
+    pub spent: f64,
+    pub n_calls: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct PartShown {
+    pub name: String,
+    pub spent: f64,
+    pub n_calls: u64,
+}
+
+/// Something that people are told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AlertShown {
+    #[schema(example = "alr_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    pub id: String,
+    /// score_drop, error_rate, spend, spend_stop, no_data, monitor_paused or judge_disagreement.
+    pub kind: String,
+    /// What it is about, such as a monitor; empty where there is only one.
+    pub subject: String,
+    pub message: String,
+    /// The figures behind it.
+    pub facts: serde_json::Value,
+    pub raised: String,
+    /// When it was over.
+    pub resolved: Option<String>,
+    /// When somebody was told.
+    pub sent: Option<String>,
+    /// When somebody said that they have seen it.
+    pub acknowledged: Option<String>,
+}
+
+/// Subjects that are shown one by one.
+const SUBJECTS: usize = 50;
+
+/// The month that a time is in, as it stands now.
+pub async fn spend(store: &Store, project: ProjectId, of: Time, now: Time) -> Result<SpendShown, StoreError> {
+    let month = Month::of(of);
+    let cap = store.project(project).await?.cap;
+    let sums = store.month_spend(project, of).await?;
+    // Far enough back for a forecast on the first of a month.
+    let back = Time::from_micros(month.start.micros() - 31 * 86_400_000_000);
+    let all = store.spend_by_day(project, back, month.end).await?;
+    let paid: Vec<DaySum> = all.iter().map(|it| DaySum { day: it.day, paid: it.settled }).collect();
+    let ahead = forecast(sums.settled, &paid, sums.cap, now);
+    let is_over = month.end <= now;
+    let of_month: Vec<&DaySpend> = all.iter().filter(|it| month.start <= it.day).collect();
+    let parts = |name: fn(&DaySpend) -> &str| parts(&of_month, name);
+    let mut subjects = parts(|it| &it.subject);
+    subjects.truncate(SUBJECTS);
+    Ok(SpendShown {
+        month: month.to_string(),
+        elapsed: month.elapsed(now),
+        cap: cap.as_ref().map(CapShown::from),
+        spent: dollars(sums.settled),
+        reserved: dollars(sums.reserved),
+        assumed: dollars(sum(of_month.iter().map(|it| it.assumed))),
+        no_forecast: ahead.as_ref().err().filter(|_| !is_over).map(|it| it.0.clone()),
+        forecast: ahead.ok().filter(|_| !is_over).map(|it| ForecastShown {
+            expected: dollars(it.expected),
+            low: dollars(it.low),
+            high: dollars(it.high),
+            reaches_cap: it.reaches_cap.map(|it| it.to_string()),
+        }),
+        days: days(&of_month),
+        purposes: parts(|it| &it.purpose),
+        judges: parts(|it| &it.model),
+        subjects,
+    })
+}
+
+/// The newest first, and where the next page begins.
+pub async fn alerts(
+    store: &Store,
+    project: ProjectId,
+    which: Which,
+    after: Option<&jurist_store::Cursor>,
+    limit: usize,
+) -> Result<(Vec<AlertShown>, Option<String>), StoreError> {
+    let page = store.alerts(project, which, after, limit).await?;
+    Ok((page.items.into_iter().map(AlertShown::from).collect(), page.next.map(|it| it.to_string())))
+}
+
+fn days(all: &[&DaySpend]) -> Vec<DayShown> {
+    let mut days: BTreeMap<Time, (Usd, u64)> = BTreeMap::new();
+    for it in all {
+        let (spent, n) = days.entry(it.day).or_default();
+        (*spent, *n) = (spent.plus(it.settled), *n + it.n);
+    }
+    let shown = |(day, (spent, n_calls)): (Time, (Usd, u64))| DayShown {
+        day: day.to_string().chars().take(10).collect(),
+        spent: dollars(spent),
+        n_calls,
+    };
+    days.into_iter().map(shown).collect()
+}
+
+fn parts(all: &[&DaySpend], name: fn(&DaySpend) -> &str) -> Vec<PartShown> {
+    let mut parts: BTreeMap<&str, (Usd, u64)> = BTreeMap::new();
+    for it in all {
+        let (spent, n) = parts.entry(name(it)).or_default();
+        (*spent, *n) = (spent.plus(it.settled), *n + it.n);
+    }
+    let mut parts: Vec<_> = parts.into_iter().collect();
+    parts.sort_by_key(|it| std::cmp::Reverse(it.1.0));
+    let shown = |(name, (spent, n_calls)): (&str, (Usd, u64))| PartShown {
+        name: name.to_owned(),
+        spent: dollars(spent),
+        n_calls,
+    };
+    parts.into_iter().map(shown).collect()
+}
+
+fn sum(amounts: impl Iterator<Item = Usd>) -> Usd {
+    amounts.fold(Usd::default(), Usd::plus)
+}
+
+fn dollars(amount: Usd) -> f64 {
+    amount.nanos() as f64 / 1e9
+}
+
+impl From<&Cap> for CapShown {
+    fn from(it: &Cap) -> Self {
+        let currency = it.currency().to_string();
+        Self { amount: it.amount(), currency, rate: it.rate(), dollars: dollars(it.usd()) }
+    }
+}
+
+impl From<Alert> for AlertShown {
+    fn from(it: Alert) -> Self {
+        let time = |it: Option<Time>| it.map(|it| it.to_string());
+        Self {
+            id: it.id.to_string(),
+            kind: it.kind.as_str().to_owned(),
+            subject: it.subject,
+            message: it.message,
+            facts: it.facts,
+            raised: it.raised.to_string(),
+            resolved: time(it.resolved),
+            sent: time(it.sent),
+            acknowledged: time(it.seen),
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! A file becomes a version of a monitor; the same file again is the same version.
+
+use std::sync::Arc;
+
+use jurist_core::alert;
+use jurist_core::candidate::{Candidate, Material};
+use jurist_core::grade::Time;
+use jurist_core::rubric::{Anchor, Ask, Criterion, Draft, Group, Rubric};
+use jurist_core::suite::Monitor;
+use jurist_store::decisions::Decision;
+use jurist_store::monitors::{self, MonitorVersion, NewMonitorVersion};
+use jurist_store::rubrics::NewRubricVersion;
+use jurist_store::{AccountId, MonitorId, ProjectId, Region, Store, StoreError, TraceId, clock};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::watched::{Kept, Watched, read, written};
+use crate::notify;
+use crate::work::{MONITOR, MonitorTask, Refused, Work, benches};
+
+/// Anchors are examples, not material: as much of each is shown.
+const ANCHOR_TASK: usize = 500;
+const ANCHOR_ANSWER: usize = 1_000;
+
+/// Decisions that are put back to work at a time.
+const PAGE: usize = 500;
+
+/// Why a monitor is not applied.
+#[derive(Debug, thiserror::Error)]
+pub enum NotApplied {
+    #[error("{0}")]
+    File(String),
+    #[error("no stored trace is called {0}; calibration anchors are ids of traces that are kept here")]
+    Anchors(String),
+    #[error("the calibration anchors do not fit the rubric: {0}")]
+    Rubric(String),
+    #[error(transparent)]
+    Judge(#[from] Refused),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A monitor and what it does
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct MonitorView {
+    #[schema(example = "mon_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    pub id: String,
+    pub name: String,
+    /// Why it judges nothing at the moment.
+    pub paused: Option<String>,
+    pub created: String,
+    pub agents: Vec<String>,
+    pub judges: Vec<String>,
+    /// Share of finished traces that is judged; failed ones always are.
+    pub sample_rate: f64,
+    /// How far judges may be apart, on 0 to 1.
+    pub disagreement_margin: f64,
+    /// On 0 to 1.
+    pub pass_mark: f64,
+    pub criteria: Vec<String>,
+    pub version: VersionView,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct VersionView {
+    #[schema(example = "monv_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    pub id: String,
+    #[schema(example = "rubv_local_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    pub rubric_version: String,
+    pub created: String,
+    /// As it was written.
+    pub source: String,
+}
+
+/// What became of a file
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Applied {
+    /// Whether there is a new version; the same content changes nothing.
+    pub is_changed: bool,
+    /// Whether judges are asked something new, so that scores are not comparable with earlier ones.
+    pub is_new_rubric: bool,
+    pub monitor: MonitorView,
+}
+
+/// Makes a monitor what a file says. `name` stands above the name in the file.
+pub async fn apply(
+    store: &Store,
+    project: ProjectId,
+    name: Option<&str>,
+    source: &str,
+    (region, work): (&Region, &Work),
+    author: Option<AccountId>,
+    now: Time,
+) -> Result<Applied, NotApplied> {
+    let mut monitor = read(source).map_err(NotApplied::File)?;
+    if let Some(name) = name {
+        monitor.name = Some(name.to_owned());
+    }
+    // A judge that cannot be is told now, not when the first trace comes.
+    benches(&monitor, work)?;
+    let name = monitor.name().to_owned();
+    monitor.rubric = Arc::new(with_anchors(store, project, &monitor).await?);
+    let kept = Kept { file: written(&monitor), source: source.to_owned() };
+    let there = match store.monitor_named(project, &name).await? {
+        Some(there) => there,
+        None => store.add_monitor(project, &name, now).await?,
+    };
+    if let Some(newest) = there.newest.as_ref().filter(|_| there.removed.is_none())
+        && serde_json::from_value::<Kept>(newest.settings.clone()).is_ok_and(|it| it.file == kept.file)
+    {
+        return Ok(Applied { is_changed: false, is_new_rubric: false, monitor: shown(&there)? });
+    }
+    let rubric = match store.rubric_named(project, &name).await? {
+        Some(rubric) => rubric,
+        None => store.add_rubric(project, &name, now).await?,
+    };
+    let version = NewRubricVersion {
+        region: region.clone(),
+        hash: monitor.rubric.version().clone(),
+        canonical: monitor.rubric.to_json(),
+        source: Some(kept.source.clone()),
+        author,
+    };
+    let rubric_version = store.put_rubric_version(project, rubric.id, &version, None, now).await?.id;
+    let is_new_rubric = there.newest.as_ref().is_none_or(|it| it.rubric_version != rubric_version);
+    let agent = match monitor.agents.as_slice() {
+        [(only, _)] => Some(only.clone()),
+        _ => None,
+    };
+    let settings = serde_json::to_value(kept).expect("it is plain data");
+    let new = NewMonitorVersion { rubric_version, agent, settings, author };
+    store.put_monitor_version(project, there.id, &new, now).await?;
+    let monitor = shown(&store.monitor(project, there.id).await?)?;
+    Ok(Applied { is_changed: true, is_new_rubric, monitor })
+}
+
+/// What a monitor's judges see: its rubric, with the anchors as texts.
+async fn with_anchors(store: &Store, project: ProjectId, monitor: &Monitor) -> Result<Rubric, NotApplied> {
+    let (mut anchors, mut missing) = (Vec::new(), Vec::new());
+    for (ids, score) in [(&monitor.good_anchors, 1.0), (&monitor.bad_anchors, 0.0)] {
+        for id in ids {
+            let trace = match TraceId::new(id.clone()) {
+                Ok(id) => store.trace_content(project, &id).await?,
+                Err(_) => None,
+            };
+            match trace {
+                Some(trace) => {
+                    let material = Material::new(&Candidate::default(), Some(trace));
+                    let (task, answer) =
+                        (cut(&material.task, ANCHOR_TASK), cut(material.answer(), ANCHOR_ANSWER));
+                    anchors.push(Anchor {
+                        response: format!("asked: {task}\nanswered: {answer}"),
+                        score,
+                        reason: None,
+                    });
+                }
+                None => missing.push(format!("`{id}`")),
+            }
+        }
+    }
+    if !missing.is_empty() {
+        return Err(NotApplied::Anchors(missing.join(", ")));
+    }
+    let mut draft = Draft::clone(&monitor.rubric);
+    draft.criteria.iter_mut().for_each(|it| anchor(it, &anchors));
+    Rubric::new(draft).map_err(|faults| {
+        let told: Vec<String> = faults.iter().map(|it| it.problem.to_string()).collect();
+        NotApplied::Rubric(told.join("; "))
+    })
+}
+
+fn anchor(criterion: &mut Criterion, anchors: &[Anchor]) {
+    match &mut criterion.ask {
+        Ask::Question(_) => criterion.anchors.extend_from_slice(anchors),
+        Ask::Group(Group { criteria, .. }) => criteria.iter_mut().for_each(|it| anchor(it, anchors)),
+        Ask::Check(_) | Ask::Recipe(_) | Ask::Tree(_) => {}
+    }
+}
+
+fn cut(text: &str, most: usize) -> String {
+    let mut cut: String = text.chars().take(most).collect();
+    if cut.len() < text.len() {
+        cut.push('…');
+    }
+    cut
+}
+
+/// A monitor as it is told to others.
+pub fn shown(monitor: &monitors::Monitor) -> Result<MonitorView, StoreError> {
+    let damaged = |why: String| StoreError::Damaged { what: "monitor", id: monitor.id.to_string(), why };
+    let version = monitor.newest.as_ref().ok_or_else(|| damaged("it has no version".to_owned()))?;
+    let watched = Watched::read(version).map_err(damaged)?;
+    let told = &watched.monitor;
+    Ok(MonitorView {
+        id: monitor.id.to_string(),
+        name: monitor.name.clone(),
+        paused: monitor.paused.clone(),
+        created: monitor.created.to_string(),
+        agents: told.agents.iter().map(|it| it.0.clone()).collect(),
+        judges: told.judges.clone(),
+        sample_rate: told.sample_rate,
+        disagreement_margin: told.margin(),
+        pass_mark: told.rubric.pass_mark,
+        criteria: told.rubric.questions().map(|it| it.id()).collect(),
+        version: VersionView::from(version),
+    })
+}
+
+impl From<&MonitorVersion> for VersionView {
+    fn from(it: &MonitorVersion) -> Self {
+        let source = it.settings["source"].as_str().unwrap_or_default().to_owned();
+        Self {
+            id: it.id.to_string(),
+            rubric_version: it.rubric_version.to_string(),
+            created: it.created.to_string(),
+            source,
+        }
+    }
+}
+
+/// It judges nothing until it is told to go on; what it samples waits, and people are told.
+pub async fn pause(
+    store: &Store,
+    project: ProjectId,
+    monitor: MonitorId,
+    why: &str,
+) -> Result<(), StoreError> {
+    store.pause_monitor(project, monitor, Some(why)).await?;
+    tell(store, project, monitor, Some(why)).await
+}
+
+async fn tell(
+    store: &Store,
+    project: ProjectId,
+    monitor: MonitorId,
+    why: Option<&str>,
+) -> Result<(), StoreError> {
+    let name = store.monitor(project, monitor).await?.name;
+    notify::tell(store, project, &alert::monitor_paused(&name, why), clock::now()).await.map(drop)
+}
+
+/// It goes on, also with what has waited. Says how many those are.
+pub async fn resume(
+    store: &Store,
+    project: ProjectId,
+    monitor: &monitors::Monitor,
+    now: Time,
+) -> Result<usize, StoreError> {
+    store.pause_monitor(project, monitor.id, None).await?;
+    tell(store, project, monitor.id, None).await?;
+    let (mut last, mut n): (Option<Decision>, usize) = (None, 0);
+    loop {
+        let page = store.waiting_decisions(project, monitor.id, last.as_ref(), PAGE).await?;
+        let jobs: Vec<_> = page
+            .iter()
+            .map(|it| MonitorTask::live(it.monitor, it.version, it.trace.clone()).job(project, now))
+            .collect();
+        store.add_jobs(&jobs, now).await?;
+        n += page.len();
+        match page.last() {
+            Some(it) if page.len() == PAGE => last = Some(it.clone()),
+            _ => return Ok(n),
+        }
+    }
+}
+
+/// It watches nothing any more; what it found stays, and applying it again brings it back.
+pub async fn remove(
+    store: &Store,
+    project: ProjectId,
+    monitor: &monitors::Monitor,
+    now: Time,
+) -> Result<(), StoreError> {
+    store.remove_monitor(project, monitor.id, now).await?;
+    store.discard_jobs(project, MONITOR, &MonitorTask::prefix(monitor.id)).await.map(drop)
+}

@@ -1,0 +1,235 @@
+//! Two agents, or two versions of one, side by side on the tasks that both did.
+
+use std::collections::BTreeMap;
+
+use jurist_core::candidate::{Candidate, Material};
+use jurist_core::grade::Time;
+use jurist_core::plan::place;
+use jurist_core::stats::pass_rate;
+use jurist_store::contests::{Contest, Contested};
+use jurist_store::jobs::NewJob;
+use jurist_store::monitors::Monitor;
+use jurist_store::traces::{TraceFilter, TraceState};
+use jurist_store::{ProjectId, SeriesId, Store, StoreError, TraceId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+use utoipa::ToSchema;
+
+use super::Watched;
+use crate::work::ContestTask;
+
+/// Traces of each side that are looked at, the newest.
+const LOOKED_AT: usize = 2_000;
+const PAGE: usize = 200;
+/// Pairs unless told.
+const PAIRS: usize = 100;
+
+#[derive(Debug, thiserror::Error)]
+pub enum NotCompared {
+    #[error("{0} and {1} have no finished traces of the same task; a comparison needs tasks that both did")]
+    NoPairs(String, String),
+    #[error("the monitor cannot be read: {0}")]
+    Monitor(String),
+    #[error("{0} cannot be compared with itself")]
+    Same(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// One side of a comparison: an agent, or those of its traces whose metadata say so
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Side {
+    #[schema(example = "support")]
+    pub agent: String,
+    /// Such as the version of the agent.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub metadata: Map<String, Json>,
+}
+
+/// Which sides are compared
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewComparison {
+    pub a: Side,
+    pub b: Side,
+    /// Only traces that began then or later.
+    #[serde(default)]
+    #[schema(value_type = Option<String>)]
+    pub since: Option<Time>,
+    /// Pairs, at most; 100 unless told.
+    #[serde(default)]
+    #[schema(minimum = 1)]
+    pub n: Option<usize>,
+    /// Without it, only what it would take is told.
+    #[serde(default)]
+    pub confirmed: bool,
+}
+
+/// What a comparison takes
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ComparisonPlan {
+    /// Pairs of traces of the same task.
+    pub n_pairs: usize,
+    /// Calls of judges, at least.
+    pub n_calls: usize,
+    /// The series, once it has begun.
+    pub id: Option<String>,
+}
+
+/// A comparison and what came of it, by judge
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ComparisonView {
+    pub id: String,
+    pub a: String,
+    pub b: String,
+    pub judge: String,
+    pub rubric_version: String,
+    pub n_a: usize,
+    pub n_b: usize,
+    pub n_ties: usize,
+    pub n_errors: usize,
+    /// How often a wins where one does, with its interval.
+    pub rate: Option<f64>,
+    pub interval: Option<(f64, f64)>,
+    /// How often the one that was shown first wins where one does: a half, if the place does not matter.
+    pub first_rate: Option<f64>,
+    pub first_interval: Option<(f64, f64)>,
+}
+
+impl Side {
+    fn name(&self) -> String {
+        let told: Vec<String> = self.metadata.iter().map(|(key, it)| format!("{key}={}", word(it))).collect();
+        if told.is_empty() { self.agent.clone() } else { format!("{} {}", self.agent, told.join(" ")) }
+    }
+}
+
+fn word(value: &Json) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Finds pairs, and begins if that is confirmed.
+pub async fn comparison(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+    asked: &NewComparison,
+    now: Time,
+) -> Result<ComparisonPlan, NotCompared> {
+    let version = monitor.newest.clone();
+    let version = version.ok_or_else(|| NotCompared::Monitor("it has no version".to_owned()))?;
+    let watched = Watched::read(&version).map_err(NotCompared::Monitor)?;
+    let sides = (asked.a.name(), asked.b.name());
+    if asked.a == asked.b {
+        return Err(NotCompared::Same(sides.0));
+    }
+    let series = SeriesId::at(now);
+    let (first, second) = (
+        tasks(store, project, &asked.a, asked.since).await?,
+        tasks(store, project, &asked.b, asked.since).await?,
+    );
+    let mut pairs: Vec<(TraceId, TraceId)> = Vec::new();
+    for (task, left) in &first {
+        let right = second.get(task).into_iter().flatten();
+        pairs.extend(left.iter().zip(right).map(|(a, b)| (a.clone(), b.clone())));
+    }
+    if pairs.is_empty() {
+        return Err(NotCompared::NoPairs(sides.0, sides.1));
+    }
+    let salt = series.to_string();
+    let chance = |it: &(TraceId, TraceId)| place(&salt, &format!("{} {}", it.0, it.1));
+    pairs.sort_by(|a, b| chance(a).total_cmp(&chance(b)));
+    pairs.truncate(asked.n.unwrap_or(PAIRS));
+    let n_judges = watched.monitor.judges.len().max(1);
+    let plan = ComparisonPlan { n_pairs: pairs.len(), n_calls: pairs.len() * n_judges, id: None };
+    if !asked.confirmed {
+        return Ok(plan);
+    }
+    let task = |traces| {
+        let (monitor, version, sides) = (monitor.id, version.id, sides.clone());
+        ContestTask { monitor, version, series, sides, traces, begun: now }.job(project)
+    };
+    let jobs: Vec<NewJob> = pairs.into_iter().map(task).collect();
+    store.add_jobs(&jobs, now).await?;
+    Ok(ComparisonPlan { id: Some(salt), ..plan })
+}
+
+/// The newest traces of a side by their task.
+async fn tasks(
+    store: &Store,
+    project: ProjectId,
+    side: &Side,
+    since: Option<Time>,
+) -> Result<BTreeMap<String, Vec<TraceId>>, StoreError> {
+    let filter = TraceFilter {
+        agent: Some(side.agent.clone()),
+        state: Some(TraceState::Finished),
+        from: since,
+        ..TraceFilter::default()
+    };
+    let (mut all, mut after, mut n): (BTreeMap<String, Vec<TraceId>>, _, usize) = (BTreeMap::new(), None, 0);
+    while n < LOOKED_AT {
+        let page = store.traces(project, &filter, after.as_ref(), PAGE).await?;
+        n += page.items.len();
+        let is_meant = |it: &Json| side.metadata.iter().all(|(key, value)| it.get(key) == Some(value));
+        for head in page.items.iter().filter(|it| is_meant(&it.metadata)) {
+            let Some(trace) = store.trace_content(project, &head.id).await? else { continue };
+            let task = Material::new(&Candidate::default(), Some(trace)).task.trim().to_owned();
+            if !task.is_empty() {
+                all.entry(task).or_default().push(head.id.clone());
+            }
+        }
+        match page.next {
+            Some(next) => after = Some(next),
+            None => break,
+        }
+    }
+    Ok(all)
+}
+
+/// Comparisons that were asked for, the newest first.
+pub async fn comparisons(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+) -> Result<Vec<ComparisonView>, StoreError> {
+    let mut all = Vec::new();
+    for series in store.contest_series(project, monitor.id).await? {
+        let held = store.contests(project, monitor.id, series).await?;
+        let mut by_judge: BTreeMap<&str, Vec<&Contest>> = BTreeMap::new();
+        for it in &held {
+            by_judge.entry(&it.judge).or_default().push(it);
+        }
+        all.extend(by_judge.into_values().map(|it| view(&it)));
+    }
+    Ok(all)
+}
+
+fn view(held: &[&Contest]) -> ComparisonView {
+    let n = |outcome: Contested| held.iter().filter(|it| it.outcome == outcome).count();
+    let (n_a, n_b) = (n(Contested::A), n(Contested::B));
+    let won_first = |it: &&&Contest| match it.outcome {
+        Contested::A => it.first == it.traces.0,
+        Contested::B => it.first == it.traces.1,
+        Contested::Tie | Contested::Error => false,
+    };
+    let rate = pass_rate(n_a, n_a + n_b).ok();
+    let first = pass_rate(held.iter().filter(won_first).count(), n_a + n_b).ok();
+    let any = held[0];
+    ComparisonView {
+        id: any.series.to_string(),
+        a: any.sides.0.clone(),
+        b: any.sides.1.clone(),
+        judge: any.judge.clone(),
+        rubric_version: any.rubric_version.to_string(),
+        n_a,
+        n_b,
+        n_ties: n(Contested::Tie),
+        n_errors: n(Contested::Error),
+        rate: rate.as_ref().map(|it| it.rate),
+        interval: rate.as_ref().map(|it| it.interval),
+        first_rate: first.as_ref().map(|it| it.rate),
+        first_interval: first.as_ref().map(|it| it.interval),
+    }
+}

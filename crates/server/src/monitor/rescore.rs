@@ -1,0 +1,304 @@
+//! Re-scoring: what a newer version says of traces that an older one has judged. Nothing is replaced.
+
+use std::collections::BTreeSet;
+
+use jurist_core::candidate::{Candidate, Material, Usage};
+use jurist_core::grade::{Time, Usd};
+use jurist_core::judge::Prompter;
+use jurist_core::plan::place;
+use jurist_core::rubric::{Ask, Criterion};
+use jurist_core::stats::{Traffic, traffic, weighted_mean};
+use jurist_store::jobs::NewJob;
+use jurist_store::monitors::{Monitor, MonitorVersion};
+use jurist_store::rescores::{Rescorable, Rescore};
+use jurist_store::scores::ScoreFilter;
+use jurist_store::{AccountId, Probability, ProjectId, RescoreId, Store, StoreError};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::Watched;
+use super::estimates::by_stratum;
+use crate::work::{Bench, MonitorTask, Refused, Work, benches};
+
+/// Traces of one re-scoring, at most.
+const MOST: usize = 1_000_000;
+/// Traces from whose length the price is guessed.
+const LOOKED_AT: usize = 20;
+/// Words of a judge, about.
+const TOKENS_OUT: u64 = 400;
+
+#[derive(Debug, thiserror::Error)]
+pub enum NotRescored {
+    #[error("the monitor cannot be read: {0}")]
+    Monitor(String),
+    #[error(
+        "no trace since {0} was sampled under an earlier version of the rubric, so there is nothing to do"
+    )]
+    Nothing(Time),
+    #[error(transparent)]
+    Judge(#[from] Refused),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What is to be judged again
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewRescore {
+    /// Traces decided about since that day; all that are kept unless told.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, example = "2026-03-01T00:00:00Z")]
+    pub since: Option<Time>,
+    /// Only so many of them, drawn by chance: enough to see how far two versions are apart.
+    #[serde(default)]
+    #[schema(minimum = 1)]
+    pub overlap: Option<usize>,
+    /// Without it, only what it would take is told.
+    #[serde(default)]
+    pub confirmed: bool,
+}
+
+impl NewRescore {
+    /// The begin of a day, since sums are kept by day.
+    fn begin(&self) -> Time {
+        let day = |it: Time| Time::from_micros(it.micros().div_euclid(86_400_000_000) * 86_400_000_000);
+        self.since.map_or(Time::from_micros(0), day)
+    }
+}
+
+/// What a re-scoring takes
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct RescorePlan {
+    /// The version that judges.
+    pub rubric_version: String,
+    /// Traces that are judged again.
+    pub n_traces: usize,
+    /// Of so many that could be.
+    pub n_of: usize,
+    /// Calls of judges, at least.
+    pub n_calls: usize,
+    /// Dollars, about; absent where a judge's price is not known.
+    pub price: Option<f64>,
+    /// The re-scoring, once it has begun.
+    pub id: Option<String>,
+}
+
+/// A re-scoring and what came of it
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct RescoreView {
+    pub id: String,
+    pub rubric_version: String,
+    pub since: String,
+    pub until: String,
+    /// The share of traces that was drawn.
+    pub share: f64,
+    pub n_traces: u64,
+    /// Of them, how many have been judged.
+    pub n_scored: usize,
+    pub n_errors: u64,
+    pub created: String,
+    /// What the newer version says of the traffic of that time.
+    #[schema(value_type = Option<Object>)]
+    pub score: Option<Traffic>,
+    /// How far it is from each earlier version, on the same traces.
+    pub offsets: Vec<Offset>,
+}
+
+/// Newer minus older, on 0 to 1
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Offset {
+    pub from_version: String,
+    pub judge: String,
+    /// Absent for the whole rubric.
+    pub criterion: Option<String>,
+    pub n: usize,
+    pub mean: f64,
+    pub interval: (f64, f64),
+}
+
+/// What it would take.
+pub async fn plan(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+    asked: &NewRescore,
+    work: &Work,
+    now: Time,
+) -> Result<RescorePlan, NotRescored> {
+    let (version, watched, all) = found(store, project, monitor, asked, now).await?;
+    let benches = benches(&watched.monitor, work)?;
+    let n_traces = asked.overlap.map_or(all.len(), |it| it.min(all.len()));
+    let price = price(store, project, &watched, &benches, &all).await?;
+    Ok(RescorePlan {
+        rubric_version: version.rubric_version.to_string(),
+        n_traces,
+        n_of: all.len(),
+        n_calls: n_traces * benches.len(),
+        price: price.map(|it| it * n_traces as f64),
+        id: None,
+    })
+}
+
+/// Begins it.
+pub async fn rescore(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+    asked: &NewRescore,
+    work: &Work,
+    author: Option<AccountId>,
+    now: Time,
+) -> Result<RescorePlan, NotRescored> {
+    let told = plan(store, project, monitor, asked, work, now).await?;
+    let (version, _, mut all) = found(store, project, monitor, asked, now).await?;
+    let id = RescoreId::at(now);
+    let share = told.n_traces as f64 / all.len() as f64;
+    // The same for everybody who knows the id, and nobody's choice.
+    let salt = id.to_string();
+    all.sort_by(|a, b| place(&salt, a.trace.as_str()).total_cmp(&place(&salt, b.trace.as_str())));
+    all.truncate(told.n_traces);
+    let task = |it: &Rescorable| NewJob {
+        priority: -1,
+        ..MonitorTask { rescore: Some(id), ..MonitorTask::live(monitor.id, version.id, it.trace.clone()) }
+            .job(project, now)
+    };
+    let jobs: Vec<NewJob> = all.iter().map(task).collect();
+    let rescore = Rescore {
+        id,
+        monitor: monitor.id,
+        monitor_version: version.id,
+        rubric_version: version.rubric_version.clone(),
+        since: asked.begin(),
+        until: now,
+        share: Probability::new(share).unwrap_or_default(),
+        n_traces: told.n_traces as u64,
+        author,
+        created: now,
+    };
+    store.add_rescore(project, &rescore, &jobs).await?;
+    Ok(RescorePlan { id: Some(id.to_string()), ..told })
+}
+
+async fn found(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+    asked: &NewRescore,
+    now: Time,
+) -> Result<(MonitorVersion, Watched, Vec<Rescorable>), NotRescored> {
+    let version = monitor.newest.clone();
+    let version = version.ok_or_else(|| NotRescored::Monitor("it has no version".to_owned()))?;
+    let watched = Watched::read(&version).map_err(NotRescored::Monitor)?;
+    let since = asked.begin();
+    let all = store.rescorable(project, monitor.id, &version.rubric_version, (since, now), MOST).await?;
+    if all.is_empty() {
+        return Err(NotRescored::Nothing(since));
+    }
+    Ok((version, watched, all))
+}
+
+/// Dollars for one trace, by the length of some; `None` where a judge has no price.
+async fn price(
+    store: &Store,
+    project: ProjectId,
+    watched: &Watched,
+    benches: &[Bench],
+    all: &[Rescorable],
+) -> Result<Option<f64>, StoreError> {
+    let rubric = &watched.monitor.rubric;
+    let plain: Vec<&Criterion> =
+        rubric.criteria.iter().filter(|it| matches!(it.ask, Ask::Question(_))).collect();
+    let (mut bytes, mut n) = (0, 0);
+    let step = all.len().div_ceil(LOOKED_AT).max(1);
+    for it in all.iter().step_by(step) {
+        let Some(trace) = store.trace_content(project, &it.trace).await? else { continue };
+        let material = Material::new(&Candidate::default(), Some(trace));
+        let prompter = Prompter::new(&material, None, 0);
+        let Ok(asked) = prompter.criteria(rubric, &plain) else { continue };
+        let prompt = &asked.prompt;
+        bytes += prompt.system.len() + prompt.shared.len() + prompt.question.len();
+        n += 1;
+    }
+    // About four bytes are a token.
+    let input = (bytes / n.max(1) / 4) as u64;
+    let usage = Usage { input, output: TOKENS_OUT, cached: 0 };
+    let prices: Option<Vec<Usd>> =
+        benches.iter().map(|it| it.members.first()?.line.price.map(|it| it.of(usage))).collect();
+    Ok(prices.map(|it| it.iter().map(|it| it.nanos() as f64 / 1e9).sum()))
+}
+
+/// Every re-scoring of a monitor, the newest first.
+pub async fn rescores(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+) -> Result<Vec<RescoreView>, StoreError> {
+    let mut all = Vec::new();
+    for it in store.rescores(project, monitor.id).await? {
+        all.push(view(store, project, monitor, &it).await?);
+    }
+    Ok(all)
+}
+
+async fn view(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+    it: &Rescore,
+) -> Result<RescoreView, StoreError> {
+    let window = (it.since, it.until);
+    let filter = ScoreFilter { agent: None, rubric_version: None, from: it.since, until: it.until };
+    let scores = store.tally_scores(project, monitor.id, &filter, false).await?;
+    let decisions = store.tally_decisions(project, monitor.id, None, window, false).await?;
+    let own: Vec<_> = scores.iter().filter(|score| score.rescore == Some(it.id)).collect();
+    // Of several judges, their average is named longest.
+    let judge = own.iter().map(|it| it.judge.as_str()).max_by_key(|it| it.len()).unwrap_or_default();
+    let whole: Vec<_> =
+        own.iter().filter(|it| it.judge == judge && it.criterion.is_empty()).copied().collect();
+    let earlier = decisions.iter().filter(|one| one.rubric_version != it.rubric_version);
+    let (mut units, _) = by_stratum(earlier, &whole);
+    // Those that were not drawn are in the probability of those that were.
+    units.iter_mut().for_each(|it| it.n_unjudged = 0);
+    let mut offsets = Vec::new();
+    let before: BTreeSet<_> = scores
+        .iter()
+        .filter(|one| one.rescore.is_none() && one.rubric_version != it.rubric_version)
+        .map(|it| (&it.rubric_version, it.judge.as_str()))
+        .collect();
+    for (version, judge_before) in
+        before.iter().filter(|one| one.1 == judge || !before.contains(&(one.0, judge)))
+    {
+        let pairs = store.score_pairs(project, monitor.id, (it.id, judge), (version, judge_before)).await?;
+        let criteria: BTreeSet<&str> = pairs.iter().map(|it| it.criterion.as_str()).collect();
+        for criterion in criteria {
+            let own = || pairs.iter().filter(|it| it.criterion == criterion);
+            let values: Vec<f64> = own().map(|it| it.after - it.before).collect();
+            let weights: Vec<f64> = own().map(|it| 1.0 / it.probability.get()).collect();
+            let n = values.len();
+            let Ok(mean) = weighted_mean(&values, &weights, &vec![0; n], &vec![0.0; n], 0.05) else {
+                continue;
+            };
+            offsets.push(Offset {
+                from_version: version.to_string(),
+                judge: judge.to_owned(),
+                criterion: Some(criterion.to_owned()).filter(|it| !it.is_empty()),
+                n,
+                mean: mean.mean,
+                interval: mean.interval,
+            });
+        }
+    }
+    Ok(RescoreView {
+        id: it.id.to_string(),
+        rubric_version: it.rubric_version.to_string(),
+        since: it.since.to_string(),
+        until: it.until.to_string(),
+        share: it.share.get(),
+        n_traces: it.n_traces,
+        n_scored: whole.iter().map(|it| it.units.n).sum(),
+        n_errors: whole.iter().map(|it| it.n_errors).sum(),
+        created: it.created.to_string(),
+        score: traffic(&units).ok(),
+        offsets,
+    })
+}

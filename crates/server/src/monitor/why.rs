@@ -1,0 +1,98 @@
+//! Why a trace has a score, or none.
+
+use jurist_store::decisions::{Decision, DecisionEvent};
+use jurist_store::monitors::MonitorVersion;
+use jurist_store::{ProjectId, Store, StoreError, TraceId};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What a monitor made of a trace
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct DecisionView {
+    pub trace: String,
+    pub monitor: String,
+    /// By its name.
+    pub monitor_name: Option<String>,
+    pub version: String,
+    pub rubric_version: Option<String>,
+    pub agent: Option<String>,
+    /// failed, expensive or other.
+    pub stratum: String,
+    /// sampled, sampled_out, filtered, over_budget, overloaded, pending, scored, cached or judge_error.
+    pub state: String,
+    /// The same in four words: scored, error, pending or unscored.
+    pub judge_status: String,
+    pub is_sampled: bool,
+    /// With which it was, or would have been, sampled.
+    pub probability: f64,
+    /// With which whoever sent it kept it.
+    pub upstream: f64,
+    /// In words.
+    pub reason: String,
+    /// How far its judges were apart, on 0 to 1.
+    pub spread: Option<f64>,
+    pub is_disputed: bool,
+    pub decided: String,
+    pub updated: String,
+    /// What became of it, the oldest first; only where one trace is asked about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<EventView>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct EventView {
+    pub state: String,
+    pub note: String,
+    pub time: String,
+}
+
+/// What every monitor made of a trace. None has looked at one that is not finished.
+pub async fn why(
+    store: &Store,
+    project: ProjectId,
+    trace: &TraceId,
+) -> Result<Vec<DecisionView>, StoreError> {
+    store.trace(project, trace).await?;
+    let mut all = Vec::new();
+    for decision in store.decisions_of(project, trace).await? {
+        let history = store.decision_events(project, trace, decision.monitor).await?;
+        let monitor = store.monitor(project, decision.monitor).await?;
+        let version = store.monitor_version(project, decision.version).await?;
+        let mut view = DecisionView::new(&decision, Some(&version));
+        view.monitor_name = Some(monitor.name);
+        view.history = history.into_iter().map(EventView::from).collect();
+        all.push(view);
+    }
+    Ok(all)
+}
+
+impl DecisionView {
+    pub fn new(it: &Decision, version: Option<&MonitorVersion>) -> Self {
+        Self {
+            trace: it.trace.to_string(),
+            monitor: it.monitor.to_string(),
+            monitor_name: None,
+            version: it.version.to_string(),
+            rubric_version: version.map(|it| it.rubric_version.to_string()),
+            agent: it.agent.clone(),
+            stratum: it.stratum.as_str().to_owned(),
+            state: it.state.as_str().to_owned(),
+            judge_status: it.state.judge_status().to_owned(),
+            is_sampled: it.is_sampled,
+            probability: it.probability.get(),
+            upstream: it.upstream.get(),
+            reason: it.reason.clone(),
+            spread: it.spread,
+            is_disputed: it.is_disputed,
+            decided: it.decided.to_string(),
+            updated: it.updated.to_string(),
+            history: Vec::new(),
+        }
+    }
+}
+
+impl From<DecisionEvent> for EventView {
+    fn from(it: DecisionEvent) -> Self {
+        Self { state: it.state.as_str().to_owned(), note: it.note, time: it.time.to_string() }
+    }
+}

@@ -1,0 +1,139 @@
+//! E-mail.
+
+use std::time::Duration;
+
+use jurist_core::dialect::{Mail, MailSecurity};
+use jurist_engine::load;
+use jurist_store::accounts::Role;
+use jurist_store::{ProjectId, Store, StoreError};
+use lettre::message::{Mailbox, header::ContentType};
+use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
+use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+
+use super::settings::Notifications;
+use super::{Event, Told};
+use crate::work::{Trouble, Work, Workshop};
+
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Recipients of one project; for more there are lists.
+const MOST: usize = 20;
+
+/// Why nothing can be sent from this machine.
+#[derive(Debug, thiserror::Error)]
+pub enum NotMailed {
+    #[error("this machine has no `mail` in .jurist/config.yaml")]
+    NoServer,
+    #[error("`{0}` is no address such as ann@example.org")]
+    Address(String),
+    #[error("an alert goes to {MOST} addresses at most")]
+    Many,
+    #[error("the variable `{0}` holds no password")]
+    NoPassword(String),
+    #[error("the certificates to trust cannot be used: {0}")]
+    Certificates(String),
+    #[error("the mail cannot be written: {0}")]
+    Message(#[from] lettre::error::Error),
+    #[error("the mail server does not take it: {0}")]
+    Smtp(#[from] lettre::transport::smtp::Error),
+}
+
+pub(super) async fn send(shop: &Workshop, settings: &Notifications, told: &Told<'_>) -> Result<(), Trouble> {
+    let recipients = match &settings.mail {
+        Some(recipients) => recipients.clone(),
+        None => owners(&shop.store, told.project.id).await?,
+    };
+    if recipients.is_empty() {
+        // Removed in the meantime.
+        return Ok(());
+    }
+    // Whatever is wrong may be put right, on this machine or on another worker's.
+    mailed(&shop.work, &recipients, told).await.map_err(|it| Trouble::Retry(it.to_string()))
+}
+
+/// Refuses what is no address.
+pub fn check_recipients(recipients: &[String]) -> Result<(), NotMailed> {
+    match recipients.iter().find(|it| it.parse::<Address>().is_err()) {
+        Some(wrong) => Err(NotMailed::Address(wrong.clone())),
+        None if MOST < recipients.len() => Err(NotMailed::Many),
+        None => Ok(()),
+    }
+}
+
+/// Those who answer for a project.
+pub(super) async fn owners(store: &Store, project: ProjectId) -> Result<Vec<String>, StoreError> {
+    let mut found = Vec::new();
+    for member in store.members(project).await? {
+        if member.role == Role::Owner {
+            let account = store.account(member.account).await?;
+            found.extend(account.disabled.is_none().then_some(account.email));
+        }
+    }
+    Ok(found)
+}
+
+async fn mailed(work: &Work, recipients: &[String], told: &Told<'_>) -> Result<(), NotMailed> {
+    let mail = work.settings.mail.as_ref().ok_or(NotMailed::NoServer)?;
+    let message = message(mail, recipients, told)?;
+    transport(mail, work)?.send(message).await?;
+    Ok(())
+}
+
+fn message(mail: &Mail, recipients: &[String], told: &Told<'_>) -> Result<Message, NotMailed> {
+    let mailbox = |text: &str| text.parse::<Mailbox>().map_err(|_| NotMailed::Address(text.to_owned()));
+    let from = mailbox(&mail.from)?;
+    let id = format!("<{}@{}>", told.id, from.email.domain());
+    let title: String = told.title().chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    let mut message = Message::builder()
+        .from(from)
+        .message_id(Some(id))
+        .subject(format!("[Jurist] {title}"))
+        .header(ContentType::TEXT_PLAIN);
+    for recipient in recipients {
+        message = message.to(mailbox(recipient)?);
+    }
+    Ok(message.body(text(told))?)
+}
+
+fn text(told: &Told<'_>) -> String {
+    let mut text = format!("{}\n", told.title());
+    if let Some(alert) = told.alert {
+        text += &format!("\nsince {}\n", alert.raised);
+        if let (Event::Resolved, Some(resolved)) = (told.event, alert.resolved) {
+            text += &format!("over since {resolved}\n");
+        }
+        for (name, value) in alert.facts.as_object().into_iter().flatten() {
+            text += &format!("{name}: {value}\n");
+        }
+        text += &format!("\n{}\n", alert.id);
+    }
+    text
+}
+
+fn transport(mail: &Mail, work: &Work) -> Result<AsyncSmtpTransport<Tokio1Executor>, NotMailed> {
+    let (port, tls) = match mail.security {
+        MailSecurity::StartTls => (587, Tls::Required(parameters(mail, work)?)),
+        MailSecurity::Tls => (465, Tls::Wrapper(parameters(mail, work)?)),
+        MailSecurity::Off => (25, Tls::None),
+    };
+    let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&mail.host)
+        .port(mail.port.unwrap_or(port))
+        .tls(tls)
+        .timeout(Some(TIMEOUT));
+    if let Some(user) = &mail.user {
+        let variable = mail.password.clone().unwrap_or_default();
+        let password = work.environment.get(&variable).ok_or(NotMailed::NoPassword(variable))?;
+        builder = builder.credentials(Credentials::new(user.clone(), password));
+    }
+    Ok(builder.build())
+}
+
+fn parameters(mail: &Mail, work: &Work) -> Result<TlsParameters, NotMailed> {
+    let mut builder = TlsParameters::builder(mail.host.clone());
+    if let Some(path) = &work.settings.network.ca {
+        let pem = load::read(path.as_ref()).map_err(|it| NotMailed::Certificates(it.to_string()))?;
+        builder = builder.add_root_certificate(Certificate::from_pem(pem.as_bytes())?);
+    }
+    Ok(builder.build()?)
+}

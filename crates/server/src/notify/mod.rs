@@ -1,0 +1,209 @@
+//! Tells people: by e-mail and by signed webhooks, at least once, outside of quiet hours.
+//!
+//! An alert and the job that tells of it are one transaction, so a killed process loses neither. The job makes one
+//! for each way of telling, which are tried until they succeed.
+
+mod mail;
+mod quiet;
+mod settings;
+mod vault;
+mod watch;
+mod webhook;
+
+use jurist_core::alert::{Signal, State};
+use jurist_core::grade::Time;
+use jurist_store::alerts::{Alert, NewAlert};
+use jurist_store::jobs::{Job, NewJob};
+use jurist_store::projects::Project;
+use jurist_store::{AlertId, ProjectId, Store, StoreError, clock};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+pub use mail::check_recipients;
+pub use quiet::{BadQuiet, QuietHours};
+pub use settings::{Notifications, Webhook};
+pub use watch::watch_spend;
+pub use webhook::{BadWebhook, signature};
+
+use crate::work::{Done, Trouble, Workshop};
+
+/// What jobs of this kind are called.
+pub const KIND: &str = "notify";
+
+/// How often telling somebody is tried: for some seven hours.
+const ATTEMPTS: u32 = 100;
+
+/// As a job carries it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Notice {
+    event: Event,
+    /// None where somebody only tries whether it works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    alert: Option<AlertId>,
+    /// None before it is known which ways there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    channel: Option<Channel>,
+    /// Tells one trial from another.
+    since: Time,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Event {
+    Raised,
+    Resolved,
+    Trial,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Channel {
+    Mail,
+    Webhook,
+}
+
+/// Everything that is told, whatever the way.
+#[derive(Debug)]
+struct Told<'a> {
+    /// The same however often it is sent.
+    id: String,
+    event: Event,
+    project: &'a Project,
+    alert: Option<&'a Alert>,
+    time: Time,
+}
+
+/// Raises an alert where a cause holds that did not, and resolves it where one no longer does.
+pub async fn tell(
+    store: &Store,
+    project: ProjectId,
+    signal: &Signal,
+    now: Time,
+) -> Result<Option<AlertId>, StoreError> {
+    let notice =
+        |event| move |alert| job(project, Notice { event, alert: Some(alert), channel: None, since: now });
+    match &signal.state {
+        State::Unclear => Ok(None),
+        State::Over => {
+            // Most looks find nothing, and reading costs less than writing.
+            if store.open_alert(project, signal.kind, &signal.of).await?.is_none() {
+                return Ok(None);
+            }
+            store.resolve_alert(project, signal.kind, &signal.of, notice(Event::Resolved), now).await
+        }
+        State::Holds { message, facts } => {
+            if store.open_alert(project, signal.kind, &signal.of).await?.is_some() {
+                return Ok(None);
+            }
+            let new = NewAlert {
+                kind: signal.kind,
+                subject: signal.of.clone(),
+                message: message.clone(),
+                facts: Json::Object(facts.clone()),
+            };
+            store.raise_alert(project, &new, notice(Event::Raised), now).await
+        }
+    }
+}
+
+/// A notice that says nothing but that it came.
+pub async fn try_out(store: &Store, project: ProjectId, now: Time) -> Result<(), StoreError> {
+    let notice = Notice { event: Event::Trial, alert: None, channel: None, since: now };
+    store.add_job(&job(project, notice), now).await.map(drop)
+}
+
+fn job(project: ProjectId, notice: Notice) -> NewJob {
+    NewJob {
+        project: Some(project),
+        kind: KIND.to_owned(),
+        dedupe: Some(notice.name(project)),
+        ready: notice.since,
+        payload: serde_json::to_value(notice).expect("a notice is plain data"),
+        priority: 1,
+        max_attempts: ATTEMPTS,
+    }
+}
+
+impl Notice {
+    fn name(&self, project: ProjectId) -> String {
+        let what = match (&self.alert, self.event) {
+            (Some(alert), Event::Resolved) => format!("{alert}.resolved"),
+            (Some(alert), _) => alert.to_string(),
+            (None, _) => format!("trial.{project}.{}", self.since.micros()),
+        };
+        match self.channel {
+            None => what,
+            Some(Channel::Mail) => format!("{what}/mail"),
+            Some(Channel::Webhook) => format!("{what}/webhook"),
+        }
+    }
+}
+
+/// Does a job of this kind.
+pub async fn deliver(shop: &Workshop, job: &Job) -> Result<Done, Trouble> {
+    let notice: Notice = serde_json::from_value(job.payload.clone()).map_err(Trouble::hopeless)?;
+    let id = job.project.ok_or_else(|| Trouble::hopeless("an alert belongs to a project"))?;
+    let project = shop.store.project(id).await?;
+    let settings = Notifications::of(&project);
+    let now = clock::now();
+    if notice.event != Event::Trial
+        && let Some(until) = settings.quiet_until(now)
+    {
+        return Ok(Done::Later(until));
+    }
+    let Some(channel) = notice.channel else { return fan_out(shop, &project, &settings, notice, now).await };
+    let alert = match notice.alert {
+        Some(alert) => Some(shop.store.alert(id, alert).await?),
+        None => None,
+    };
+    let told = Told {
+        id: Notice { channel: None, ..notice.clone() }.name(id),
+        event: notice.event,
+        project: &project,
+        alert: alert.as_ref(),
+        time: now,
+    };
+    match channel {
+        Channel::Mail => mail::send(shop, &settings, &told).await?,
+        Channel::Webhook => webhook::send(shop, &settings, &told).await?,
+    }
+    if let Some(alert) = notice.alert {
+        shop.store.alert_sent(id, alert, clock::now()).await?;
+    }
+    Ok(Done::Finished)
+}
+
+/// A job for each way of telling that there is.
+async fn fan_out(
+    shop: &Workshop,
+    project: &Project,
+    settings: &Notifications,
+    notice: Notice,
+    now: Time,
+) -> Result<Done, Trouble> {
+    let by_mail = match &settings.mail {
+        Some(recipients) => !recipients.is_empty(),
+        None => shop.work.settings.mail.is_some() && !mail::owners(&shop.store, project.id).await?.is_empty(),
+    };
+    let channels = by_mail.then_some(Channel::Mail).into_iter();
+    let channels = channels.chain(settings.webhook.as_ref().map(|_| Channel::Webhook));
+    let one = |channel| job(project.id, Notice { channel: Some(channel), ..notice.clone() });
+    let jobs: Vec<NewJob> = channels.map(one).collect();
+    if jobs.is_empty() {
+        tracing::warn!(project = project.name, "an alert has nobody to go to: no recipients and no webhook");
+    }
+    shop.store.add_jobs(&jobs, now).await?;
+    Ok(Done::Finished)
+}
+
+impl Told<'_> {
+    /// One line.
+    fn title(&self) -> String {
+        let project = &self.project.name;
+        match (self.event, self.alert) {
+            (Event::Raised, Some(alert)) => format!("{project}: {}", alert.message),
+            (Event::Resolved, Some(alert)) => format!("{project}: over: {}", alert.message),
+            _ => format!("{project}: this is a trial, and it has arrived"),
+        }
+    }
+}

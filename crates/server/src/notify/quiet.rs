@@ -1,0 +1,140 @@
+//! Hours in which nobody is told anything.
+
+use jiff::Timestamp;
+use jiff::civil::{DateTime, Time as Clock};
+use jiff::tz::{Offset, TimeZone};
+use jurist_core::grade::Time;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// From one hour of the day to another, where those live who are told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QuietHours {
+    #[schema(example = "22:00")]
+    pub from: String,
+    /// Before `from`, it is on the next day.
+    #[schema(example = "07:00")]
+    pub until: String,
+    /// By name, or an offset such as `+02:00`.
+    #[schema(example = "Europe/London")]
+    pub zone: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadQuiet {
+    #[error("`{0}` is no hour of a day such as 22:00")]
+    Hour(String),
+    #[error("quiet hours that end when they begin would last all day, or not at all")]
+    Empty,
+    #[error("`{0}` is no time zone such as Europe/London or +02:00")]
+    Zone(String),
+}
+
+impl QuietHours {
+    /// What is wrong with them, if anything is.
+    pub fn check(&self) -> Result<(), BadQuiet> {
+        self.read().map(drop)
+    }
+
+    /// When they are over, if a moment is within them.
+    pub fn until(&self, now: Time) -> Option<Time> {
+        let (from, until, zone) = self.read().ok()?;
+        let now = Timestamp::from_microsecond(now.micros()).ok()?;
+        let local = zone.to_datetime(now);
+        let clock = local.time();
+        let is_quiet =
+            if from < until { from <= clock && clock < until } else { from <= clock || clock < until };
+        if !is_quiet {
+            return None;
+        }
+        let day = if clock < until { local.date() } else { local.date().tomorrow().ok()? };
+        // An hour that a clock change leaves out is the one after it.
+        let end = zone.to_zoned(DateTime::from_parts(day, until)).ok()?.timestamp();
+        Some(Time::from_micros(end.as_microsecond()))
+    }
+
+    fn read(&self) -> Result<(Clock, Clock, TimeZone), BadQuiet> {
+        let (from, until) = (hour(&self.from)?, hour(&self.until)?);
+        if from == until {
+            return Err(BadQuiet::Empty);
+        }
+        Ok((from, until, zone(&self.zone)?))
+    }
+}
+
+fn hour(text: &str) -> Result<Clock, BadQuiet> {
+    let bad = || BadQuiet::Hour(text.to_owned());
+    let (hours, minutes) = text.split_once(':').ok_or_else(bad)?;
+    let number = |it: &str| it.parse().ok().filter(|_| it.len() == 2).ok_or_else(bad);
+    Clock::new(number(hours)?, number(minutes)?, 0, 0).map_err(|_| bad())
+}
+
+fn zone(text: &str) -> Result<TimeZone, BadQuiet> {
+    let bad = || BadQuiet::Zone(text.to_owned());
+    let Some(rest) = text.strip_prefix(['+', '-']) else {
+        return TimeZone::get(text).map_err(|_| bad());
+    };
+    let (hours, minutes) =
+        rest.split_once(':').filter(|it| it.0.len() == 2 && it.1.len() == 2).ok_or_else(bad)?;
+    let number = |it: &str| it.parse::<i32>().ok().filter(|it| 0 <= *it).ok_or_else(bad);
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    if 18 < hours || 59 < minutes {
+        return Err(bad());
+    }
+    let seconds = (hours * 60 + minutes) * 60;
+    let offset = Offset::from_seconds(if text.starts_with('-') { -seconds } else { seconds });
+    Ok(offset.map_err(|_| bad())?.to_time_zone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hours(from: &str, until: &str, zone: &str) -> QuietHours {
+        QuietHours { from: from.into(), until: until.into(), zone: zone.into() }
+    }
+
+    #[test]
+    fn quiet_hours_are_those_of_the_people_who_are_told() {
+        let check = |hours: &QuietHours, now: &str, until: Option<&str>| {
+            let found = hours.until(Time::parse(now).unwrap());
+            assert_eq!(found, until.map(|it| Time::parse(it).unwrap()), "{now}");
+        };
+        let night = hours("22:00", "07:00", "Europe/London");
+        check(&night, "2026-01-10T21:59:59Z", None);
+        check(&night, "2026-01-10T22:00:00Z", Some("2026-01-11T07:00:00Z"));
+        check(&night, "2026-01-11T06:59:59Z", Some("2026-01-11T07:00:00Z"));
+        check(&night, "2026-01-11T07:00:00Z", None);
+        // In summer an hour earlier; and in the night of the change as well, which is an hour shorter.
+        check(&night, "2026-07-10T21:30:00Z", Some("2026-07-11T06:00:00Z"));
+        check(&night, "2026-03-28T23:00:00Z", Some("2026-03-29T06:00:00Z"));
+        check(&night, "2026-10-24T23:00:00Z", Some("2026-10-25T07:00:00Z"));
+        let noon = hours("12:00", "13:30", "+05:30");
+        check(&noon, "2028-02-29T06:29:00Z", None);
+        check(&noon, "2028-02-29T06:30:00Z", Some("2028-02-29T08:00:00Z"));
+        // An hour that does not exist that night ends when the next one begins.
+        check(
+            &hours("23:00", "01:30", "Europe/London"),
+            "2026-03-29T00:30:00Z",
+            Some("2026-03-29T01:30:00Z"),
+        );
+        check(&hours("00:00", "12:00", "-03:30"), "2026-01-01T04:00:00Z", Some("2026-01-01T15:30:00Z"));
+    }
+
+    #[test]
+    fn what_is_no_hour_and_no_zone_is_named() {
+        let check = |hours: &QuietHours, said: &str| {
+            let bad = hours.check().unwrap_err().to_string();
+            assert!(bad.contains(said), "{bad}");
+        };
+        check(&hours("22", "07:00", "Europe/London"), "`22`");
+        check(&hours("22:00", "24:00", "Europe/London"), "`24:00`");
+        check(&hours("22:00", "-7:00", "Europe/London"), "`-7:00`");
+        check(&hours("22:00", "22:00", "Europe/London"), "all day");
+        check(&hours("22:00", "07:00", "Europe/Lundun"), "Europe/Lundun");
+        check(&hours("22:00", "07:00", "+2"), "+02:00");
+        check(&hours("22:00", "07:00", "+99:00"), "+99:00");
+        assert_eq!(hours("22:00", "07:00", "America/New_York").check(), Ok(()));
+    }
+}

@@ -1,0 +1,135 @@
+//! Signed requests, as the Standard Webhooks specification has them.
+//!
+//! `webhook-id` is the same however often one is sent, `webhook-timestamp` is when, and `webhook-signature` is the
+//! HMAC-SHA256 of both with the body: whoever checks all three believes no stranger and no recording.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jurist_engine::model::guard::refuse_private;
+use jurist_engine::model::http::{Network, client, public_client};
+use jurist_store::ProjectId;
+use ring::hmac;
+use serde_json::{Value as Json, json};
+
+use super::settings::{Notifications, Webhook};
+use super::vault::{NoSecret, Vault};
+use super::{Event, Told};
+use crate::work::{Trouble, Work, Workshop};
+
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadWebhook {
+    #[error("a webhook is an address such as https://example.org/hook")]
+    Address,
+    #[error("{0}")]
+    Private(String),
+    #[error(transparent)]
+    NoSecret(#[from] NoSecret),
+}
+
+impl Webhook {
+    /// With the secret that its receiver needs, which is shown this once.
+    pub fn new(
+        work: &Work,
+        project: ProjectId,
+        address: &str,
+        before: Option<&Self>,
+    ) -> Result<(Self, String), BadWebhook> {
+        let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"));
+        let host = rest.and_then(|it| it.split(['/', '?', '#']).next()).ok_or(BadWebhook::Address)?;
+        let is_odd = |it: char| it.is_whitespace() || it.is_control();
+        let is_address =
+            address.parse::<axum::http::Uri>().is_ok_and(|it| it.host().is_some_and(|it| !it.is_empty()));
+        if !is_address || host.contains('@') || address.contains(is_odd) || 2000 < address.len() {
+            return Err(BadWebhook::Address);
+        }
+        if !work.allow_private_network {
+            refuse_private(address).map_err(|it| BadWebhook::Private(it.to_string()))?;
+        }
+        let vault = Vault::open(&work.environment)?;
+        let key = before.map_or(1, |it| it.key + 1);
+        let secret = format!("whsec_{}", STANDARD.encode(vault.signing_key(project, key)));
+        Ok((Self { sealed: vault.seal(project, address), host: host.to_owned(), key }, secret))
+    }
+}
+
+/// `v1,…`: of what a request is and says.
+pub fn signature(key: &[u8], id: &str, timestamp: i64, body: &str) -> String {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, key);
+    let tag = hmac::sign(&key, format!("{id}.{timestamp}.{body}").as_bytes());
+    format!("v1,{}", STANDARD.encode(tag))
+}
+
+pub(super) async fn send(shop: &Workshop, settings: &Notifications, told: &Told<'_>) -> Result<(), Trouble> {
+    // Removed in the meantime.
+    let Some(webhook) = &settings.webhook else { return Ok(()) };
+    let (work, project) = (&shop.work, told.project.id);
+    let vault = Vault::open(&work.environment).map_err(|it| Trouble::Retry(it.to_string()))?;
+    let address = vault.unseal(project, &webhook.sealed).map_err(|it| Trouble::Retry(it.to_string()))?;
+    let client = if work.allow_private_network {
+        client(&Network::default())
+    } else {
+        refuse_private(&address).map_err(Trouble::hopeless)?;
+        public_client()
+    };
+    let client = client.map_err(Trouble::hopeless)?;
+    let (body, timestamp) = (body(told).to_string(), told.time.micros() / 1_000_000);
+    let signature = signature(&vault.signing_key(project, webhook.key), &told.id, timestamp, &body);
+    let request = client
+        .post(&address)
+        .timeout(TIMEOUT)
+        .header("content-type", "application/json")
+        .header("webhook-id", &told.id)
+        .header("webhook-timestamp", timestamp.to_string())
+        .header("webhook-signature", signature)
+        .body(body);
+    // The address may be a secret, so that no error names it.
+    let sent = request.send().await.map_err(|error| {
+        Trouble::Retry(format!("the webhook at {} does not answer: {}", webhook.host, error.without_url()))
+    })?;
+    let status = sent.status();
+    match () {
+        () if status.is_success() => Ok(()),
+        () if status.as_u16() == 410 => {
+            Err(Trouble::Hopeless(format!("the webhook at {} is gone for good", webhook.host)))
+        }
+        () => Err(Trouble::Retry(format!("the webhook at {} answered {status}", webhook.host))),
+    }
+}
+
+fn body(told: &Told<'_>) -> Json {
+    let kind = match told.event {
+        Event::Raised => "alert.raised",
+        Event::Resolved => "alert.resolved",
+        Event::Trial => "trial",
+    };
+    let project = json!({ "id": told.project.id, "name": told.project.name });
+    let alert = told.alert.map(|it| {
+        json!({
+            "id": it.id, "kind": it.kind, "subject": it.subject, "message": it.message, "facts": it.facts,
+            "raised": it.raised, "resolved": it.resolved,
+        })
+    });
+    json!({
+        "type": kind,
+        "timestamp": told.time,
+        "data": { "text": told.title(), "project": project, "alert": alert },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_are_those_of_the_specification() {
+        // The example of the specification.
+        let key = STANDARD.decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        let signed =
+            signature(&key, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, r#"{"test": 2432232314}"#);
+        assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+}

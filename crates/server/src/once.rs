@@ -1,0 +1,64 @@
+//! Requests that are sent twice and done once, by what their sender calls them.
+
+use axum::http::HeaderMap;
+use jurist_core::grade::Time;
+use jurist_store::idempotency::Claim;
+use jurist_store::{ProjectId, clock};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::app::App;
+use crate::error::ApiError;
+
+/// The header that names a request.
+pub const KEY: &str = "idempotency-key";
+
+/// After so long, work that nobody answered for is as good as not begun.
+const STALE_SECONDS: i64 = 600;
+
+/// Does the work unless a request of this name was answered before, which then answers again.
+///
+/// Whoever hangs up has not changed their mind: the work goes on, and its answer waits for the next try.
+pub async fn once<T: Serialize + DeserializeOwned + Send + 'static>(
+    app: &App,
+    project: ProjectId,
+    headers: &HeaderMap,
+    request: &impl Serialize,
+    work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
+) -> Result<T, ApiError> {
+    let Some(key) = headers.get(KEY) else { return work.await };
+    let bad = || ApiError::bad("an Idempotency-Key has from 1 to 200 letters, none of them special");
+    let key = key.to_str().ok().filter(|it| (1..=200).contains(&it.len())).ok_or_else(bad)?;
+    let request = serde_json::to_vec(request).expect("a request is plain data");
+    let hash = blake3::hash(&request).to_hex();
+    let now = clock::now();
+    let stale = Time::from_micros(now.micros() - STALE_SECONDS * 1_000_000);
+    match app.store.claim(project, key, &hash, now, stale).await? {
+        Claim::New => {}
+        Claim::Underway => return Err(ApiError::Conflict("the same request is under way".to_owned())),
+        Claim::Mismatch => {
+            return Err(ApiError::Senseless("this Idempotency-Key was used for another request".to_owned()));
+        }
+        Claim::Answered { response, .. } => {
+            return serde_json::from_slice(&response).map_err(|error| {
+                tracing::error!(%error, "a kept answer cannot be read");
+                ApiError::Broken
+            });
+        }
+    }
+    let (store, key) = (app.store.clone(), key.to_owned());
+    let answered = tokio::spawn(async move {
+        match work.await {
+            Ok(answer) => {
+                let body = serde_json::to_vec(&answer).expect("an answer is plain data");
+                store.answer(project, &key, 200, &body).await?;
+                Ok(answer)
+            }
+            Err(error) => {
+                store.release_claim(project, &key).await?;
+                Err(error)
+            }
+        }
+    });
+    answered.await.unwrap_or(Err(ApiError::Broken))
+}

@@ -1,0 +1,95 @@
+//! The web pages: built by `web/`, inside of this program.
+//!
+//! A debug build reads them from `web/dist` at each request, so that nobody who changes Rust waits for them;
+//! others carry them.
+
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::response::{Html, IntoResponse, Response};
+use rust_embed::{Embed, EmbeddedFile};
+
+use crate::error::{ApiError, not_modified};
+
+#[derive(Embed)]
+#[folder = "../../web/dist"]
+#[allow_missing = true]
+struct Pages;
+
+/// Where names change with the content, so that a browser never asks twice.
+const ASSETS: &str = "assets/";
+
+const INDEX: &str = "index.html";
+
+/// What somebody sees whose build had no Node.
+const MISSING: &str = "<!doctype html><meta charset=utf-8><title>Jurist</title>\
+    <h1>The pages are not in this build</h1>\
+    <p>The API works; see <code>/api/v1</code>. To have the pages, install Node.js 20 or newer and run \
+    <code>make web</code>, then build again.";
+
+/// A file of the pages; any other address is the one page, which reads it itself.
+pub async fn page(request: Request) -> Result<Response, ApiError> {
+    let path = request.uri().path().trim_start_matches('/');
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let is_other = ["api", "v1"].contains(&path.split('/').next().unwrap_or_default());
+    let unknown = || ApiError::Unknown("there is nothing here".to_owned());
+    if !is_read || is_other {
+        return Err(unknown());
+    }
+    let name = if path.ends_with(".gz") || Pages::get(path).is_none() { INDEX } else { path };
+    if name == INDEX && path.starts_with(ASSETS) {
+        return Err(unknown());
+    }
+    Ok(match found(name, request.headers()) {
+        Some(file) => file,
+        None => Html(MISSING).into_response(),
+    })
+}
+
+fn found(name: &str, headers: &HeaderMap) -> Option<Response> {
+    let packed = takes_packed(headers).then(|| Pages::get(&format!("{name}.gz"))).flatten();
+    let encoding = packed.is_some().then(|| HeaderValue::from_static("gzip"));
+    let file = match packed {
+        Some(packed) => packed,
+        None => Pages::get(name)?,
+    };
+    let tag = tag(&file);
+    let had = headers.get(header::IF_NONE_MATCH).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    if had.split(',').any(|it| it.trim().trim_start_matches("W/") == tag) {
+        return Some(not_modified(tag));
+    }
+    let keep = if name.starts_with(ASSETS) { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let mut response = file.data.into_response();
+    let all = response.headers_mut();
+    all.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind_of(name)));
+    all.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
+    all.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    all.insert(header::ETAG, tag);
+    encoding.map(|it| all.insert(header::CONTENT_ENCODING, it));
+    Some(response)
+}
+
+fn takes_packed(headers: &HeaderMap) -> bool {
+    let all = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|it| it.to_str().ok());
+    all.flat_map(|it| it.split(',')).any(|it| {
+        let (name, weight) = it.split_once(';').unwrap_or((it, ""));
+        name.trim() == "gzip" && !matches!(weight.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
+    })
+}
+
+fn tag(file: &EmbeddedFile) -> HeaderValue {
+    let hash: String = file.metadata.sha256_hash()[..16].iter().map(|it| format!("{it:02x}")).collect();
+    HeaderValue::from_str(&format!("\"{hash}\"")).expect("digits in quotes are a header")
+}
+
+/// Of what the build of the pages writes; nothing else is there.
+fn kind_of(name: &str) -> &'static str {
+    match name.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "woff2" => "font/woff2",
+        "txt" => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}

@@ -1,0 +1,157 @@
+//! A socket, and what every answer carries.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use http_body_util::Limited;
+use tokio::net::TcpListener;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::csrf::CsrfLayer;
+use tower_http::decompression::RequestDecompressionLayer;
+use tower_http::set_header::SetResponseHeaderLayer;
+use tracing::{Instrument, Span};
+
+use crate::app::{Access, App};
+use crate::error::{ApiError, closing, explained};
+use crate::telemetry::REQUEST;
+use crate::{api, assemble, housekeeping, monitor};
+
+/// How long requests that are under way may take once the server is told to stop.
+const DRAIN: Duration = Duration::from_secs(30);
+
+/// A server that listens.
+#[derive(Debug)]
+pub struct Bound {
+    listener: TcpListener,
+    app: App,
+    pub address: SocketAddr,
+}
+
+/// Why a server does not listen.
+#[derive(Debug, thiserror::Error)]
+pub enum NotServed {
+    #[error("cannot listen on {address}: {error}")]
+    Address { address: SocketAddr, error: std::io::Error },
+    #[error("{0} can be reached by others, so accounts are needed: add `--auth`")]
+    OpenToOthers(SocketAddr),
+    #[error("the server stopped: {0}")]
+    Stopped(std::io::Error),
+}
+
+/// Takes the address. One that others can reach is refused unless they have to sign in.
+pub async fn bind(app: App, address: SocketAddr) -> Result<Bound, NotServed> {
+    if app.settings.access == Access::Open && !address.ip().is_loopback() {
+        return Err(NotServed::OpenToOthers(address));
+    }
+    let bad = |error| NotServed::Address { address, error };
+    let listener = TcpListener::bind(address).await.map_err(bad)?;
+    let address = listener.local_addr().map_err(bad)?;
+    Ok(Bound { listener, app, address })
+}
+
+impl Bound {
+    /// Serves until told to stop, then finishes what is under way.
+    pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), NotServed> {
+        let (stopping, mut stopped) = tokio::sync::watch::channel(false);
+        let app = self.app.clone();
+        let graceful = async move {
+            stop.await;
+            app.stopping.send_replace(true);
+            let _ = stopping.send(true);
+        };
+        let assembling = tokio::spawn(assemble::run(self.app.clone(), stopped.clone()));
+        let considering = tokio::spawn(monitor::run(self.app.clone(), stopped.clone()));
+        tokio::spawn(housekeeping::run(self.app.clone(), stopped.clone()));
+        let service = router(self.app).into_make_service_with_connect_info::<SocketAddr>();
+        let serving = axum::serve(self.listener, service).with_graceful_shutdown(graceful);
+        let ended = tokio::select! {
+            ended = async { serving.await } => ended.map_err(NotServed::Stopped),
+            // A client that never ends must not keep the server from it.
+            () = async { let _ = stopped.wait_for(|it| *it).await; tokio::time::sleep(DRAIN).await } => Ok(()),
+        };
+        // It knows that it should stop, and leaves no trace half done.
+        let _ = tokio::time::timeout(DRAIN, assembling).await;
+        let _ = tokio::time::timeout(DRAIN, considering).await;
+        ended
+    }
+}
+
+fn router(app: App) -> axum::Router {
+    let header = |name: HeaderName, value: &'static str| {
+        SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
+    };
+    let policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; \
+                  form-action 'self'; frame-ancestors 'none'";
+    api::router(app.clone())
+        .route_layer(middleware::from_fn_with_state(app.clone(), measured))
+        .layer(DefaultBodyLimit::disable())
+        // Inside the unpacking, so that it counts what a small body unpacks to.
+        .layer(middleware::from_fn_with_state(app.clone(), limited))
+        .layer(RequestDecompressionLayer::new())
+        .layer(middleware::map_response(closing))
+        .layer(CsrfLayer::new())
+        .layer(middleware::map_response(explained))
+        .layer(middleware::from_fn_with_state(app, known_host))
+        .layer(header(header::CONTENT_SECURITY_POLICY, policy))
+        .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(header(header::REFERRER_POLICY, "no-referrer"))
+        .layer(header(header::CACHE_CONTROL, "no-store"))
+        .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| ApiError::Broken.into_response()))
+}
+
+/// Counts a request under the pattern of its route.
+async fn measured(State(app): State<App>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
+    let (method, begun) = (request.method().to_string(), Instant::now());
+    let span = span(&method, &route, request.headers());
+    let response = next.run(request).instrument(span.clone()).await;
+    let (status, took) = (response.status().as_u16(), begun.elapsed());
+    span.record("http.response.status_code", status);
+    app.metrics.request(&method, &route, status, took);
+    tracing::debug!(method, route, status, ms = took.as_millis(), "answered");
+    response
+}
+
+/// Traces on their way in and questions of machines are counted, but make no spans: there are too many of them.
+fn span(method: &str, route: &str, headers: &HeaderMap) -> Span {
+    let is_frequent = matches!(route, "/health" | "/ready" | "/metrics" | "/v1/traces")
+        || (method == "POST" && route.starts_with("/api/v1/traces"));
+    if is_frequent {
+        return Span::none();
+    }
+    let parent = headers.get("traceparent").and_then(|it| it.to_str().ok());
+    tracing::info_span!(
+        REQUEST,
+        otel.name = format!("{method} {route}"),
+        traceparent = parent,
+        http.request.method = method,
+        http.route = route,
+        http.response.status_code = tracing::field::Empty
+    )
+}
+
+/// A body has a largest size, unless it is read line by line.
+async fn limited(State(app): State<App>, request: Request, next: Next) -> Response {
+    if request.uri().path() == api::BULK {
+        return next.run(request).await;
+    }
+    let most = app.settings.max_body;
+    next.run(request.map(|it| Body::new(Limited::new(it, most)))).await
+}
+
+/// An open server answers only to its own names: a page elsewhere whose name leads here gets nothing.
+async fn known_host(State(app): State<App>, request: Request, next: Next) -> Response {
+    let host = request.headers().get(header::HOST).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let name = host.rsplit_once(':').filter(|it| it.1.bytes().all(|it| it.is_ascii_digit()));
+    let name = name.map_or(host, |it| it.0);
+    if app.settings.access == Access::Open && !matches!(name, "localhost" | "127.0.0.1" | "[::1]") {
+        let why = "an open server answers to localhost only; start it with --auth for others";
+        return ApiError::Forbidden(why.to_owned()).into_response();
+    }
+    next.run(request).await
+}

@@ -1,0 +1,343 @@
+//! What Jurist itself does, told to whoever collects OpenTelemetry: its spans and the lines of its log.
+//!
+//! Nobody waits for it: what cannot be sent in time is dropped, and how much that was is told.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use jurist_core::redact::Redactor;
+use jurist_engine::model::http::{Network, client};
+use jurist_store::{clock, random};
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue};
+use opentelemetry_proto::tonic::logs::v1::{LogRecord, ResourceLogs, ScopeLogs};
+use opentelemetry_proto::tonic::resource::v1::Resource;
+use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
+use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span};
+use prost::Message;
+use reqwest::Client;
+use tokio::sync::{mpsc, watch};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+use tracing_subscriber::registry::LookupSpan;
+
+/// What may wait to be sent.
+const WAITING: usize = 8192;
+
+/// What is sent at once, and how long it may wait for company.
+const BATCH: usize = 512;
+const PAUSE: Duration = Duration::from_secs(1);
+
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How often a batch is tried.
+const TRIES: u32 = 4;
+
+/// Where telemetry goes.
+#[derive(Debug, Clone)]
+pub struct Collector {
+    /// Such as `http://127.0.0.1:4318`.
+    pub endpoint: String,
+    /// What its owner wants to see, such as a key.
+    pub headers: Vec<(String, String)>,
+    /// What this process is called there.
+    pub service: String,
+    pub redactor: Redactor,
+}
+
+/// Listens to spans and events of this process.
+#[derive(Debug)]
+pub struct Telemetry {
+    said: mpsc::Sender<Said>,
+    dropped: Arc<AtomicU64>,
+    redactor: Redactor,
+}
+
+/// Sends what was heard.
+#[derive(Debug)]
+pub struct Exporter {
+    collector: Collector,
+    coming: mpsc::Receiver<Said>,
+    dropped: Arc<AtomicU64>,
+}
+
+#[derive(Debug)]
+enum Said {
+    Span(Span),
+    Line(LogRecord),
+}
+
+impl Collector {
+    /// A listener for this process, and what sends on what it hears.
+    pub fn open(self) -> (Telemetry, Exporter) {
+        let (said, coming) = mpsc::channel(WAITING);
+        let dropped = Arc::new(AtomicU64::new(0));
+        let telemetry = Telemetry { said, dropped: Arc::clone(&dropped), redactor: self.redactor.clone() };
+        (telemetry, Exporter { collector: self, coming, dropped })
+    }
+}
+
+impl Telemetry {
+    fn say(&self, said: Said) {
+        if self.said.try_send(said).is_err() {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn fields(&self) -> Fields<'_> {
+        Fields { redactor: &self.redactor, attributes: Vec::new(), message: None, name: None, parent: None }
+    }
+}
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Telemetry {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let Some(span) = context.span(id) else { return };
+        let mut fields = self.fields();
+        attributes.record(&mut fields);
+        let above = span.parent().and_then(|it| Some(ids(it.extensions().get::<Span>()?)));
+        let (trace_id, parent_span_id) =
+            above.or(fields.parent).unwrap_or_else(|| (random::<16>().to_vec(), Vec::new()));
+        // Whoever asked is somebody else; work of our own is internal.
+        let kind =
+            if attributes.metadata().name() == REQUEST { SpanKind::Server } else { SpanKind::Internal };
+        span.extensions_mut().insert(Span {
+            trace_id,
+            span_id: random::<8>().to_vec(),
+            parent_span_id,
+            name: fields.name.unwrap_or_else(|| attributes.metadata().name().to_owned()),
+            kind: kind.into(),
+            start_time_unix_nano: now(),
+            attributes: fields.attributes,
+            ..Span::default()
+        });
+    }
+
+    fn on_record(&self, id: &Id, record: &Record<'_>, context: Context<'_, S>) {
+        let mut fields = self.fields();
+        record.record(&mut fields);
+        let Some(span) = context.span(id) else { return };
+        if let Some(open) = span.extensions_mut().get_mut::<Span>() {
+            open.attributes.extend(fields.attributes);
+        }
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let mut fields = self.fields();
+        event.record(&mut fields);
+        let within = context.event_span(event).and_then(|it| Some(ids(it.extensions().get::<Span>()?)));
+        let (trace_id, span_id) = within.unwrap_or_default();
+        let level = *event.metadata().level();
+        // As OpenTelemetry numbers them.
+        let severity = match level {
+            Level::TRACE => 1,
+            Level::DEBUG => 5,
+            Level::INFO => 9,
+            Level::WARN => 13,
+            Level::ERROR => 17,
+        };
+        self.say(Said::Line(LogRecord {
+            time_unix_nano: now(),
+            observed_time_unix_nano: now(),
+            severity_number: severity,
+            severity_text: level.to_string(),
+            body: fields.message.map(text),
+            attributes: fields.attributes,
+            trace_id,
+            span_id,
+            ..LogRecord::default()
+        }));
+    }
+
+    fn on_close(&self, id: Id, context: Context<'_, S>) {
+        let Some(span) = context.span(&id) else { return };
+        if let Some(mut closed) = span.extensions_mut().remove::<Span>() {
+            closed.end_time_unix_nano = now();
+            self.say(Said::Span(closed));
+        }
+    }
+}
+
+/// What spans of requests are called before their route is known.
+pub const REQUEST: &str = "request";
+
+/// Fields of a span or an event; some of them say what it is.
+struct Fields<'a> {
+    redactor: &'a Redactor,
+    attributes: Vec<KeyValue>,
+    message: Option<String>,
+    /// `otel.name`.
+    name: Option<String>,
+    /// `traceparent`: the trace and the span of whoever asked.
+    parent: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Fields<'_> {
+    fn add(&mut self, field: &Field, value: Value) {
+        let value = Some(AnyValue { value: Some(value) });
+        self.attributes.push(KeyValue { key: field.name().to_owned(), value, ..KeyValue::default() });
+    }
+}
+
+impl Visit for Fields<'_> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "message" => self.message = Some(self.redactor.text(value).into_owned()),
+            "otel.name" => self.name = Some(value.to_owned()),
+            "traceparent" => self.parent = parent(value),
+            _ => self.add(field, Value::StringValue(self.redactor.text(value).into_owned())),
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        self.record_str(field, &format!("{value:?}"));
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.add(field, Value::IntValue(value));
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.add(field, Value::IntValue(i64::try_from(value).unwrap_or(i64::MAX)));
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.add(field, Value::DoubleValue(value));
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.add(field, Value::BoolValue(value));
+    }
+}
+
+/// W3C's header: `00-TRACE-SPAN-FLAGS`.
+fn parent(header: &str) -> Option<(Vec<u8>, Vec<u8>)> {
+    let mut parts = header.split('-');
+    let (version, trace, span) = (parts.next()?, hex(parts.next()?)?, hex(parts.next()?)?);
+    let is_known = version.len() == 2 && version != "ff" && trace.len() == 16 && span.len() == 8;
+    let is_set = |it: &[u8]| it.iter().any(|it| *it != 0);
+    (is_known && is_set(&trace) && is_set(&span)).then_some((trace, span))
+}
+
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |it: u8| char::from(it).to_digit(16).and_then(|it| u8::try_from(it).ok());
+    text.as_bytes().chunks(2).map(|it| Some(digit(*it.first()?)? << 4 | digit(*it.get(1)?)?)).collect()
+}
+
+fn ids(span: &Span) -> (Vec<u8>, Vec<u8>) {
+    (span.trace_id.clone(), span.span_id.clone())
+}
+
+fn text(text: String) -> AnyValue {
+    AnyValue { value: Some(Value::StringValue(text)) }
+}
+
+fn now() -> u64 {
+    u64::try_from(clock::now().micros()).unwrap_or(0) * 1000
+}
+
+impl Exporter {
+    /// Sends until told to stop, and then what is left.
+    pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        let client = match client(&Network::default()) {
+            Ok(client) => client,
+            Err(error) => return tracing::error!(%error, "no telemetry can be sent"),
+        };
+        let (mut some, mut lost) = (Vec::new(), 0);
+        loop {
+            // What comes first waits a moment for company.
+            let gathered = async {
+                self.coming.recv_many(&mut some, BATCH).await;
+                tokio::time::sleep(PAUSE).await;
+            };
+            let stopped = tokio::select! {
+                _ = stop.wait_for(|it| *it) => true,
+                () = gathered => false,
+            };
+            while (stopped || some.len() < BATCH)
+                && let Ok(said) = self.coming.try_recv()
+            {
+                some.push(said);
+            }
+            let (mut spans, mut lines) = (Vec::new(), Vec::new());
+            for said in some.drain(..) {
+                match said {
+                    Said::Span(span) => spans.push(span),
+                    Said::Line(line) => lines.push(line),
+                }
+            }
+            let n = spans.len() + lines.len();
+            let sent = async {
+                self.send(&client, "/v1/traces", (!spans.is_empty()).then(|| self.traces(spans))).await?;
+                self.send(&client, "/v1/logs", (!lines.is_empty()).then(|| self.logs(lines))).await
+            };
+            let sent = sent.await;
+            lost += self.dropped.swap(0, Ordering::Relaxed) + sent.as_ref().map_or(n as u64, |()| 0);
+            if let Err(why) = sent {
+                tracing::warn!(why, lost, "telemetry could not be sent");
+            }
+            if stopped {
+                return;
+            }
+        }
+    }
+
+    fn resource(&self) -> Option<Resource> {
+        let attribute = |key: &str, value: &str| KeyValue {
+            key: key.to_owned(),
+            value: Some(text(value.to_owned())),
+            ..KeyValue::default()
+        };
+        let attributes = vec![
+            attribute("service.name", &self.collector.service),
+            attribute("service.version", env!("CARGO_PKG_VERSION")),
+        ];
+        Some(Resource { attributes, ..Resource::default() })
+    }
+
+    fn traces(&self, spans: Vec<Span>) -> Vec<u8> {
+        let scope_spans = vec![ScopeSpans { scope: scope(), spans, ..ScopeSpans::default() }];
+        let resource_spans =
+            vec![ResourceSpans { resource: self.resource(), scope_spans, ..ResourceSpans::default() }];
+        ExportTraceServiceRequest { resource_spans }.encode_to_vec()
+    }
+
+    fn logs(&self, log_records: Vec<LogRecord>) -> Vec<u8> {
+        let scope_logs = vec![ScopeLogs { scope: scope(), log_records, ..ScopeLogs::default() }];
+        let resource_logs =
+            vec![ResourceLogs { resource: self.resource(), scope_logs, ..ResourceLogs::default() }];
+        ExportLogsServiceRequest { resource_logs }.encode_to_vec()
+    }
+
+    async fn send(&self, client: &Client, path: &str, body: Option<Vec<u8>>) -> Result<(), String> {
+        let Some(body) = body else { return Ok(()) };
+        let address = format!("{}{path}", self.collector.endpoint.trim_end_matches('/'));
+        let mut why = String::new();
+        for attempt in 0..TRIES {
+            if 0 < attempt {
+                tokio::time::sleep(Duration::from_millis(250 << attempt)).await;
+            }
+            let mut request = client.post(&address).timeout(TIMEOUT).body(body.clone());
+            request = request.header("content-type", "application/x-protobuf");
+            for (name, value) in &self.collector.headers {
+                request = request.header(name, value);
+            }
+            match request.send().await {
+                Ok(answer) if answer.status().is_success() => return Ok(()),
+                Ok(answer) => why = format!("the collector answered {}", answer.status()),
+                Err(error) => why = error.without_url().to_string(),
+            }
+        }
+        Err(why)
+    }
+}
+
+/// By which ingest knows its own.
+fn scope() -> Option<InstrumentationScope> {
+    Some(InstrumentationScope { name: "jurist".to_owned(), ..InstrumentationScope::default() })
+}

@@ -1,0 +1,138 @@
+//! Two traces of the same task before the judges of a monitor, in an order that their ids decide.
+
+use jurist_core::candidate::{Candidate, Material};
+use jurist_core::grade::{Failure, Outcome, Reason, Time};
+use jurist_core::rubric::Rubric;
+use jurist_engine::judge::{Preference, compare};
+use jurist_store::contests::{Contest, Contested};
+use jurist_store::jobs::{Job, NewJob};
+use jurist_store::{ContestId, MonitorId, MonitorVersionId, ProjectId, SeriesId, TraceId};
+use serde::{Deserialize, Serialize};
+
+use super::Workshop;
+use super::monitored::purse;
+use super::worker::{Done, Trouble, patiently};
+use crate::monitor::pause;
+
+/// What jobs of this kind are called.
+pub const KIND: &str = "contest";
+
+const ATTEMPTS: u32 = 5;
+
+/// As a job carries it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ContestTask {
+    pub monitor: MonitorId,
+    pub version: MonitorVersionId,
+    pub series: SeriesId,
+    /// What is compared, in words.
+    pub sides: (String, String),
+    pub traces: (TraceId, TraceId),
+    /// When the series was asked for.
+    pub begun: Time,
+}
+
+impl ContestTask {
+    pub fn job(self, project: ProjectId) -> NewJob {
+        NewJob {
+            project: Some(project),
+            kind: KIND.to_owned(),
+            dedupe: Some(format!("{}/{}/{}", self.series, self.traces.0, self.traces.1)),
+            priority: -1,
+            ready: self.begun,
+            max_attempts: ATTEMPTS,
+            payload: serde_json::to_value(self).expect("it is plain data"),
+        }
+    }
+
+    /// The same for the same judge, so that a contest that is held twice counts once.
+    fn id(&self, judge: &str) -> ContestId {
+        let mut hasher = blake3::Hasher::new();
+        let parts = [&self.series.to_string(), self.traces.0.as_str(), self.traces.1.as_str(), judge];
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+        }
+        let chance = hasher.finalize().as_bytes()[..10].try_into().expect("a hash is longer than that");
+        ContestId::new(self.begun, chance)
+    }
+}
+
+/// Holds the contest before each judge.
+pub async fn hold(shop: &Workshop, job: &Job) -> Result<Done, Trouble> {
+    let task: ContestTask = serde_json::from_value(job.payload.clone()).map_err(Trouble::hopeless)?;
+    let project = job.project.ok_or_else(|| Trouble::hopeless("a monitor belongs to a project"))?;
+    if let Some(why) = shop.store.monitor(project, task.monitor).await?.paused {
+        return Err(Trouble::Retry(format!("the monitor is paused: {why}")));
+    }
+    let seated = shop.seated(project, task.version).await?;
+    let (a, b) = (&task.traces.0, &task.traces.1);
+    let traces = (shop.store.trace_content(project, a).await?, shop.store.trace_content(project, b).await?);
+    let (Some(first), Some(second)) = traces else { return Ok(Done::Finished) };
+    let [first, second] = [first, second].map(|it| Material::new(&Candidate::default(), Some(it)));
+    let shared = shop.shared(purse(shop, project, &seated.watched, job));
+    for bench in &seated.benches {
+        let member = &bench.members[0];
+        // Who stands first is decided by the traces alone, so that nobody can choose.
+        let about = (&*format!("{a} {b}"), &*question(&seated.watched.monitor.rubric));
+        let held = compare(&shared.caller, member, vec![&first, &second], about, false, 0).await;
+        if let Err(Outcome::Failed { failure: Failure::Auth, detail }) = &held {
+            pause(&shop.store, project, task.monitor, detail).await?;
+            shop.forgive();
+            return Err(Trouble::Retry(detail.clone()));
+        }
+        if matches!(held, Err(Outcome::Deferred { .. })) {
+            return Err(Trouble::Retry(
+                "the judge could not be asked: there is no money, or no key".to_owned(),
+            ));
+        }
+        if let Err(Outcome::Failed { failure, .. }) = &held {
+            shop.metrics.judge_failed(&member.line.name, *failure);
+        }
+        let contest = contest(&task, &seated.watched.rubric_version, &member.line.name, &held);
+        patiently(|| shop.store.add_contest(project, &contest)).await?;
+    }
+    Ok(Done::Finished)
+}
+
+/// What a better answer is better in.
+fn question(rubric: &Rubric) -> String {
+    let criteria: Vec<String> =
+        rubric.questions().map(|it| format!("- {}", it.criterion.description)).collect();
+    format!("Which is better, all in all, by these criteria?\n{}", criteria.join("\n"))
+}
+
+fn contest(
+    task: &ContestTask,
+    rubric_version: &jurist_store::RubricVersionId,
+    judge: &str,
+    held: &Result<Preference, Outcome>,
+) -> Contest {
+    let (a, b) = (&task.traces.0, &task.traces.1);
+    let (outcome, reason, cost, first) = match held {
+        Ok(it) => {
+            let outcome = match it.winner {
+                Some(0) => Contested::A,
+                Some(_) => Contested::B,
+                None => Contested::Tie,
+            };
+            let first = if it.rounds[0].0[0] == 0 { a } else { b };
+            (outcome, it.reason.clone(), it.spend.cost, first)
+        }
+        Err(Outcome::Failed { detail, .. }) => (Contested::Error, detail.clone(), None, a),
+        Err(_) => (Contested::Error, "it was not judged".to_owned(), None, a),
+    };
+    Contest {
+        id: task.id(judge),
+        monitor: task.monitor,
+        series: task.series,
+        sides: task.sides.clone(),
+        rubric_version: rubric_version.clone(),
+        judge: judge.to_owned(),
+        traces: task.traces.clone(),
+        first: first.clone(),
+        outcome,
+        reason: Reason::new(&reason).as_str().to_owned(),
+        cost,
+        time: jurist_store::clock::now(),
+    }
+}

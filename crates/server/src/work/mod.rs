@@ -1,0 +1,89 @@
+//! Work in the background: jobs of the store, taken one by one by any number of processes.
+//!
+//! A job may be done twice, when its worker dies at the wrong moment; results have places, so the second time
+//! counts for nothing.
+
+mod contested;
+mod emit;
+mod monitored;
+mod prepared;
+mod purse;
+mod shop;
+mod slice;
+mod submission;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jurist_core::dialect::Settings;
+use jurist_core::redact::is_secret_variable;
+
+pub use contested::ContestTask;
+pub use monitored::{Bench, KIND as MONITOR, MonitorTask, benches, failure_name};
+pub use prepared::{Prepared, Refused, problems};
+pub use purse::Purse;
+pub use shop::Workshop;
+pub use slice::{KIND as RUN, jobs_of, key_of};
+pub use submission::{NewRun, Replies, Shard};
+pub use worker::{Done, Trouble, upkeep, work};
+
+/// What work may touch, and how long a worker may be silent.
+#[derive(Debug, Clone)]
+pub struct Work {
+    /// Programs, servers, vendors and addresses that a submitted file names.
+    pub allow_commands: bool,
+    /// Addresses inside the machine or its network, where a request names them.
+    pub allow_private_network: bool,
+    /// Keys. Never anything of a request.
+    pub environment: Environment,
+    /// Vendors, prices, limits and the network of this machine.
+    pub settings: Settings,
+    /// Where replies are kept; nowhere unless told.
+    pub cache: Option<PathBuf>,
+    /// Where evaluation events go when a run has ended: an OTLP endpoint.
+    pub emit: Option<String>,
+    /// After so long without a sign of life, a job is somebody else's.
+    pub lease: Duration,
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Self {
+            allow_commands: false,
+            allow_private_network: false,
+            environment: Environment::default(),
+            settings: Settings::default(),
+            cache: None,
+            emit: None,
+            lease: Duration::from_secs(60),
+        }
+    }
+}
+
+/// Variables as they were when the process started.
+#[derive(Clone, Default)]
+pub struct Environment(Arc<BTreeMap<String, String>>);
+
+impl Environment {
+    pub fn new(variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self(Arc::new(variables.into_iter().filter(|it| !it.1.is_empty()).collect()))
+    }
+
+    pub fn get(&self, name: &str) -> Option<String> {
+        self.0.get(name).cloned()
+    }
+
+    /// Values of those whose names say that they are secret.
+    pub fn secrets(&self) -> Vec<String> {
+        self.0.iter().filter(|it| is_secret_variable(it.0)).map(|it| it.1.clone()).collect()
+    }
+}
+
+impl std::fmt::Debug for Environment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Environment({} variables)", self.0.len())
+    }
+}

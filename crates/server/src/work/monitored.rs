@@ -1,0 +1,562 @@
+//! A trace before the judges of a monitor: what was said about the same before costs nothing, what breaks is no
+//! score, and a key that does not work pauses the monitor.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use jurist_core::candidate::{Candidate, Material};
+use jurist_core::grade::{Deferral, Failure, Grade, Outcome as Answer, Spend, Status, Time, Usd, Verdict};
+use jurist_core::rubric::{Criterion, Polarity, Rubric};
+use jurist_core::score::{Combine, panel};
+use jurist_core::suite::{Aggregate, Calls, Judge, Monitor, TieBreak};
+use jurist_engine::call::unpriced;
+use jurist_engine::embed::Embedders;
+use jurist_engine::execute::Shared;
+pub use jurist_engine::judge::Bench;
+use jurist_engine::judge::{Case, Exchange};
+use jurist_engine::model::resolve::Resolver;
+use jurist_store::decisions::{Decision, DecisionState, Outcome};
+use jurist_store::grades::{NewGrade, NewVerdict};
+use jurist_store::jobs::{Job, NewJob};
+use jurist_store::scores::{Score, Scored};
+use jurist_store::spend::Limit;
+use jurist_store::{
+    MonitorId, MonitorVersionId, Probability, ProjectId, RescoreId, StoreError, TraceId, clock,
+};
+use serde::{Deserialize, Serialize};
+
+use super::emit::Emit;
+use super::worker::{Done, Stop, Trouble, patiently};
+use super::{Purse, Refused, Work, Workshop};
+use crate::monitor::{PANEL, Watched, pause};
+
+/// What jobs of this kind are called.
+pub const KIND: &str = "monitor";
+
+/// How often a job is tried where it is not the judge that breaks.
+const ATTEMPTS: u32 = 5;
+
+/// As a job carries it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct MonitorTask {
+    pub monitor: MonitorId,
+    /// By which it is judged.
+    pub version: MonitorVersionId,
+    pub trace: TraceId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rescore: Option<RescoreId>,
+}
+
+impl MonitorTask {
+    /// A trace that has just come in.
+    pub fn live(monitor: MonitorId, version: MonitorVersionId, trace: TraceId) -> Self {
+        Self { monitor, version, trace, rescore: None }
+    }
+
+    /// How the keys of a monitor's jobs begin.
+    pub fn prefix(monitor: MonitorId) -> String {
+        format!("{monitor}/")
+    }
+
+    pub fn job(self, project: ProjectId, now: Time) -> NewJob {
+        let rescore = self.rescore.map(|it| it.to_string()).unwrap_or_default();
+        NewJob {
+            project: Some(project),
+            kind: KIND.to_owned(),
+            dedupe: Some(format!("{}{rescore}/{}", Self::prefix(self.monitor), self.trace)),
+            payload: serde_json::to_value(self).expect("it is plain data"),
+            priority: 0,
+            ready: now,
+            max_attempts: ATTEMPTS,
+        }
+    }
+}
+
+/// A version with its judges, each alone on its bench.
+#[derive(Debug)]
+pub struct Seated {
+    pub watched: Watched,
+    pub benches: Vec<Bench>,
+}
+
+impl Seated {
+    pub fn new(watched: Watched, work: &Work) -> Result<Self, Refused> {
+        let benches = benches(&watched.monitor, work)?;
+        Ok(Self { watched, benches })
+    }
+
+    /// One judge by its name, several by all of theirs.
+    fn judge(&self) -> String {
+        let names: Vec<&str> = self.benches.iter().map(name).collect();
+        names.join(PANEL)
+    }
+}
+
+fn name(bench: &Bench) -> &str {
+    &bench.members[0].line.name
+}
+
+/// The judges that a monitor names, on this machine.
+pub fn benches(monitor: &Monitor, work: &Work) -> Result<Vec<Bench>, Refused> {
+    if let Some(program) = monitor.judges.iter().find(|it| it.starts_with("command:"))
+        && !work.allow_commands
+    {
+        return Err(Refused::NotAllowed(format!("a program is to be run as judge: `{program}`")));
+    }
+    let environment = work.environment.clone();
+    let resolver = Arc::new(Resolver::new(work.settings.clone(), move |name| environment.get(name))?);
+    let embedders = Arc::new(Embedders::by_name(Arc::clone(&resolver)));
+    let names: Vec<Option<String>> = match monitor.judges.as_slice() {
+        [] => vec![None],
+        several => several.iter().cloned().map(Some).collect(),
+    };
+    let bench = |model: Option<String>| {
+        let judge = Judge { model, calls: Some(Calls::PerRubric), ..Judge::default() };
+        let judge = judge.or(&Judge { panel: Vec::new(), jury: None, ..work.settings.judge.clone() });
+        let mut bench = Bench::new(&resolver, &judge, &BTreeMap::new(), 0, &embedders)?;
+        bench.transcript = true;
+        Ok(bench)
+    };
+    names.into_iter().map(bench).collect()
+}
+
+/// Judges one trace.
+pub async fn judge(shop: &Workshop, job: &Job, stop: &mut Stop) -> Result<Done, Trouble> {
+    let task: MonitorTask = serde_json::from_value(job.payload.clone()).map_err(Trouble::hopeless)?;
+    let project = job.project.ok_or_else(|| Trouble::hopeless("a monitor belongs to a project"))?;
+    let monitor = shop.store.monitor(project, task.monitor).await?;
+    if monitor.removed.is_some() {
+        return Ok(Done::Finished);
+    }
+    let decision = shop.store.decision(project, &task.trace, task.monitor).await?;
+    let is_open = matches!(decision.state, DecisionState::Sampled | DecisionState::Pending);
+    if task.rescore.is_none() && !is_open {
+        // Somebody was faster.
+        return Ok(Done::Finished);
+    }
+    let at_work = AtWork { shop, job, project, task: &task, decision: &decision };
+    if let Some(why) = &monitor.paused {
+        return at_work.waits(why).await;
+    }
+    let seated = match shop.seated(project, task.version).await {
+        Ok(seated) => seated,
+        Err(Trouble::Hopeless(why)) => return at_work.paused(&why).await,
+        Err(trouble) => return Err(trouble),
+    };
+    let Some(trace) = shop.store.trace_content(project, &task.trace).await? else {
+        at_work.became(DecisionState::Overloaded, "it waited so long that the trace was erased").await?;
+        return Ok(Done::Finished);
+    };
+    if task.rescore.is_none() && decision.state == DecisionState::Sampled {
+        at_work.became(DecisionState::Pending, "a worker has it").await?;
+    }
+    let material = Material::new(&Candidate::default(), Some(trace));
+    tokio::select! {
+        done = at_work.judge(&seated, &material) => done,
+        () = stop.now() => Ok(Done::Stopped),
+    }
+}
+
+/// One trace of one monitor.
+struct AtWork<'a> {
+    shop: &'a Workshop,
+    job: &'a Job,
+    project: ProjectId,
+    task: &'a MonitorTask,
+    decision: &'a Decision,
+}
+
+/// What one judge said, as it is kept for the next trace that is the same.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Opinion {
+    verdict: Verdict,
+    grades: Vec<Grade>,
+}
+
+/// What one judge said now.
+struct Heard {
+    judge: String,
+    opinion: Opinion,
+    exchanges: Vec<Exchange>,
+    /// Said about the same before.
+    is_cached: bool,
+}
+
+impl AtWork<'_> {
+    async fn judge(&self, seated: &Seated, material: &Material) -> Result<Done, Trouble> {
+        let keys: Vec<String> = seated.benches.iter().map(|it| self.key(seated, it, material)).collect();
+        let mut known = Vec::new();
+        for key in &keys {
+            known.push(self.known(key).await?);
+        }
+        let mut asked =
+            seated.benches.iter().zip(&known).filter(|it| it.1.is_none()).map(|it| &it.0.members[0].line);
+        if let Some(line) = asked.find(|it| it.price.is_none())
+            && (seated.watched.monitor.budget.is_some()
+                || self.shop.store.month_spend(self.project, clock::now()).await?.cap.is_some())
+        {
+            return self.paused(&unpriced(&line.name).detail).await;
+        }
+        let shared = self.shop.shared(purse(self.shop, self.project, &seated.watched, self.job));
+        let each = seated.benches.iter().zip(known).map(|(bench, known)| {
+            let shared = &shared;
+            async move {
+                match known {
+                    Some(opinion) => Ok(self.again(bench, opinion)),
+                    None => self.hear(bench, shared, &seated.watched.monitor.rubric, material).await,
+                }
+            }
+        });
+        let heard: Vec<Heard> = join_all(each).await.into_iter().collect::<Result<_, Trouble>>()?;
+        for (key, it) in keys.iter().zip(&heard) {
+            if !it.is_cached && matches!(it.opinion.verdict.status, Status::Pass | Status::Fail) {
+                let kept = serde_json::to_vec(&it.opinion).expect("an opinion is plain data");
+                patiently(|| self.shop.store.cache(self.project, key, &kept, clock::now())).await?;
+            }
+        }
+        self.settled(seated, heard).await
+    }
+
+    /// Writes down what was said.
+    async fn settled(&self, seated: &Seated, heard: Vec<Heard>) -> Result<Done, Trouble> {
+        for it in &heard {
+            for failure in it.opinion.grades.iter().filter_map(failure) {
+                self.shop.metrics.judge_failed(&it.judge, failure.0);
+            }
+        }
+        if let Some(why) = heard.iter().flat_map(|it| &it.opinion.grades).find_map(locked_out) {
+            return self.paused(&why).await;
+        }
+        let rubric = &seated.watched.monitor.rubric;
+        let verdicts: Vec<Verdict> = heard.iter().map(|it| it.opinion.verdict.clone()).collect();
+        let verdict = combined(&verdicts, rubric.pass_mark);
+        let state = match verdict.status {
+            Status::Pass | Status::Fail if heard.iter().all(|it| it.is_cached) => DecisionState::Cached,
+            Status::Pass | Status::Fail => DecisionState::Scored,
+            Status::Error => DecisionState::JudgeError,
+            Status::Deferred => DecisionState::OverBudget,
+        };
+        let note = note(state, &heard);
+        let (scores, spread) = scores(seated, rubric, &heard, &verdict);
+        let margin = seated.watched.monitor.margin();
+        let is_disputed = spread.is_some_and(|it| margin < it);
+        self.record(seated, &heard, verdict).await?;
+        let outcome = Outcome { state, note: &note, spread, is_disputed };
+        let outcome = Some(outcome).filter(|_| self.task.rescore.is_none());
+        let (scored, now) = (self.scored(seated).await?, clock::now());
+        patiently(|| self.shop.store.put_scores(self.project, &scored, &scores, outcome.as_ref(), now))
+            .await?;
+        self.shop.metrics.decided(state);
+        Ok(Done::Finished)
+    }
+
+    async fn record(&self, seated: &Seated, heard: &[Heard], verdict: Verdict) -> Result<(), Trouble> {
+        let (project, now, store) = (self.project, clock::now(), &self.shop.store);
+        let rubric = &seated.watched.monitor.rubric;
+        let rubric_version = seated.watched.rubric_version.clone();
+        let probability = self.scored(seated).await?.probability;
+        // An error stands as an attempt of its own beside the answer that follows it.
+        let events = store.decision_events(project, &self.task.trace, self.task.monitor).await?;
+        let n_errors = events.iter().filter(|it| it.state == DecisionState::JudgeError).count();
+        let attempt = u32::try_from(n_errors).unwrap_or(0) + 1;
+        let agent = self.decision.agent.clone();
+        let grade = |grade: &Grade| NewGrade {
+            grade: grade.clone(),
+            rubric_version: rubric_version.clone(),
+            attempt,
+            agent: agent.clone(),
+            is_passed: criterion(rubric, &grade.criterion)
+                .and_then(|it| is_met(rubric, &it, grade.outcome.unit()?)),
+            probability,
+            time: now,
+        };
+        let grades: Vec<NewGrade> = heard.iter().flat_map(|it| &it.opinion.grades).map(grade).collect();
+        let cost = grades.iter().map(|it| it.grade.spend).fold(Spend::default(), Spend::plus).cost;
+        let verdict = NewVerdict {
+            candidate: self.task.trace.to_string(),
+            rubric_version: rubric_version.clone(),
+            monitor: Some(self.task.monitor),
+            attempt,
+            agent,
+            probability,
+            cost,
+            time: now,
+            verdict,
+        };
+        let verdicts = [verdict];
+        patiently(|| store.record(project, &grades, &verdicts)).await?;
+        if self.shop.work.emit.is_some() {
+            let (trace, monitor) = (self.task.trace.clone(), self.task.monitor);
+            let emit = Emit::Trace { trace, monitor, rubric_version: rubric_version.clone(), attempt };
+            let job = emit.job(project, now);
+            patiently(|| store.add_job(&job, now)).await?;
+        }
+        let exchanges: Vec<serde_json::Value> = heard
+            .iter()
+            .flat_map(|it| &it.exchanges)
+            .map(|it| serde_json::to_value(it).expect("an exchange is plain data"))
+            .collect();
+        if !exchanges.is_empty() {
+            let (owner, part) = (self.task.trace.to_string(), rubric_version.to_string());
+            patiently(|| store.put_exchanges(project, &owner, &part, &exchanges, now)).await?;
+        }
+        Ok(())
+    }
+
+    async fn scored(&self, seated: &Seated) -> Result<Scored, StoreError> {
+        let share = match self.task.rescore {
+            Some(id) => self.shop.store.rescore(self.project, id).await?.share.get(),
+            None => 1.0,
+        };
+        let decision = self.decision;
+        let probability = decision.probability.get() * decision.upstream.get() * share;
+        Ok(Scored {
+            monitor: self.task.monitor,
+            trace: self.task.trace.clone(),
+            version: seated.watched.id,
+            rubric_version: seated.watched.rubric_version.clone(),
+            rescore: self.task.rescore,
+            stratum: decision.stratum,
+            agent: decision.agent.clone(),
+            probability: Probability::new(probability).unwrap_or_default(),
+            decided: decision.decided,
+        })
+    }
+
+    /// What was said about the same: task, context and output, under the same version, by the same judge.
+    fn key(&self, seated: &Seated, bench: &Bench, material: &Material) -> String {
+        let member = &bench.members[0];
+        let mut hasher = blake3::Hasher::new();
+        let parts = [
+            seated.watched.rubric_version.to_string(),
+            member.line.name.clone(),
+            member.line.address.clone(),
+            format!("{:?} {}", member.temperature, member.max_tokens),
+            material.fingerprint(),
+        ];
+        for part in &parts {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+        }
+        format!("monitor/{}", hasher.finalize().to_hex())
+    }
+
+    async fn known(&self, key: &str) -> Result<Option<Opinion>, Trouble> {
+        let kept = patiently(|| self.shop.store.cached(self.project, key, clock::now())).await?;
+        // What an older version kept and this one cannot read is asked again.
+        Ok(kept.and_then(|it| serde_json::from_slice(&it).ok()))
+    }
+
+    fn again(&self, bench: &Bench, mut opinion: Opinion) -> Heard {
+        for grade in &mut opinion.grades {
+            grade.candidate = self.task.trace.to_string();
+            grade.spend = Spend { cost: Some(Usd::default()), from_cache: true, ..Spend::default() };
+            grade.attempts.clear();
+        }
+        Heard { judge: name(bench).to_owned(), opinion, exchanges: Vec::new(), is_cached: true }
+    }
+
+    async fn hear(
+        &self,
+        bench: &Bench,
+        shared: &Shared,
+        rubric: &Rubric,
+        material: &Material,
+    ) -> Result<Heard, Trouble> {
+        let candidate = self.task.trace.as_str();
+        let case = Case { candidate, material, row: None, rubric, labels: None, contests: None };
+        let mut decision = bench.decide(&shared.caller, case).await.map_err(Trouble::hopeless)?;
+        let said = decision.opinions.swap_remove(0);
+        let clean = |mut value: serde_json::Value| {
+            shared.redactor.json(&mut value);
+            value
+        };
+        let opinion = Opinion { verdict: said.verdict, grades: said.grades };
+        let opinion = clean(serde_json::to_value(opinion).expect("an opinion is plain data"));
+        let opinion = serde_json::from_value(opinion).expect("only texts were changed");
+        let exchanges = said.exchanges.iter().map(|it| {
+            let exchange = clean(serde_json::to_value(it).expect("an exchange is plain data"));
+            serde_json::from_value(exchange).expect("only texts were changed")
+        });
+        Ok(Heard { judge: said.judge, opinion, exchanges: exchanges.collect(), is_cached: false })
+    }
+
+    async fn became(&self, state: DecisionState, note: &str) -> Result<(), Trouble> {
+        if self.task.rescore.is_some() {
+            return Ok(());
+        }
+        let (trace, monitor) = (&self.task.trace, self.task.monitor);
+        let outcome = Outcome { state, note, spread: None, is_disputed: false };
+        patiently(|| self.shop.store.set_decision(self.project, trace, monitor, &outcome, clock::now()))
+            .await?;
+        self.shop.metrics.decided(state);
+        Ok(())
+    }
+
+    /// The monitor stops until somebody has seen to it; this trace waits with the others.
+    async fn paused(&self, why: &str) -> Result<Done, Trouble> {
+        tracing::warn!(monitor = %self.task.monitor, why, "a monitor is paused");
+        patiently(|| pause(&self.shop.store, self.project, self.task.monitor, why)).await?;
+        // Whoever lets it go on has seen to the key.
+        self.shop.forgive();
+        self.waits(why).await
+    }
+
+    async fn waits(&self, why: &str) -> Result<Done, Trouble> {
+        if self.task.rescore.is_some() {
+            return Err(Trouble::Retry(format!("the monitor is paused: {why}")));
+        }
+        if self.decision.state != DecisionState::Pending {
+            self.became(DecisionState::Pending, &format!("the monitor is paused: {why}")).await?;
+        }
+        Ok(Done::Finished)
+    }
+}
+
+/// What calls of a monitor are paid from: the project's money, and no more than the monitor may cost.
+pub(super) fn purse(shop: &Workshop, project: ProjectId, watched: &Watched, job: &Job) -> Purse {
+    let limit = watched.monitor.budget.as_ref().and_then(|it| {
+        let currency = it.currency.parse().ok()?;
+        let cap = shop.work.settings.rates.cap(it.monthly, currency, None).ok()?;
+        Some(Limit::InMonth(cap.usd()))
+    });
+    Purse::new(shop, project, KIND, watched.monitor_id.to_string()).limited(limit).held_by(job)
+}
+
+fn failure(grade: &Grade) -> Option<(Failure, &str)> {
+    match &grade.outcome {
+        Answer::Failed { failure, detail } => Some((*failure, detail)),
+        _ => None,
+    }
+}
+
+/// That a judge cannot be asked at all: its key is wrong, missing or not paid for.
+fn locked_out(grade: &Grade) -> Option<String> {
+    match &grade.outcome {
+        Answer::Failed { failure: Failure::Auth, detail } => Some(detail.clone()),
+        Answer::Deferred { why: Deferral::NoKey } => Some(match grade.reason.as_str() {
+            "" => "the judge has no key".to_owned(),
+            why => why.to_owned(),
+        }),
+        _ => None,
+    }
+}
+
+fn note(state: DecisionState, heard: &[Heard]) -> String {
+    let broke = || heard.iter().flat_map(|it| &it.opinion.grades).find_map(failure);
+    match state {
+        DecisionState::Cached => "the same was judged before".to_owned(),
+        DecisionState::JudgeError => match broke() {
+            Some((failure, detail)) => format!("{}: {detail}", failure_name(failure)),
+            None => "the judge gave no answer".to_owned(),
+        },
+        DecisionState::OverBudget => {
+            let mut reasons = heard.iter().flat_map(|it| &it.opinion.grades).map(|it| it.reason.as_str());
+            let told = reasons.find(|it| !it.is_empty());
+            told.unwrap_or("no money was left for the judge").to_owned()
+        }
+        _ => {
+            let judges: Vec<&str> = heard.iter().map(|it| it.judge.as_str()).collect();
+            format!("judged by {}", judges.join(PANEL))
+        }
+    }
+}
+
+/// As grades and metrics name it.
+pub fn failure_name(failure: Failure) -> String {
+    serde_json::to_value(failure).ok().and_then(|it| Some(it.as_str()?.to_owned())).unwrap_or_default()
+}
+
+/// Several judges are averaged; one that broke abstains.
+fn combined(verdicts: &[Verdict], pass_mark: f64) -> Verdict {
+    if let [only] = verdicts {
+        return only.clone();
+    }
+    let combine = Combine::Panel { aggregate: Aggregate::Mean, tie_break: TieBreak::Fail };
+    let panel = panel(verdicts, combine, pass_mark);
+    // Gates and path are those of the first that came to a verdict.
+    let first = verdicts.iter().find(|it| matches!(it.status, Status::Pass | Status::Fail));
+    let first = first.or(verdicts.first()).cloned().expect("a monitor has a judge");
+    Verdict { status: panel.status, score: panel.score, native: None, ..first }
+}
+
+/// The numbers of each judge and of all together, and how far judges are apart at most.
+fn scores(seated: &Seated, rubric: &Rubric, heard: &[Heard], verdict: &Verdict) -> (Vec<Score>, Option<f64>) {
+    let mut all = Vec::new();
+    for it in heard {
+        all.extend(whole(&it.judge, &it.opinion.verdict));
+        for grade in &it.opinion.grades {
+            let unit = grade.outcome.unit();
+            let is_broken = matches!(grade.outcome, Answer::Failed { .. });
+            // What was not to be asked, or could not be told, is neither a score nor an error.
+            if unit.is_none() && !is_broken {
+                continue;
+            }
+            let criterion = criterion(rubric, &grade.criterion);
+            let is_passed = criterion.zip(unit).and_then(|(it, unit)| is_met(rubric, &it, unit));
+            all.push(Score { judge: it.judge.clone(), criterion: grade.criterion.clone(), unit, is_passed });
+        }
+    }
+    if heard.len() < 2 {
+        return (all, None);
+    }
+    let mut by_criterion: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for it in &all {
+        by_criterion.entry(it.criterion.clone()).or_default().extend(it.unit);
+    }
+    let apart = |units: &Vec<f64>| {
+        let (low, high) =
+            units.iter().fold((1.0_f64, 0.0_f64), |ends, it| (ends.0.min(*it), ends.1.max(*it)));
+        (1 < units.len()).then_some(high - low)
+    };
+    let spread = by_criterion.values().filter_map(apart).max_by(f64::total_cmp);
+    let judge = seated.judge();
+    all.extend(whole(&judge, verdict));
+    for (name, units) in by_criterion.iter().filter(|it| !it.0.is_empty()) {
+        let unit = (!units.is_empty()).then(|| units.iter().sum::<f64>() / units.len() as f64);
+        let criterion = criterion(rubric, name);
+        let is_passed = criterion.zip(unit).and_then(|(it, unit)| is_met(rubric, &it, unit));
+        all.push(Score { judge: judge.clone(), criterion: name.clone(), unit, is_passed });
+    }
+    (all, spread)
+}
+
+fn whole(judge: &str, verdict: &Verdict) -> Option<Score> {
+    let is_passed = match verdict.status {
+        Status::Pass => Some(true),
+        Status::Fail => Some(false),
+        Status::Error => None,
+        Status::Deferred => return None,
+    };
+    // A pass because nothing applied says nothing of how good it is.
+    let is_told = verdict.score.is_some() || verdict.status == Status::Error;
+    is_told.then(|| Score {
+        judge: judge.to_owned(),
+        criterion: String::new(),
+        unit: verdict.score,
+        is_passed,
+    })
+}
+
+fn criterion(rubric: &Rubric, id: &str) -> Option<Criterion> {
+    rubric.questions().find(|it| it.id() == id).map(|it| it.criterion.clone())
+}
+
+fn is_met(rubric: &Rubric, criterion: &Criterion, unit: f64) -> Option<bool> {
+    let contribution = if criterion.polarity == Polarity::Plain { unit } else { 1.0 - unit };
+    Some(criterion.threshold.unwrap_or(rubric.pass_mark) <= contribution + 1e-9)
+}
+
+/// A job that failed too often: its trace is not waited for any longer.
+pub async fn give_up(shop: &Workshop, job: &Job) -> Result<(), Trouble> {
+    let task: MonitorTask = serde_json::from_value(job.payload.clone()).map_err(Trouble::hopeless)?;
+    let project = job.project.ok_or_else(|| Trouble::hopeless("a monitor belongs to a project"))?;
+    let decision = shop.store.decision(project, &task.trace, task.monitor).await?;
+    let waits = matches!(decision.state, DecisionState::Sampled | DecisionState::Pending);
+    if task.rescore.is_some() || !waits {
+        return Ok(());
+    }
+    let why = format!("no worker could do it: {}", job.error.as_deref().unwrap_or("no reason is known"));
+    let at_work = AtWork { shop, job, project, task: &task, decision: &decision };
+    at_work.became(DecisionState::JudgeError, &why).await
+}

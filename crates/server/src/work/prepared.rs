@@ -1,0 +1,290 @@
+//! A submitted run, ready to be worked on: its units, and the judges that sit over them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jurist_core::diagnostic::Severity;
+use jurist_core::dialect::{Dialect, Limits as ProjectLimits, Loaded, Network, Settings};
+use jurist_core::grade::{FORMAT, Spend, Time};
+use jurist_core::plan::{NoPlan, Unit, plan};
+use jurist_core::redact::Redactor;
+use jurist_core::run::{Results, Run, RunId};
+use jurist_core::suite::{Judge, Suite};
+use jurist_engine::agent::Agents;
+use jurist_engine::call::{Cache, Caller, Gates, Limits, Purse};
+use jurist_engine::embed::Embedders;
+use jurist_engine::execute::{Job, Shared};
+use jurist_engine::judge::Bench;
+use jurist_engine::model::resolve::{Resolver, Unresolved};
+
+use super::{NewRun, Work};
+
+/// Why a run is not begun.
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    #[error("{0}")]
+    Suite(String),
+    #[error("{0}; the server was started without --allow-commands")]
+    NotAllowed(String),
+    #[error("{0}")]
+    Wrong(String),
+    #[error(transparent)]
+    NoPlan(#[from] NoPlan),
+    #[error(transparent)]
+    NoJudge(#[from] Unresolved),
+}
+
+/// Units of one plan with their judges; the same in every process that prepares the same submission.
+#[derive(Debug)]
+pub struct Prepared {
+    pub name: String,
+    pub asked: NewRun,
+    /// In the order of the plan.
+    pub jobs: Vec<Job>,
+    settings: Settings,
+    cache: Option<Cache>,
+    redactor: Redactor,
+    /// All parts wait for a vendor at the same gate.
+    gates: Gates,
+}
+
+impl Prepared {
+    pub fn new(asked: NewRun, work: &Work) -> Result<Self, Refused> {
+        wrong(&asked)?;
+        let bundle = asked.bundle();
+        let loaded = bundle.load();
+        let problems = problems(&loaded);
+        let mut suite = loaded.suite.ok_or(Refused::Suite(problems))?;
+        let mut settings = here(loaded.settings, work);
+        if !work.allow_commands {
+            not_allowed(&asked, &suite, &settings, &work.settings)?;
+            // An address that a file names gets no key of this machine.
+            settings.judge.base_url.clone_from(&work.settings.judge.base_url);
+        }
+        let environment = work.environment.clone();
+        let resolver = Resolver::new(settings.clone(), move |name| environment.get(name))?;
+        let resolver = Arc::new(if work.allow_private_network { resolver } else { resolver.guarded()? });
+        for case in &mut suite.cases {
+            if let Some(on_error) = case.judge.on_error {
+                case.rubric = Arc::new(case.rubric.with_on_error(on_error));
+            }
+            let named = asked.agent.clone().or(case.agent.model.take());
+            let is_one = case.matrix.models.is_empty() || asked.judge.is_some();
+            let judge =
+                case.server.as_ref().filter(|_| is_one).and_then(|_| judge(&asked, &case.judge).model);
+            case.agent.model = named.or(judge);
+        }
+        let plan = plan(&suite, &asked.select())?;
+        let name = suite.name.clone().unwrap_or_else(|| asked.suite.clone());
+        let embedders = Arc::new(Embedders::by_name(Arc::clone(&resolver)));
+        let project = bundle.project(PathBuf::from("."));
+        let servers = std::mem::take(&mut suite.servers);
+        let agents =
+            Arc::new(Agents::new(Arc::clone(&resolver), servers, project, None, work.allow_commands));
+        let mut benches =
+            Benches { asked: &asked, suite: &suite, resolver, embedders, made: BTreeMap::new() };
+        let mut jobs = Vec::with_capacity(plan.units.len());
+        for (at, unit) in plan.units.into_iter().enumerate() {
+            let (bench, agents) = (benches.bench(&unit)?, Arc::clone(&agents));
+            jobs.push(Job { at, unit: Arc::new(unit), bench, agents, material: None });
+        }
+        let cache = work.cache.as_ref().map(|it| Cache::new(it.join("replies")));
+        let redactor = Redactor::new(work.environment.secrets(), &settings.redact);
+        let redactor = redactor.map_err(|it| Refused::Suite(it.to_string()))?;
+        Ok(Self { name, asked, jobs, settings, cache, redactor, gates: Gates::default() })
+    }
+
+    /// A run that has not begun.
+    pub fn run(&self, id: RunId, started: Time) -> Run {
+        let mut rubrics = BTreeMap::new();
+        for job in &self.jobs {
+            let rubric = &job.unit.cell.template().rubric;
+            if !rubrics.contains_key(rubric.version()) {
+                rubrics.insert(rubric.version().clone(), rubric.to_json());
+            }
+        }
+        Run {
+            format: FORMAT,
+            id,
+            suite: Some(self.name.clone()),
+            started,
+            ended: None,
+            seed: self.asked.seed,
+            rubrics,
+            results: Results::default(),
+            spend: Spend::default(),
+        }
+    }
+
+    /// What calls of one part share, and where their money comes from.
+    pub fn shared(&self, purse: Arc<dyn Purse>) -> Arc<Shared> {
+        let limits = limits(&self.settings);
+        let caller = Caller::default().with_purse(purse).with_gates(self.gates.clone()).with_limits(limits);
+        let caller = match &self.cache {
+            Some(cache) => caller.with_cache(cache.clone(), self.asked.caching()),
+            None => caller,
+        };
+        Arc::new(Shared { caller, redactor: self.redactor.clone() })
+    }
+
+    /// Units of a slice; those that are compared with each other are in one.
+    pub fn slices(&self, most: usize) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut by_task = BTreeMap::new();
+        for job in &self.jobs {
+            if job.unit.contests().is_empty() {
+                groups.push(vec![job.at]);
+                continue;
+            }
+            let at = *by_task.entry((job.unit.cell.task(), job.unit.trial)).or_insert(groups.len());
+            if at == groups.len() {
+                groups.push(Vec::new());
+            }
+            groups[at].push(job.at);
+        }
+        let mut slices: Vec<Vec<usize>> = Vec::new();
+        for group in groups {
+            match slices.last_mut() {
+                Some(last) if last.len() + group.len() <= most => last.extend(group),
+                _ => slices.push(group),
+            }
+        }
+        slices
+    }
+}
+
+/// What vendors may be asked at a time.
+pub fn limits(settings: &Settings) -> Limits {
+    Limits {
+        concurrency: settings.limits.concurrency.map_or(Limits::default().concurrency, |it| it as usize),
+        requests_per_minute: settings.limits.requests_per_minute,
+        tokens_per_minute: settings.limits.tokens_per_minute,
+    }
+}
+
+/// What the request says about the judge stands above what the file says.
+fn judge(asked: &NewRun, told: &Judge) -> Judge {
+    match &asked.judge {
+        None => told.clone(),
+        Some(name) => Judge {
+            model: Some(name.clone()),
+            panel: Vec::new(),
+            escalate: None,
+            base_url: None,
+            ..told.clone()
+        },
+    }
+}
+
+/// Benches by what they are made from; many units share one.
+struct Benches<'a> {
+    asked: &'a NewRun,
+    suite: &'a Suite,
+    resolver: Arc<Resolver>,
+    embedders: Arc<Embedders>,
+    made: BTreeMap<String, Arc<Bench>>,
+}
+
+impl Benches<'_> {
+    fn bench(&mut self, unit: &Unit) -> Result<Arc<Bench>, Unresolved> {
+        let judge = judge(self.asked, &unit.cell.judge());
+        let key = format!("{judge:?} {}", unit.trial);
+        if let Some(bench) = self.made.get(&key) {
+            return Ok(Arc::clone(bench));
+        }
+        let named = &self.suite.judges;
+        let mut bench = Bench::new(&self.resolver, &judge, named, self.asked.seed, &self.embedders)?;
+        bench.transcript = true;
+        // Trials are independent draws.
+        for member in &mut bench.members {
+            member.draw += (unit.trial - 1) * 1000;
+        }
+        let bench = Arc::new(bench);
+        self.made.insert(key, Arc::clone(&bench));
+        Ok(bench)
+    }
+}
+
+/// What is wrong with a request whatever its suite is.
+fn wrong(asked: &NewRun) -> Result<(), Refused> {
+    let wrong = |why: String| Err(Refused::Wrong(why));
+    if !asked.files.contains_key(&asked.suite) {
+        return wrong(format!("`suite` is `{}`, which is not one of `files`", asked.suite));
+    }
+    if let Some(name) = &asked.dialect
+        && !Dialect::ALL.iter().any(|it| it.0 == name)
+    {
+        return wrong(format!("`dialect` is one of {}", Dialect::ALL.map(|it| it.0).join(", ")));
+    }
+    if asked.shard.is_some_and(|it| it.part == 0 || it.of < it.part) {
+        return wrong("`shard` is a part from 1 to `of`".to_owned());
+    }
+    if asked.max_cost.is_some_and(|it| !(0.0..9e6).contains(&it)) {
+        return wrong("`max_cost` is an amount of dollars such as 0.5".to_owned());
+    }
+    if asked.judge.as_deref() == Some("auto") {
+        return wrong("`auto` finds a judge on one's own machine; name one".to_owned());
+    }
+    Ok(())
+}
+
+/// Every error of the files, with its line.
+pub fn problems(loaded: &Loaded) -> String {
+    let errors = loaded.diagnostics.iter().filter(|it| it.severity == Severity::Error);
+    let told = errors.take(20).map(|it| {
+        let (place, source) = (loaded.sources.place(it.span), loaded.sources.get(it.span.file));
+        format!("{}:{}: {}", source.path.display(), place.line, it.message)
+    });
+    told.collect::<Vec<_>>().join("\n")
+}
+
+/// Settings that came with a suite, as they hold on this machine: what it says itself comes first.
+fn here(sent: Settings, work: &Work) -> Settings {
+    let own = work.settings.clone();
+    // Whoever names a price says what a cap allows.
+    let named = if work.allow_commands { sent.prices } else { BTreeMap::new() };
+    Settings {
+        judge: sent.judge.or(&own.judge),
+        refs: sent.refs,
+        prices: named.into_iter().chain(own.prices).collect(),
+        vendors: sent.vendors.into_iter().chain(own.vendors).collect(),
+        network: if own.network == Network::default() { sent.network } else { own.network },
+        limits: if own.limits == ProjectLimits::default() { sent.limits } else { own.limits },
+        redact: sent.redact.into_iter().chain(own.redact).collect(),
+        rates: own.rates,
+        mail: own.mail,
+    }
+}
+
+/// What a file must not do here: strangers write files.
+fn not_allowed(asked: &NewRun, suite: &Suite, settings: &Settings, own: &Settings) -> Result<(), Refused> {
+    let refused = |why: String| Err(Refused::NotAllowed(why));
+    let models_of = |it: &Judge| {
+        let several = it.panel.iter().chain(it.escalate.as_ref().map(|it| &it.to));
+        it.model.iter().chain(several).cloned().collect::<Vec<String>>()
+    };
+    let judges = suite.cases.iter().map(|it| &it.judge).chain(suite.judges.values()).chain([&suite.judge]);
+    let mut models = judges.flat_map(models_of).chain(asked.judge.clone()).chain(asked.agent.clone());
+    if let Some(program) = models.find(|it| it.starts_with("command:")) {
+        return refused(format!("a program is to be run as judge: `{program}`"));
+    }
+    for case in &suite.cases {
+        if case.matrix.models.iter().chain(&case.agent.model).any(|it| it.starts_with("command:")) {
+            return refused(format!("`{}` names a program as model", case.name));
+        }
+        if let Some(target) = case.targets.iter().find(|it| it.id != "echo") {
+            return refused(format!("`{}` is to be answered by `{}`", case.name, target.name()));
+        }
+        if case.server.is_some() || case.workspace.is_some() {
+            return refused(format!("`{}` needs a server or a workspace", case.name));
+        }
+    }
+    if let Some(vendor) = settings.vendors.keys().find(|it| !own.vendors.contains_key(*it)) {
+        return refused(format!("the settings name a vendor that the server does not, `{vendor}`"));
+    }
+    if settings.network != own.network {
+        return refused("the settings say how the network is reached".to_owned());
+    }
+    Ok(())
+}

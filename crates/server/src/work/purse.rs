@@ -1,0 +1,182 @@
+//! The money of a project, as all workers spend it: set aside in the store before each call, settled after it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use jurist_core::alert;
+use jurist_core::grade::{Time, Usd};
+use jurist_core::money::Month;
+use jurist_engine::call::{Held, Purse as EnginePurse, unpriced};
+use jurist_engine::model::{BoxFuture, ErrorKind, ModelError};
+use jurist_store::jobs::Job;
+use jurist_store::spend::{Limit, MonthSpend, Reserve, Wanted};
+use jurist_store::{ProjectId, ReservationId, StoreError, clock};
+
+use super::Workshop;
+use super::worker::patiently;
+use crate::notify;
+
+/// How long others are waited for before looking again; those of this process are heard at once.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What calls for one purpose are paid from.
+#[derive(Debug)]
+pub struct Purse {
+    shop: Workshop,
+    project: ProjectId,
+    purpose: &'static str,
+    subject: String,
+    limit: Option<Limit>,
+    job: Option<Job>,
+    /// Somebody was told that there is nothing left.
+    is_told: AtomicBool,
+}
+
+impl Purse {
+    /// For a run or a monitor, by its id.
+    pub fn new(shop: &Workshop, project: ProjectId, purpose: &'static str, subject: String) -> Self {
+        let (shop, is_told) = (shop.clone(), AtomicBool::new(false));
+        Self { shop, project, purpose, subject, limit: None, job: None, is_told }
+    }
+
+    /// What the run or monitor may cost, besides the cap of its project.
+    #[must_use]
+    pub fn limited(self, limit: Option<Limit>) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// Whoever takes over this job knows that what was set aside for it is no longer under way.
+    #[must_use]
+    pub fn held_by(self, job: &Job) -> Self {
+        Self { job: Some(job.clone()), ..self }
+    }
+
+    async fn set_aside(&self, model: &str, most: Option<Usd>) -> Result<ReservationId, ModelError> {
+        let store = &self.shop.store;
+        let away = |error: StoreError| {
+            let why = format!("money cannot be set aside: {error}");
+            ModelError::new(ErrorKind::Unavailable, why)
+        };
+        if most.is_none() {
+            let month = patiently(|| store.month_spend(self.project, clock::now())).await.map_err(away)?;
+            if month.cap.is_some() || self.limit.is_some() {
+                return Err(unpriced(model));
+            }
+        }
+        let amount = most.unwrap_or_default();
+        let wanted = Wanted {
+            amount,
+            purpose: self.purpose,
+            subject: &self.subject,
+            limit: self.limit,
+            model,
+            job: self.job.as_ref(),
+        };
+        let mut has_waited = false;
+        loop {
+            let settled = self.shop.settled.notified();
+            let reserved = patiently(|| store.reserve(self.project, &wanted, clock::now())).await;
+            let (whose, spent) = match reserved.map_err(away)? {
+                Reserve::Held(id) => {
+                    // What came back may be enough for one more.
+                    if has_waited {
+                        self.shop.settled.notify_one();
+                    }
+                    return Ok(id);
+                }
+                Reserve::OverCap(month) => ("the month's", month),
+                Reserve::OverLimit(subject) => ("its own", subject),
+            };
+            if !spent.may_fit(amount) {
+                if whose == "the month's" {
+                    self.tell(&spent, amount).await;
+                }
+                return Err(over(whose, &spent, amount));
+            }
+            // What is missing is set aside for calls under way, and most of it comes back.
+            has_waited = true;
+            let _ = tokio::time::timeout(LOOK, settled).await;
+        }
+    }
+
+    /// Once for each purse; the alert itself is raised once as well.
+    async fn tell(&self, spent: &MonthSpend, needed: Usd) {
+        if self.is_told.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (store, now) = (&self.shop.store, clock::now());
+        let told = async {
+            let cap = store.project(self.project).await?.cap;
+            let month = Month::of(now).to_string();
+            let signal = alert::spend_stop(&month, spent.settled, cap.as_ref(), needed);
+            notify::tell(store, self.project, &signal, now).await
+        };
+        if let Err(error) = told.await {
+            tracing::warn!(%error, "nobody could be told that the month's money is spent");
+        }
+    }
+}
+
+fn over(whose: &str, spent: &MonthSpend, amount: Usd) -> ModelError {
+    let cap = spent.cap.unwrap_or_default();
+    let detail =
+        format!("{} of {whose} {cap} are spent, and one more call may cost up to {amount}", spent.settled);
+    ModelError::new(ErrorKind::OverBudget, detail)
+}
+
+impl EnginePurse for Purse {
+    fn reserve<'a>(
+        &'a self,
+        model: &'a str,
+        most: Option<Usd>,
+    ) -> BoxFuture<'a, Result<Box<dyn Held>, ModelError>> {
+        Box::pin(async move {
+            let id = self.set_aside(model, most).await?;
+            let held = Aside { shop: self.shop.clone(), project: self.project, id, amount: most };
+            Ok(Box::new(held) as Box<dyn Held>)
+        })
+    }
+}
+
+/// Set aside in the store. Dropped, it stays there until its job is over, and then counts as spent.
+#[derive(Debug)]
+struct Aside {
+    shop: Workshop,
+    project: ProjectId,
+    id: ReservationId,
+    amount: Option<Usd>,
+}
+
+impl Held for Aside {
+    fn settle(self: Box<Self>, cost: Option<Usd>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let cost = cost.or(self.amount).unwrap_or_default();
+            let store = &self.shop.store;
+            match patiently(|| store.settle(self.project, self.id, cost, clock::now())).await {
+                Ok(true) => self.shop.metrics.spent(cost),
+                Ok(false) => {
+                    tracing::warn!(reservation = %self.id, "it counted as spent before it was settled");
+                }
+                Err(error) => tracing::error!(%error, reservation = %self.id, "a call could not be settled"),
+            }
+            self.shop.settled.notify_one();
+        })
+    }
+}
+
+/// Counts as spent what nobody can settle any more: a call that may have been made is one that may be billed.
+pub async fn reclaim(shop: &Workshop, now: Time) -> Result<usize, StoreError> {
+    let stale = shop.store.stale_reservations(now, 1000).await?;
+    let mut n = 0;
+    for it in &stale {
+        if shop.store.assume_spent(it.project, it.id, now).await? {
+            tracing::warn!(reservation = %it.id, amount = %it.amount, "its worker is gone, so it counts as spent");
+            shop.metrics.spent(it.amount);
+            n += 1;
+        }
+    }
+    if 0 < n {
+        shop.settled.notify_one();
+    }
+    Ok(n)
+}

@@ -1,0 +1,117 @@
+//! What all workers of a process share.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jurist_core::redact::Redactor;
+use jurist_core::run::RunId;
+use jurist_engine::call::{Caller, Gates};
+use jurist_engine::execute::Shared;
+use jurist_store::{MonitorVersionId, ProjectId, Store};
+use tokio::sync::Notify;
+
+use super::monitored::Seated;
+use super::prepared::limits;
+use super::worker::Trouble;
+use super::{NewRun, Prepared, Purse, Work};
+use crate::metrics::Metrics;
+use crate::monitor::Watched;
+
+/// Runs that are kept ready: parts of one follow each other, and reading a suite takes time.
+const KEPT: usize = 8;
+
+/// Versions of monitors that are.
+const SEATED: usize = 100;
+
+#[derive(Debug, Clone)]
+pub struct Workshop(Arc<Inside>);
+
+#[derive(Debug)]
+pub struct Inside {
+    pub store: Store,
+    pub work: Work,
+    pub metrics: Arc<Metrics>,
+    /// Money that was set aside here has come back.
+    pub settled: Notify,
+    prepared: Mutex<VecDeque<(RunId, Arc<Prepared>)>>,
+    seated: Mutex<VecDeque<(MonitorVersionId, Arc<Seated>)>>,
+    /// The judges of all monitors wait for a vendor at the same gate.
+    gates: Mutex<Gates>,
+}
+
+impl std::ops::Deref for Workshop {
+    type Target = Inside;
+
+    fn deref(&self) -> &Inside {
+        &self.0
+    }
+}
+
+impl Workshop {
+    pub fn new(store: Store, work: Work, metrics: Arc<Metrics>) -> Self {
+        let (prepared, seated, gates) = Default::default();
+        Self(Arc::new(Inside { store, work, metrics, settled: Notify::new(), prepared, seated, gates }))
+    }
+
+    /// Reads a submission; away from the threads that answer others.
+    pub async fn prepare(&self, asked: NewRun) -> Result<Prepared, super::Refused> {
+        let work = self.work.clone();
+        let prepared = tokio::task::spawn_blocking(move || Prepared::new(asked, &work)).await;
+        prepared.expect("reading a suite does not panic")
+    }
+
+    /// A run of the store, ready to be worked on.
+    pub async fn prepared(&self, project: ProjectId, run: RunId) -> Result<Arc<Prepared>, Trouble> {
+        if let Some(found) = self.kept().iter().find(|it| it.0 == run) {
+            return Ok(Arc::clone(&found.1));
+        }
+        let submission = self.store.submission(project, run).await?;
+        let asked = serde_json::from_slice(&submission).map_err(Trouble::hopeless)?;
+        let prepared = Arc::new(self.prepare(asked).await.map_err(Trouble::hopeless)?);
+        self.keep(run, Arc::clone(&prepared));
+        Ok(prepared)
+    }
+
+    /// A version of a monitor with its judges; what cannot be is hopeless.
+    pub async fn seated(&self, project: ProjectId, id: MonitorVersionId) -> Result<Arc<Seated>, Trouble> {
+        let kept = || self.seated.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = kept().iter().find(|it| it.0 == id) {
+            return Ok(Arc::clone(&found.1));
+        }
+        let version = self.store.monitor_version(project, id).await?;
+        let watched = Watched::read(&version).map_err(Trouble::Hopeless)?;
+        let seated = Arc::new(Seated::new(watched, &self.work).map_err(Trouble::hopeless)?);
+        let mut kept = kept();
+        kept.push_back((id, Arc::clone(&seated)));
+        if SEATED < kept.len() {
+            kept.pop_front();
+        }
+        Ok(seated)
+    }
+
+    /// What the judges of a monitor need, and where their money comes from.
+    pub fn shared(&self, purse: Purse) -> Shared {
+        let redactor = Redactor::new(self.work.environment.secrets(), &self.work.settings.redact);
+        let gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let caller = Caller::default().with_purse(Arc::new(purse)).with_gates(gates);
+        let caller = caller.with_limits(limits(&self.work.settings));
+        Shared { caller, redactor: redactor.unwrap_or_default() }
+    }
+
+    /// Vendors whose key did not work are asked again.
+    pub fn forgive(&self) {
+        *self.gates.lock().unwrap_or_else(PoisonError::into_inner) = Gates::default();
+    }
+
+    pub fn keep(&self, run: RunId, prepared: Arc<Prepared>) {
+        let mut kept = self.kept();
+        kept.push_back((run, prepared));
+        if KEPT < kept.len() {
+            kept.pop_front();
+        }
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, VecDeque<(RunId, Arc<Prepared>)>> {
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

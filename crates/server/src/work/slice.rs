@@ -1,0 +1,194 @@
+//! A part of a run: a few units, graded at the same time, each result kept as it comes.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use jurist_core::grade::{Status, Time};
+use jurist_core::run::{CaseResult, RunId};
+use jurist_engine::execute::{self, Event, Stopped, Until, execute};
+use jurist_store::jobs::{Job, NewJob};
+use jurist_store::runs::Graded;
+use jurist_store::spend::Limit;
+use jurist_store::{ProjectId, StoreError, clock};
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use tokio::sync::mpsc;
+
+use super::emit::Emit;
+use super::worker::{Done, Stop, Trouble, patiently};
+use super::{Prepared, Purse, Workshop};
+
+/// What jobs of this kind are called.
+pub const KIND: &str = "run";
+
+/// Units of one job: few enough that little is done again when a worker dies.
+const UNITS: usize = 16;
+
+/// Parts of a run that are as urgent as those of others at the same place; later ones wait in the order of runs.
+const FAIR: i64 = 20;
+
+/// How often a slice is tried.
+const ATTEMPTS: u32 = 5;
+
+/// As a job carries it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Slice {
+    run: RunId,
+    places: Vec<usize>,
+}
+
+/// The jobs of a run that is about to begin.
+pub fn jobs_of(prepared: &Prepared, project: ProjectId, run: RunId, now: Time) -> Vec<NewJob> {
+    let slices = prepared.slices(UNITS).into_iter().zip(0..);
+    slices.map(|(places, nth)| Slice { run, places }.job(project, nth, now)).collect()
+}
+
+/// How the keys of a run's jobs begin.
+pub fn key_of(run: RunId) -> String {
+    format!("{run}/")
+}
+
+impl Slice {
+    fn of(job: &Job) -> Result<(ProjectId, Self), Trouble> {
+        let slice = serde_json::from_value(job.payload.clone()).map_err(Trouble::hopeless)?;
+        Ok((job.project.ok_or_else(|| Trouble::hopeless("a run belongs to a project"))?, slice))
+    }
+
+    fn job(self, project: ProjectId, nth: i64, now: Time) -> NewJob {
+        let first = self.places.first().copied().unwrap_or_default();
+        NewJob {
+            project: Some(project),
+            kind: KIND.to_owned(),
+            dedupe: Some(format!("{}{first}", key_of(self.run))),
+            payload: serde_json::to_value(self).expect("a slice is plain data"),
+            // The first parts of a small run do not wait for the last ones of a large one.
+            priority: -nth.min(FAIR),
+            ready: now,
+            max_attempts: ATTEMPTS,
+        }
+    }
+
+    /// From the first to the last of its places.
+    fn range(&self) -> RangeInclusive<usize> {
+        let ends = self.places.iter().min().zip(self.places.iter().max());
+        ends.map_or(0..=0, |(first, last)| *first..=*last)
+    }
+}
+
+/// Grades what is left of a slice.
+pub async fn grade(shop: &Workshop, job: &Job, stop: &mut Stop) -> Result<Done, Trouble> {
+    let (project, slice) = Slice::of(job)?;
+    let prepared = match shop.prepared(project, slice.run).await {
+        // Removed in the meantime: nothing is left to do.
+        Err(Trouble::Gone) => return Ok(Done::Finished),
+        prepared => prepared?,
+    };
+    // What broke is graded again; everything else has been.
+    let graded = shop.store.graded_places(project, slice.run, slice.range()).await?;
+    let is_left = |at: &&usize| graded.get(*at).is_none_or(|it| *it == Status::Error);
+    let left = slice.places.iter().filter(is_left).filter_map(|at| prepared.jobs.get(*at).cloned());
+    let mut jobs: Vec<execute::Job> = left.collect();
+    if !jobs.is_empty() {
+        let limit = prepared.asked.cap().map(Limit::InAll);
+        let purse = Purse::new(shop, project, KIND, slice.run.to_string()).limited(limit).held_by(job);
+        let mut keeper = Keeper { shop, project, run: slice.run, broken: BTreeSet::new() };
+        let shared = prepared.shared(Arc::new(purse));
+        let mut again = if prepared.asked.retry_errors { jobs.clone() } else { Vec::new() };
+        let mut stopped = keeper.pass(std::mem::take(&mut jobs), &shared, stop).await;
+        again.retain(|it| keeper.broken.contains(&it.at));
+        if matches!(stopped, Ok(None)) && !again.is_empty() {
+            stopped = keeper.pass(again, &shared, stop).await;
+        }
+        if stopped?.is_some() {
+            return Ok(Done::Stopped);
+        }
+    }
+    finished(shop, project, slice.run).await?;
+    Ok(Done::Finished)
+}
+
+/// The run ends after the last slice.
+async fn finished(shop: &Workshop, project: ProjectId, run: RunId) -> Result<(), Trouble> {
+    if patiently(|| shop.store.end_if_whole(project, run, clock::now())).await? {
+        tracing::info!(%run, "a run has ended");
+        if shop.work.emit.is_some() {
+            let job = Emit::Run { run }.job(project, clock::now());
+            patiently(|| shop.store.add_job(&job, clock::now())).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A slice that failed too often: its units get a result that says so, and the run can end.
+pub async fn give_up(shop: &Workshop, job: &Job) -> Result<(), Trouble> {
+    let (project, slice) = Slice::of(job)?;
+    if shop.store.run_progress(project, slice.run).await?.ended.is_some() {
+        return Ok(());
+    }
+    let prepared = shop.prepared(project, slice.run).await?;
+    let graded = shop.store.graded_places(project, slice.run, slice.range()).await?;
+    let why = format!("no worker could do it: {}", job.error.as_deref().unwrap_or("no reason is known"));
+    let left = slice.places.iter().filter(|it| !graded.contains_key(*it));
+    let left = left.filter_map(|at| prepared.jobs.get(*at));
+    let results: Vec<(usize, CaseResult)> = left.map(|it| (it.at, execute::broken(&it.unit, &why))).collect();
+    let results: Vec<Graded<'_>> =
+        results.iter().map(|it| Graded { place: it.0, result: &it.1, exchanges: &[] }).collect();
+    shop.store.put_results(project, slice.run, &results, clock::now()).await?;
+    finished(shop, project, slice.run).await
+}
+
+/// Keeps results as they come.
+struct Keeper<'a> {
+    shop: &'a Workshop,
+    project: ProjectId,
+    run: RunId,
+    broken: BTreeSet<usize>,
+}
+
+type Came = (usize, Box<CaseResult>, Vec<Json>);
+
+impl Keeper<'_> {
+    async fn pass(
+        &mut self,
+        jobs: Vec<execute::Job>,
+        shared: &Arc<execute::Shared>,
+        stop: &mut Stop,
+    ) -> Result<Option<Stopped>, Trouble> {
+        let (graded, mut coming) = mpsc::unbounded_channel::<Came>();
+        let listen = move |event: Event| {
+            if let Event::Graded { at, result, exchanges } = event {
+                let json = |it| serde_json::to_value(it).expect("an exchange is plain data");
+                let _ = graded.send((at, result, exchanges.iter().map(json).collect()));
+            }
+        };
+        let grading = execute(jobs, shared, UNITS, Until::default(), stop.now(), listen);
+        let keeping = async {
+            let mut some = Vec::new();
+            while 0 < coming.recv_many(&mut some, UNITS).await {
+                self.keep(&some).await?;
+                some.clear();
+            }
+            Ok(())
+        };
+        let (stopped, kept) = tokio::join!(grading, keeping);
+        kept.map(|()| stopped)
+    }
+
+    async fn keep(&mut self, some: &[Came]) -> Result<(), Trouble> {
+        let (store, project, run) = (&self.shop.store, self.project, self.run);
+        let graded = some.iter().map(|it| Graded { place: it.0, result: &it.1, exchanges: &it.2 });
+        let results: Vec<Graded<'_>> = graded.collect();
+        match patiently(|| store.put_results(project, run, &results, clock::now())).await {
+            Err(StoreError::Unknown { .. }) => return Err(Trouble::Gone),
+            kept => kept?,
+        }
+        for (at, result, _) in some {
+            match result.verdict.status {
+                Status::Error => self.broken.insert(*at),
+                _ => self.broken.remove(at),
+            };
+        }
+        Ok(())
+    }
+}

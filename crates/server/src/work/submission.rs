@@ -1,0 +1,117 @@
+//! What a run is asked for, as it travels and as it is kept.
+
+use std::collections::BTreeMap;
+
+use jurist_core::grade::Usd;
+use jurist_core::plan::Select;
+use jurist_engine::bundle::Bundle;
+use jurist_engine::call::Caching;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A suite with everything that it is read from, and how it is graded.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewRun {
+    /// The suite's path; one of `files`.
+    #[schema(example = "suite.yaml", min_length = 1)]
+    pub suite: String,
+    /// Texts by their path in the project.
+    #[schema(example = json!({ "suite.yaml": "evals: [{name: greets, response: Hello!, rubric: It greets.}]" }))]
+    pub files: BTreeMap<String, String>,
+    /// What the files mean by `{{ env.X }}`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, String>,
+    /// `native`, `agentv`, `potato` or `monitor`, instead of looking at the keys of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<String>,
+    /// Only cases with this in their name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// Only cases with one of these tags.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Only the i-th of n parts, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
+    /// Only units of these names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<Vec<String>>,
+    /// Instead of the judges that the files name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
+    /// The model that answers where a case has no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Decides everything that is left to chance.
+    #[serde(default)]
+    pub seed: u64,
+    /// Dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0)]
+    pub max_cost: Option<f64>,
+    /// Whether replies that are kept are used.
+    #[serde(default)]
+    pub replies: Replies,
+    /// Cases whose graders broke are graded once more.
+    #[serde(default)]
+    pub retry_errors: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Shard {
+    #[schema(minimum = 1)]
+    pub part: u32,
+    #[schema(minimum = 1)]
+    pub of: u32,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Replies {
+    #[default]
+    Use,
+    /// Asked anew, and the new ones kept.
+    Refresh,
+    /// Neither used nor kept.
+    Off,
+}
+
+impl NewRun {
+    /// A bundle with everything else as it is unless told.
+    pub fn of(bundle: Bundle) -> Self {
+        let Bundle { suite, dialect, files, variables } = bundle;
+        Self { suite, dialect, files, variables, ..Self::default() }
+    }
+
+    pub fn bundle(&self) -> Bundle {
+        Bundle {
+            suite: self.suite.clone(),
+            dialect: self.dialect.clone(),
+            files: self.files.clone(),
+            variables: self.variables.clone(),
+        }
+    }
+
+    pub fn select(&self) -> Select {
+        Select {
+            filter: self.filter.clone(),
+            tags: self.tags.clone(),
+            shard: self.shard.map(|it| (it.part, it.of)),
+            names: self.names.clone(),
+        }
+    }
+
+    pub fn cap(&self) -> Option<Usd> {
+        self.max_cost.map(|it| Usd::from_nanos((it * 1e9).round() as i64))
+    }
+
+    pub fn caching(&self) -> Caching {
+        match self.replies {
+            Replies::Use => Caching::Use,
+            Replies::Refresh => Caching::Refresh,
+            Replies::Off => Caching::Off,
+        }
+    }
+}

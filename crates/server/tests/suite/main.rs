@@ -1,0 +1,18 @@
+//! The API over real sockets, on both databases.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod description;
+#[path = "../../../engine/tests/server/mod.rs"]
+mod model;
+mod monitors;
+mod ingest;
+mod money;
+mod notify;
+mod otlp;
+mod pages;
+mod people;
+mod place;
+mod rubrics;
+mod runs;
+mod smtp;

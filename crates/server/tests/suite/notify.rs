@@ -1,0 +1,305 @@
+//! People are told: by e-mail and by webhooks, at least once, and not in quiet hours.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jurist_core::alert;
+use jurist_core::dialect::{Mail, MailSecurity};
+use jurist_core::grade::Time;
+use jurist_server::{Environment, Settings, tell};
+use jurist_store::clock;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value as Json, json};
+
+use crate::place::{Place, served, with_accounts};
+use crate::smtp::{Smtp, Wire, smtp};
+
+const SECRET: &str = "a key of this server, made by chance";
+const PASSWORD: &str = "smtp-password-4711";
+
+fn settings() -> Settings {
+    let variables = [("JURIST_SECRET", SECRET), ("SMTP_PASSWORD", PASSWORD)];
+    let mut settings = Settings::default();
+    settings.work.environment = Environment::new(variables.map(|it| (it.0.to_owned(), it.1.to_owned())));
+    settings.work.allow_private_network = true;
+    settings.work.lease = Duration::from_secs(2);
+    settings
+}
+
+/// Mail goes to this server.
+fn mailing(server: &Smtp, wire: Wire, settings: Settings) -> (Settings, tempfile::NamedTempFile) {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), &server.certificate).unwrap();
+    let mut settings = settings;
+    settings.work.settings.network.ca = Some(file.path().display().to_string());
+    settings.work.settings.mail = Some(Mail {
+        host: "localhost".to_owned(),
+        port: Some(server.port),
+        security: match wire {
+            Wire::Plain => MailSecurity::Off,
+            Wire::StartTls => MailSecurity::StartTls,
+            Wire::Tls => MailSecurity::Tls,
+        },
+        user: (wire != Wire::Plain).then(|| "jurist".to_owned()),
+        password: Some("SMTP_PASSWORD".to_owned()),
+        from: "Jurist <jurist@example.org>".to_owned(),
+    });
+    (settings, file)
+}
+
+impl Place {
+    async fn notifications(&self, body: Json) -> Json {
+        let answer = self.ask(Method::PATCH, "/api/v1/notifications", &[], body).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        answer.json()
+    }
+
+    async fn raise(&self) {
+        let signal = alert::monitor_paused("triage", Some("the key is not accepted"));
+        tell(&self.app.store, self.app.default_project, &signal, clock::now()).await.unwrap();
+    }
+
+    async fn resolve(&self) {
+        let signal = alert::monitor_paused("triage", None);
+        tell(&self.app.store, self.app.default_project, &signal, clock::now()).await.unwrap();
+    }
+
+    async fn until_done(&self) {
+        for _ in 0..800 {
+            if self.app.store.job_counts(None).await.unwrap().is_empty() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+        panic!("everything is sent: {:?}", self.app.store.dead_jobs(None, None, 5).await.unwrap().items);
+    }
+}
+
+#[test]
+fn mail_goes_over_every_kind_of_connection_and_comes_again_after_a_refusal() {
+    for wire in [Wire::Plain, Wire::StartTls, Wire::Tls] {
+        let server = smtp(wire, 1);
+        let (settings, _file) = mailing(&server, wire, settings());
+        served(&settings, |place| async move {
+            place.workers(2);
+            place.notifications(json!({ "mail": ["ann@example.org", "bob@example.org"] })).await;
+            place.raise().await;
+            place.until_done().await;
+            place.resolve().await;
+            place.until_done().await;
+            let alert = &place.get("/api/v1/alerts?all=true").await["items"][0];
+            assert!(alert["sent"].is_string(), "{alert}");
+        });
+        let mailed = server.mailed.lock().unwrap();
+        assert!(matches!(mailed.len(), 2 | 4), "{} mails over {wire:?}", mailed.len());
+        let mail = &mailed[0];
+        assert_eq!(
+            (mail.from.as_str(), mail.to.join(" ")),
+            ("jurist@example.org", "ann@example.org bob@example.org".into())
+        );
+        assert!(
+            mail.text.contains("Subject: [Jurist] default: triage is paused: the key is not accepted"),
+            "{}",
+            mail.text
+        );
+        assert!(mail.text.contains("Message-ID: <alr_"), "{}", mail.text);
+        assert!(mailed[1].text.contains("default: over: triage is paused"), "{}", mailed[1].text);
+        assert_eq!(mail.is_secret, wire != Wire::Plain);
+        let credentials = mail.credentials.as_ref().map(|it| STANDARD.decode(it).unwrap());
+        assert_eq!(credentials, (wire != Wire::Plain).then(|| format!("\0jurist\0{PASSWORD}").into_bytes()));
+    }
+}
+
+#[test]
+fn a_certificate_that_nobody_vouches_for_is_not_believed() {
+    let (server, stranger) = (smtp(Wire::StartTls, 0), smtp(Wire::StartTls, 0));
+    let (mut settings, _file) = mailing(&server, Wire::StartTls, settings());
+    settings.work.settings.mail.as_mut().unwrap().port = Some(stranger.port);
+    served(&settings, |place| async move {
+        place.workers(1);
+        place.notifications(json!({ "mail": ["ann@example.org"] })).await;
+        place.raise().await;
+        let counts = async || place.get("/api/v1/jobs").await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(counts().await[0]["n"], 1, "it waits to be tried again");
+    });
+    assert!(stranger.mailed.lock().unwrap().is_empty());
+}
+
+#[test]
+fn owners_are_told_where_nobody_is_named() {
+    let server = smtp(Wire::Plain, 0);
+    let (settings, _file) = mailing(&server, Wire::Plain, Settings { ..settings() });
+    let settings = Settings { access: with_accounts().access, ..settings };
+    served(&settings, |place| async move {
+        place.workers(1);
+        let cookie = place.owner().await;
+        let tried =
+            place.ask(Method::POST, "/api/v1/notifications/try", &[("cookie", &cookie)], Json::Null).await;
+        assert_eq!(tried.status, StatusCode::OK, "{}", tried.text);
+        place.until_done().await;
+    });
+    let mailed = server.mailed.lock().unwrap();
+    assert!(mailed.iter().all(|it| it.to == ["ada@example.org"]) && !mailed.is_empty());
+    assert!(mailed[0].text.contains("this is a trial"), "{}", mailed[0].text);
+}
+
+/// A request to a webhook: its headers and its body.
+type Hooked = (axum::http::HeaderMap, String);
+
+/// Somebody who listens; the first so many are refused.
+struct Listener {
+    address: String,
+    heard: Arc<Mutex<Vec<Hooked>>>,
+}
+
+async fn listener(n_refused: usize) -> Listener {
+    let heard: Arc<Mutex<Vec<Hooked>>> = Arc::default();
+    let kept = Arc::clone(&heard);
+    let refused = Arc::new(Mutex::new(n_refused));
+    let take = move |headers: axum::http::HeaderMap, body: String| async move {
+        kept.lock().unwrap().push((headers, body));
+        let mut refused = refused.lock().unwrap();
+        let is_refused = 0 < *refused;
+        *refused = refused.saturating_sub(1);
+        if is_refused { StatusCode::BAD_GATEWAY } else { StatusCode::NO_CONTENT }
+    };
+    let router = axum::Router::new().route("/hook", axum::routing::post(take));
+    let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/hook?token=very-secret", socket.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(socket, router).await });
+    Listener { address, heard }
+}
+
+/// As any receiver checks it, with nothing of ours.
+fn is_signed(secret: &str, (headers, body): &Hooked) -> bool {
+    let key = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
+    let header = |name: &str| headers[name].to_str().unwrap().to_owned();
+    let seconds: i64 = header("webhook-timestamp").parse().unwrap();
+    assert!((seconds - clock::now().micros() / 1_000_000).abs() < 300, "an old one is no proof");
+    let signed = format!("{}.{seconds}.{body}", header("webhook-id"));
+    let given = STANDARD.decode(header("webhook-signature").strip_prefix("v1,").unwrap()).unwrap();
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &key);
+    ring::hmac::verify(&key, signed.as_bytes(), &given).is_ok()
+}
+
+#[test]
+fn webhooks_are_signed_come_again_and_keep_their_secrets() {
+    served(&settings(), |place| async move {
+        let listener = listener(1).await;
+        place.workers(1);
+        let set = place.notifications(json!({ "webhook": listener.address })).await;
+        let secret = set["webhook"]["secret"].as_str().unwrap().to_owned();
+        place.raise().await;
+        place.raise().await;
+        place.until_done().await;
+        let heard = listener.heard.lock().unwrap().clone();
+        assert_eq!(heard.len(), 2, "refused once, and told once though it was raised twice");
+        assert!(heard.iter().all(|it| is_signed(&secret, it)));
+        assert_eq!(heard[0].0["webhook-id"], heard[1].0["webhook-id"], "whoever hears it twice knows");
+        let body: Json = serde_json::from_str(&heard[1].1).unwrap();
+        assert_eq!(
+            (&body["type"], &body["data"]["alert"]["kind"]),
+            (&json!("alert.raised"), &json!("monitor_paused"))
+        );
+        let forged = (heard[0].0.clone(), heard[0].1.replace("paused", "fine"));
+        assert!(!is_signed(&secret, &forged));
+
+        // Neither the address nor the secret can be had again, from the API or from the database.
+        let shown = place.get("/api/v1/notifications").await.to_string()
+            + &place.get("/api/v1/audit").await.to_string();
+        let kept = format!("{:?}", place.app.store.projects().await.unwrap());
+        for hidden in ["very-secret", secret.as_str(), SECRET] {
+            assert!(!shown.contains(hidden) && !kept.contains(hidden), "{hidden}");
+        }
+        // Set again, it is signed anew.
+        let set = place.notifications(json!({ "webhook": listener.address })).await;
+        let newer = set["webhook"]["secret"].as_str().unwrap().to_owned();
+        place.resolve().await;
+        place.until_done().await;
+        let last = listener.heard.lock().unwrap().last().unwrap().clone();
+        assert!(is_signed(&newer, &last) && !is_signed(&secret, &last));
+        assert!(last.1.contains("alert.resolved"), "{}", last.1);
+        place.notifications(json!({ "webhook": null })).await;
+        assert_eq!(place.get("/api/v1/notifications").await["webhook"], Json::Null);
+    });
+}
+
+#[test]
+fn in_quiet_hours_it_waits_and_is_not_lost() {
+    served(&settings(), |place| async move {
+        let listener = listener(0).await;
+        place.workers(1);
+        let hour = |by: i64| {
+            let time = Time::from_micros(clock::now().micros() + by * 3_600_000_000).to_string();
+            time[11..16].to_owned()
+        };
+        let quiet = json!({ "from": hour(-1), "until": hour(1), "zone": "+00:00" });
+        place.notifications(json!({ "webhook": listener.address, "quiet_hours": quiet })).await;
+        place.raise().await;
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        assert!(listener.heard.lock().unwrap().is_empty());
+        let waiting = place.app.store.job_counts(None).await.unwrap();
+        assert_eq!(waiting.len(), 1, "{waiting:?}");
+        let wait = (waiting[0].oldest.micros() - clock::now().micros()) / 1_000_000;
+        assert!((3_300..=3_600).contains(&wait), "{wait} s");
+        // The hour has come.
+        place.notifications(json!({ "quiet_hours": null })).await;
+        place.scene.execute("UPDATE jobs SET ready = 0").await.unwrap();
+        place.until_done().await;
+        assert_eq!(listener.heard.lock().unwrap().len(), 1);
+    });
+}
+
+#[test]
+fn what_cannot_be_set_is_refused_with_the_reason() {
+    let mut strict = settings();
+    strict.work.allow_private_network = false;
+    served(&strict, |place| async move {
+        let check = async |body: Json, status: u16, said: &str| {
+            let answer = place.ask(Method::PATCH, "/api/v1/notifications", &[], body).await;
+            assert_eq!(answer.status.as_u16(), status, "{}", answer.text);
+            assert!(answer.text.contains(said), "{}", answer.text);
+        };
+        check(json!({ "webhook": "http://127.0.0.1:1/hook" }), 422, "--allow-private-network").await;
+        check(json!({ "webhook": "http://169.254.169.254/latest" }), 422, "--allow-private-network").await;
+        check(json!({ "webhook": "ftp://example.org" }), 400, "https://example.org/hook").await;
+        check(json!({ "webhook": "https://user:pass@example.org/" }), 400, "https://example.org/hook").await;
+        check(json!({ "webhook": "https://[::1" }), 400, "https://example.org/hook").await;
+        check(json!({ "webhook": "https:///hook" }), 400, "https://example.org/hook").await;
+        check(json!({ "mail": ["nobody"] }), 400, "`nobody`").await;
+        check(json!({ "mail": ["a@example.org\r\nBcc: b@example.org"] }), 400, "is no address").await;
+        check(json!({ "quiet_hours": { "from": "22:00", "until": "7", "zone": "UTC" } }), 400, "`7`").await;
+        check(json!({ "quiet_hours": { "from": "22:00", "until": "07:00", "zone": "Mars" } }), 400, "Mars")
+            .await;
+        check(json!({ "pager": 1 }), 400, "pager").await;
+        check(json!({ "webhook": "https://hooks.example.org/x" }), 200, "whsec_").await;
+    });
+    let mut without = settings();
+    without.work.environment = Environment::default();
+    served(&without, |place| async move {
+        let body = json!({ "webhook": "https://hooks.example.org/x" });
+        let answer = place.ask(Method::PATCH, "/api/v1/notifications", &[], body).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(answer.text.contains("JURIST_SECRET is not set"), "{}", answer.text);
+    });
+}
+
+#[test]
+fn an_alert_is_seen_by_the_first_who_says_so() {
+    served(&settings(), |place| async move {
+        place.raise().await;
+        let id = place.get("/api/v1/alerts").await["items"][0]["id"].as_str().unwrap().to_owned();
+        let path = format!("/api/v1/alerts/{id}/acknowledge");
+        let seen = place.ask(Method::POST, &path, &[], Json::Null).await.json();
+        let again = place.ask(Method::POST, &path, &[], Json::Null).await.json();
+        assert!(seen["acknowledged"].is_string());
+        assert_eq!(seen, again);
+        let none = "/api/v1/alerts/alr_0190c4d27e1b7a3c9f50b8e6d1a24c7e/acknowledge";
+        assert_eq!(place.ask(Method::POST, none, &[], Json::Null).await.status, StatusCode::NOT_FOUND);
+        let audit = place.get("/api/v1/audit?action=alert.acknowledge").await;
+        assert_eq!(audit["items"].as_array().unwrap().len(), 1);
+    });
+}

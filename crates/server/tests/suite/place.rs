@@ -1,0 +1,135 @@
+//! A server of its own for one test, and somebody who talks to it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use jurist_server::{Access, App, Settings, bind, join_link};
+use jurist_store::testing::{Scene, for_each_engine};
+use reqwest::{Method, StatusCode};
+use serde_json::{Value as Json, json};
+
+/// A server, and how it was reached last.
+pub struct Place {
+    pub app: App,
+    pub url: String,
+    client: reqwest::Client,
+    pub scene: Arc<Scene>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: StatusCode,
+    pub headers: reqwest::header::HeaderMap,
+    pub text: String,
+    /// Where they are no text.
+    pub bytes: Vec<u8>,
+}
+
+impl Answer {
+    pub fn json(&self) -> Json {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {}", self.text))
+    }
+
+    /// The cookie that was set, as it is sent back.
+    pub fn cookie(&self) -> String {
+        let set = self.headers["set-cookie"].to_str().unwrap();
+        set.split(';').next().unwrap().to_owned()
+    }
+}
+
+/// Runs a test against a server on each database.
+pub fn served<F: Future<Output = ()>>(settings: &Settings, test: impl Fn(Arc<Place>) -> F) {
+    for_each_engine(|scene| async { test(Arc::new(start(scene, settings.clone()).await)).await });
+}
+
+/// A server on a database.
+pub async fn start(scene: Arc<Scene>, settings: Settings) -> Place {
+    // The client has no TLS to speak of, and wants to be told.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let app = App::new(scene.store.clone(), settings).await.unwrap();
+    let bound = bind(app.clone(), SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+    let url = format!("http://{}", bound.address);
+    tokio::spawn(bound.serve(std::future::pending()));
+    Place { app, url, client: client(), scene }
+}
+
+/// Traces are put together at once.
+pub fn hasty() -> Settings {
+    let (settle, idle) = (std::time::Duration::from_millis(50), std::time::Duration::from_millis(400));
+    Settings { settle, idle, ..Settings::default() }
+}
+
+/// A connection for each request: one that a server gives up after a body that is too large is not tried again.
+fn client() -> reqwest::Client {
+    reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap()
+}
+
+pub fn with_accounts() -> Settings {
+    Settings { access: Access::Accounts, ..Settings::default() }
+}
+
+impl Place {
+    /// Sends a request with these headers; a body that is not null goes as JSON.
+    pub async fn ask(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Json) -> Answer {
+        let mut request = self.client.request(method, format!("{}{path}", self.url));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if !body.is_null() {
+            request = request.header("content-type", "application/json").body(body.to_string());
+        }
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        Answer { status, headers, text: response.text().await.unwrap(), bytes: Vec::new() }
+    }
+
+    /// Sends bytes as they are.
+    pub async fn send(&self, path: &str, headers: &[(&str, &str)], body: impl Into<reqwest::Body>) -> Answer {
+        let mut request = self.client.post(format!("{}{path}", self.url)).body(body);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        let bytes = response.bytes().await.unwrap().to_vec();
+        Answer { status, headers, text: String::from_utf8_lossy(&bytes).into_owned(), bytes }
+    }
+
+    pub async fn fetch(&self, path: &str) -> Answer {
+        self.ask(Method::GET, path, &[], Json::Null).await
+    }
+
+    /// What is known of a trace, once this is true of it.
+    pub async fn until(&self, trace: &str, is_so: impl Fn(&Json) -> bool) -> Json {
+        let started = std::time::Instant::now();
+        loop {
+            let head = self.fetch(&format!("/api/v1/traces/{trace}")).await;
+            if head.status == StatusCode::OK && is_so(&head.json()) {
+                return head.json();
+            }
+            assert!(started.elapsed().as_secs() < 60, "it never came to it: {}", head.text);
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Puts a new token with these scopes into the header of requests.
+    pub async fn token(&self, cookie: &str, scopes: &[&str]) -> String {
+        let body = json!({ "name": format!("for {}", scopes.join(" ")), "scopes": scopes });
+        let made = self.ask(Method::POST, "/api/v1/tokens", &[("cookie", cookie)], body).await;
+        format!("Bearer {}", made.json()["secret"].as_str().unwrap())
+    }
+
+    /// The cookie of the first owner.
+    pub async fn owner(&self) -> String {
+        let link = join_link(&self.app, &self.url).await.unwrap().unwrap();
+        self.join(link.split_once('#').unwrap().1, "ada@example.org").await.cookie()
+    }
+
+    pub async fn join(&self, invitation: &str, email: &str) -> Answer {
+        let body = json!({
+            "invitation": invitation, "email": email, "name": "Somebody", "password": "correct horse battery",
+        });
+        self.ask(Method::POST, "/api/v1/join", &[], body).await
+    }
+}

@@ -1,0 +1,297 @@
+//! People: accounts, what they may do in a project, and where they are signed in.
+//!
+//! Passwords and cookies are hashed before they come here.
+
+use jurist_core::grade::Time;
+
+use crate::db::{Row, Tx, args, statements};
+use crate::tokens::Token;
+use crate::{AccountId, ProjectId, Store, StoreError};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    pub id: AccountId,
+    /// In lower case.
+    pub email: String,
+    pub name: String,
+    /// Hash of the password; `None` for those who sign in some other way.
+    pub password: Option<String>,
+    /// May do anything, in every project.
+    pub is_admin: bool,
+    pub created: Time,
+    pub disabled: Option<Time>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewAccount {
+    pub email: String,
+    pub name: String,
+    pub password: Option<String>,
+    pub is_admin: bool,
+}
+
+/// What somebody may do in a project; each may do what those before it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Answers the tasks they are given, and sees nothing else.
+    Annotator,
+    Viewer,
+    Member,
+    Owner,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    pub project: ProjectId,
+    pub account: AccountId,
+    pub email: String,
+    pub name: String,
+    pub role: Role,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    pub account: Account,
+    pub created: Time,
+    pub expires: Time,
+    pub seen: Time,
+}
+
+statements! {
+    ADD = "INSERT INTO accounts (id, email, name, password, is_admin, created) VALUES ($1, $2, $3, $4, $5, $6)";
+    USE_UP = "UPDATE tokens SET revoked = $3 WHERE project = $1 AND id = $2 AND revoked IS NULL";
+    COUNT = "SELECT COUNT(*) AS n FROM accounts";
+    GET = "SELECT * FROM accounts WHERE id = $1";
+    BY_EMAIL = "SELECT * FROM accounts WHERE email = $1";
+    LIST = "SELECT * FROM accounts ORDER BY email";
+    SET_PASSWORD = "UPDATE accounts SET password = $2 WHERE id = $1";
+    SET_NAME = "UPDATE accounts SET name = $2 WHERE id = $1";
+    SET_ADMIN = "UPDATE accounts SET is_admin = $2 WHERE id = $1";
+    SET_DISABLED = "UPDATE accounts SET disabled = $2 WHERE id = $1";
+    SET_ROLE = "INSERT INTO members (project, account, role, created) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (project, account) DO UPDATE SET role = excluded.role";
+    REMOVE_MEMBER = "DELETE FROM members WHERE project = $1 AND account = $2";
+    REVOKE_THEIRS = "UPDATE tokens SET revoked = COALESCE(revoked, $3) WHERE project = $1 AND author = $2";
+    // Held until the transaction ends, so that two owners cannot remove each other.
+    OWNERS = "UPDATE members SET role = role WHERE project = $1 AND role = 'owner' RETURNING account";
+    ROLE = "SELECT role FROM members WHERE project = $1 AND account = $2";
+    MEMBERS = "SELECT members.*, accounts.email, accounts.name FROM members
+        JOIN accounts ON accounts.id = members.account WHERE members.project = $1 ORDER BY accounts.email";
+    MEMBERSHIPS = "SELECT members.*, accounts.email, accounts.name FROM members
+        JOIN accounts ON accounts.id = members.account WHERE members.account = $1 ORDER BY members.project";
+    SIGN_IN = "INSERT INTO sessions (hash, account, created, expires, seen) VALUES ($1, $2, $3, $4, $3)";
+    SESSION = "SELECT accounts.*, sessions.created AS signed_in, sessions.expires, sessions.seen FROM sessions
+        JOIN accounts ON accounts.id = sessions.account
+        WHERE sessions.hash = $1 AND $2 < sessions.expires AND accounts.disabled IS NULL";
+    EXTEND = "UPDATE sessions SET seen = $2, expires = $3 WHERE hash = $1";
+    SIGN_OUT = "DELETE FROM sessions WHERE hash = $1";
+    SIGN_OUT_ALL = "DELETE FROM sessions WHERE account = $1";
+    EXPIRE = "DELETE FROM sessions WHERE expires <= $1";
+}
+
+impl Store {
+    pub async fn add_account(&self, new: &NewAccount, now: Time) -> Result<Account, StoreError> {
+        let (id, email) = (AccountId::at(now), new.email.to_lowercase());
+        let args = args![id, &email, &new.name, new.password.clone(), new.is_admin, now];
+        self.db.execute(ADD, args).await.map_err(|error| error.taken("account", &email))?;
+        self.account(id).await
+    }
+
+    /// An account by an invitation, which is used up by it. `None` if somebody was faster.
+    ///
+    /// The first owner is the owner of everything.
+    pub async fn join(
+        &self,
+        invitation: &Token,
+        new: &NewAccount,
+        role: Role,
+        now: Time,
+    ) -> Result<Option<Account>, StoreError> {
+        let (id, email) = (AccountId::at(now), new.email.to_lowercase());
+        let mut tx = self.db.begin().await?;
+        if tx.execute(USE_UP, args![invitation.project, invitation.id, now]).await? == 0 {
+            return Ok(None);
+        }
+        let n_accounts = tx.optional(COUNT, Vec::new()).await?.map_or(Ok(0), |row| row.count("n"))?;
+        let is_admin = new.is_admin || (role == Role::Owner && n_accounts == 0);
+        let args = args![id, &email, &new.name, new.password.clone(), is_admin, now];
+        tx.execute(ADD, args).await.map_err(|error| error.taken("account", &email))?;
+        tx.execute(SET_ROLE, args![invitation.project, id, role.as_str(), now]).await?;
+        tx.commit().await?;
+        self.account(id).await.map(Some)
+    }
+
+    pub async fn account(&self, id: AccountId) -> Result<Account, StoreError> {
+        let row = self.db.optional(GET, args![id]).await?;
+        read(&row.ok_or_else(|| StoreError::unknown("account", &id))?)
+    }
+
+    pub async fn account_by_email(&self, email: &str) -> Result<Option<Account>, StoreError> {
+        self.db.optional(BY_EMAIL, args![email.to_lowercase()]).await?.as_ref().map(read).transpose()
+    }
+
+    pub async fn accounts(&self) -> Result<Vec<Account>, StoreError> {
+        self.db.fetch(LIST, Vec::new()).await?.iter().map(read).collect()
+    }
+
+    /// Also ends every session of theirs.
+    pub async fn set_password(&self, id: AccountId, hash: Option<&str>) -> Result<(), StoreError> {
+        let mut tx = self.db.begin().await?;
+        if tx.execute(SET_PASSWORD, args![id, hash]).await? == 0 {
+            return Err(StoreError::unknown("account", &id));
+        }
+        tx.execute(SIGN_OUT_ALL, args![id]).await?;
+        tx.commit().await
+    }
+
+    pub async fn set_account_name(&self, id: AccountId, name: &str) -> Result<(), StoreError> {
+        self.db.execute(SET_NAME, args![id, name]).await.map(drop)
+    }
+
+    pub async fn set_admin(&self, id: AccountId, is_admin: bool) -> Result<(), StoreError> {
+        self.db.execute(SET_ADMIN, args![id, is_admin]).await.map(drop)
+    }
+
+    /// `None` lets them in again.
+    pub async fn disable_account(&self, id: AccountId, since: Option<Time>) -> Result<(), StoreError> {
+        let mut tx = self.db.begin().await?;
+        tx.execute(SET_DISABLED, args![id, since]).await?;
+        if since.is_some() {
+            tx.execute(SIGN_OUT_ALL, args![id]).await?;
+        }
+        tx.commit().await
+    }
+
+    pub async fn set_role(
+        &self,
+        project: ProjectId,
+        account: AccountId,
+        role: Role,
+        now: Time,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.db.begin().await?;
+        if role != Role::Owner {
+            keep_an_owner(&mut tx, project, account).await?;
+        }
+        tx.execute(SET_ROLE, args![project, account, role.as_str(), now]).await?;
+        tx.commit().await
+    }
+
+    /// With the tokens that they made for the project.
+    pub async fn remove_member(
+        &self,
+        project: ProjectId,
+        account: AccountId,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.db.begin().await?;
+        keep_an_owner(&mut tx, project, account).await?;
+        let is_removed = tx.execute(REMOVE_MEMBER, args![project, account]).await? == 1;
+        tx.execute(REVOKE_THEIRS, args![project, account, now]).await?;
+        tx.commit().await?;
+        Ok(is_removed)
+    }
+
+    pub async fn role(&self, project: ProjectId, account: AccountId) -> Result<Option<Role>, StoreError> {
+        self.db.optional(ROLE, args![project, account]).await?.map(|row| row.parsed("role")).transpose()
+    }
+
+    pub async fn members(&self, project: ProjectId) -> Result<Vec<Member>, StoreError> {
+        self.db.fetch(MEMBERS, args![project]).await?.iter().map(read_member).collect()
+    }
+
+    /// The projects that somebody may see.
+    pub async fn memberships(&self, account: AccountId) -> Result<Vec<Member>, StoreError> {
+        self.db.fetch(MEMBERSHIPS, args![account]).await?.iter().map(read_member).collect()
+    }
+
+    /// `hash` is of the cookie.
+    pub async fn sign_in(
+        &self,
+        hash: &str,
+        account: AccountId,
+        now: Time,
+        expires: Time,
+    ) -> Result<(), StoreError> {
+        self.db.execute(SIGN_IN, args![hash, account, now, expires]).await.map(drop)
+    }
+
+    /// Whose session it is, unless it has expired or they may no longer come in.
+    pub async fn session(&self, hash: &str, now: Time) -> Result<Option<Session>, StoreError> {
+        let Some(row) = self.db.optional(SESSION, args![hash, now]).await? else { return Ok(None) };
+        Ok(Some(Session {
+            account: read(&row)?,
+            created: row.time("signed_in")?,
+            expires: row.time("expires")?,
+            seen: row.time("seen")?,
+        }))
+    }
+
+    pub async fn extend_session(&self, hash: &str, now: Time, expires: Time) -> Result<(), StoreError> {
+        self.db.execute(EXTEND, args![hash, now, expires]).await.map(drop)
+    }
+
+    pub async fn sign_out(&self, hash: &str) -> Result<(), StoreError> {
+        self.db.execute(SIGN_OUT, args![hash]).await.map(drop)
+    }
+
+    pub async fn sign_out_everywhere(&self, account: AccountId) -> Result<u64, StoreError> {
+        self.db.execute(SIGN_OUT_ALL, args![account]).await
+    }
+
+    pub async fn drop_expired_sessions(&self, now: Time) -> Result<u64, StoreError> {
+        self.db.execute(EXPIRE, args![now]).await
+    }
+}
+
+/// Fails if somebody is the only owner.
+async fn keep_an_owner(tx: &mut Tx, project: ProjectId, account: AccountId) -> Result<(), StoreError> {
+    match tx.fetch(OWNERS, args![project]).await?.as_slice() {
+        [only] if only.parsed::<AccountId>("account")? == account => Err(StoreError::LastOwner),
+        _ => Ok(()),
+    }
+}
+
+impl Role {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Annotator => "annotator",
+            Self::Viewer => "viewer",
+            Self::Member => "member",
+            Self::Owner => "owner",
+        }
+    }
+}
+
+impl std::str::FromStr for Role {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = [Self::Annotator, Self::Viewer, Self::Member, Self::Owner];
+        let role = all.into_iter().find(|it| it.as_str() == text);
+        role.ok_or_else(|| format!("`{text}` is not a role: annotator, viewer, member or owner"))
+    }
+}
+
+fn read(row: &Row) -> Result<Account, StoreError> {
+    Ok(Account {
+        id: row.parsed("id")?,
+        email: row.get("email")?,
+        name: row.get("name")?,
+        password: row.get("password")?,
+        is_admin: row.flag("is_admin")?,
+        created: row.time("created")?,
+        disabled: row.maybe_time("disabled")?,
+    })
+}
+
+fn read_member(row: &Row) -> Result<Member, StoreError> {
+    Ok(Member {
+        project: row.parsed("project")?,
+        account: row.parsed("account")?,
+        email: row.get("email")?,
+        name: row.get("name")?,
+        role: row.parsed("role")?,
+    })
+}

@@ -1,0 +1,66 @@
+//! Agents: named by their traces, with settings of their own.
+
+use jurist_core::grade::Time;
+use serde_json::Value as Json;
+
+use crate::db::{Row, args, statements};
+use crate::{AgentId, ProjectId, Store, StoreError};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Agent {
+    pub id: AgentId,
+    /// As its traces name it.
+    pub name: String,
+    /// Such as how many of its traces are sampled.
+    pub settings: Json,
+    pub created: Time,
+    pub seen: Time,
+}
+
+statements! {
+    SEE = "INSERT INTO agents (id, project, name, settings, created, seen) VALUES ($1, $2, $3, '{}', $4, $4)
+        ON CONFLICT (project, name) DO UPDATE SET
+        seen = CASE WHEN agents.seen < excluded.seen THEN excluded.seen ELSE agents.seen END";
+    BY_NAME = "SELECT * FROM agents WHERE project = $1 AND name = $2";
+    LIST = "SELECT * FROM agents WHERE project = $1 ORDER BY name";
+    SET_SETTINGS = "UPDATE agents SET settings = $3 WHERE project = $1 AND id = $2";
+}
+
+impl Store {
+    /// The agent of this name, which is added if it is new.
+    pub async fn see_agent(&self, project: ProjectId, name: &str, now: Time) -> Result<Agent, StoreError> {
+        self.db.execute(SEE, args![AgentId::at(now), project, name, now]).await?;
+        self.agent(project, name).await?.ok_or_else(|| StoreError::unknown("agent", name))
+    }
+
+    pub async fn agent(&self, project: ProjectId, name: &str) -> Result<Option<Agent>, StoreError> {
+        self.db.optional(BY_NAME, args![project, name]).await?.as_ref().map(read).transpose()
+    }
+
+    /// By name.
+    pub async fn agents(&self, project: ProjectId) -> Result<Vec<Agent>, StoreError> {
+        self.db.fetch(LIST, args![project]).await?.iter().map(read).collect()
+    }
+
+    pub async fn set_agent_settings(
+        &self,
+        project: ProjectId,
+        id: AgentId,
+        settings: &Json,
+    ) -> Result<(), StoreError> {
+        match self.db.execute(SET_SETTINGS, args![project, id, settings]).await? {
+            0 => Err(StoreError::unknown("agent", &id)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn read(row: &Row) -> Result<Agent, StoreError> {
+    Ok(Agent {
+        id: row.parsed("id")?,
+        name: row.get("name")?,
+        settings: row.json("settings")?,
+        created: row.time("created")?,
+        seen: row.time("seen")?,
+    })
+}

@@ -1,0 +1,159 @@
+//! Alerts: raised once for each cause, over when the cause is, sent, and seen.
+
+use jurist_core::alert::Kind;
+use jurist_core::grade::Time;
+use serde_json::Value as Json;
+
+use crate::db::{Row, args, statements};
+use crate::jobs::NewJob;
+use crate::{AccountId, AlertId, Cursor, Page, ProjectId, Store, StoreError};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewAlert {
+    pub kind: Kind,
+    /// What it is about; the same is not raised twice while it holds.
+    pub subject: String,
+    pub message: String,
+    pub facts: Json,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alert {
+    pub id: AlertId,
+    pub project: ProjectId,
+    pub kind: Kind,
+    pub subject: String,
+    pub message: String,
+    pub facts: Json,
+    pub raised: Time,
+    /// When it was over.
+    pub resolved: Option<Time>,
+    /// When somebody was told for the first time.
+    pub sent: Option<Time>,
+    pub seen: Option<Time>,
+    pub seen_by: Option<AccountId>,
+}
+
+statements! {
+    RAISE = "INSERT INTO alerts (id, project, kind, subject, message, facts, raised)
+        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
+    RESOLVE = "UPDATE alerts SET resolved = $4 WHERE project = $1 AND kind = $2 AND subject = $3
+        AND resolved IS NULL RETURNING *";
+    OPEN = "SELECT * FROM alerts WHERE project = $1 AND kind = $2 AND subject = $3 AND resolved IS NULL";
+    GET = "SELECT * FROM alerts WHERE project = $1 AND id = $2";
+    LIST = "SELECT * FROM alerts WHERE project = $1 AND id < $2 AND ($4 = 1 OR resolved IS NULL)
+        ORDER BY id DESC LIMIT $3";
+    SENT = "UPDATE alerts SET sent = COALESCE(sent, $3) WHERE project = $1 AND id = $2";
+    SEEN = "UPDATE alerts SET seen = $4, seen_by = $3 WHERE project = $1 AND id = $2 AND seen IS NULL";
+}
+
+/// Which alerts of a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    All,
+    /// Those whose cause still holds.
+    Open,
+}
+
+impl Store {
+    /// With a job that tells people, both or neither. `None` if it holds already.
+    pub async fn raise_alert(
+        &self,
+        project: ProjectId,
+        new: &NewAlert,
+        tell: impl FnOnce(AlertId) -> NewJob,
+        now: Time,
+    ) -> Result<Option<AlertId>, StoreError> {
+        let id = AlertId::at(now);
+        let args = args![id, project, new.kind.as_str(), &new.subject, &new.message, &new.facts, now];
+        let mut tx = self.db.begin().await?;
+        if tx.execute(RAISE, args).await? == 0 {
+            return Ok(None);
+        }
+        let added = self.add_jobs_in(&mut tx, &[tell(id)], now).await?;
+        tx.commit().await?;
+        self.tell_of(&added);
+        Ok(Some(id))
+    }
+
+    /// With a job that tells people, both or neither. `None` if it did not hold.
+    pub async fn resolve_alert(
+        &self,
+        project: ProjectId,
+        kind: Kind,
+        subject: &str,
+        tell: impl FnOnce(AlertId) -> NewJob,
+        now: Time,
+    ) -> Result<Option<AlertId>, StoreError> {
+        let mut tx = self.db.begin().await?;
+        let Some(row) = tx.optional(RESOLVE, args![project, kind.as_str(), subject, now]).await? else {
+            return Ok(None);
+        };
+        let id = row.parsed("id")?;
+        let added = self.add_jobs_in(&mut tx, &[tell(id)], now).await?;
+        tx.commit().await?;
+        self.tell_of(&added);
+        Ok(Some(id))
+    }
+
+    /// The one that holds, if one does.
+    pub async fn open_alert(
+        &self,
+        project: ProjectId,
+        kind: Kind,
+        subject: &str,
+    ) -> Result<Option<Alert>, StoreError> {
+        let row = self.db.optional(OPEN, args![project, kind.as_str(), subject]).await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    pub async fn alert(&self, project: ProjectId, id: AlertId) -> Result<Alert, StoreError> {
+        let row = self.db.optional(GET, args![project, id]).await?;
+        read(&row.ok_or_else(|| StoreError::unknown("alert", &id))?)
+    }
+
+    /// The newest first.
+    pub async fn alerts(
+        &self,
+        project: ProjectId,
+        which: Which,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Alert>, StoreError> {
+        let all = i64::from(which == Which::All);
+        let rows = self.db.fetch(LIST, args![project, Cursor::top(after).id, limit + 1, all]).await?;
+        let alerts = rows.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Page::of(alerts, limit, |it: &Alert| Cursor::new(0, &it.id)))
+    }
+
+    pub async fn alert_sent(&self, project: ProjectId, id: AlertId, now: Time) -> Result<(), StoreError> {
+        self.db.execute(SENT, args![project, id, now]).await.map(drop)
+    }
+
+    /// `false` if somebody has seen it before.
+    pub async fn alert_seen(
+        &self,
+        project: ProjectId,
+        id: AlertId,
+        by: Option<AccountId>,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        Ok(self.db.execute(SEEN, args![project, id, by, now]).await? == 1)
+    }
+}
+
+fn read(row: &Row) -> Result<Alert, StoreError> {
+    Ok(Alert {
+        id: row.parsed("id")?,
+        project: row.parsed("project")?,
+        kind: row.parsed("kind")?,
+        subject: row.get("subject")?,
+        message: row.get("message")?,
+        facts: row.json("facts")?,
+        raised: row.time("raised")?,
+        resolved: row.maybe_time("resolved")?,
+        sent: row.maybe_time("sent")?,
+        seen: row.maybe_time("seen")?,
+        seen_by: row.maybe_parsed("seen_by")?,
+    })
+}

@@ -1,0 +1,193 @@
+//! Looking after a database: copies of it, what is wrong with it, and its size.
+
+use std::path::Path;
+
+use sqlx::{ConnectOptions, Connection};
+
+use crate::db::{Db, args, statements};
+use crate::pack::{hash, unpack};
+use crate::{Store, StoreError};
+
+/// Something that should not be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// A table, or the engine's own complaint.
+    pub what: String,
+    /// The row, or how many.
+    pub which: String,
+    pub why: String,
+}
+
+statements! {
+    LOST_CONTENTS = "SELECT COUNT(*) AS n FROM trace_contents WHERE NOT EXISTS
+        (SELECT 1 FROM traces WHERE traces.project = trace_contents.project AND traces.id = trace_contents.trace)";
+    LOST_PIECES = "SELECT COUNT(*) AS n FROM pieces WHERE NOT EXISTS
+        (SELECT 1 FROM traces WHERE traces.project = pieces.project AND traces.id = pieces.trace)";
+    LOST_DETAILS = "SELECT COUNT(*) AS n FROM grade_details WHERE NOT EXISTS
+        (SELECT 1 FROM grades WHERE grades.id = grade_details.grade)";
+    LOST_TRACES = "SELECT COUNT(*) AS n FROM traces WHERE NOT EXISTS
+        (SELECT 1 FROM projects WHERE projects.id = traces.project)";
+    LOST_GRADES = "SELECT COUNT(*) AS n FROM grades WHERE NOT EXISTS
+        (SELECT 1 FROM rubric_versions WHERE rubric_versions.id = grades.rubric_version)";
+    LOST_VERDICTS = "SELECT COUNT(*) AS n FROM verdicts WHERE NOT EXISTS
+        (SELECT 1 FROM rubric_versions WHERE rubric_versions.id = verdicts.rubric_version)";
+    LOST_DECISIONS = "SELECT COUNT(*) AS n FROM decisions WHERE NOT EXISTS
+        (SELECT 1 FROM monitors WHERE monitors.id = decisions.monitor)";
+    EMPTY_TRACES = "SELECT COUNT(*) AS n FROM traces WHERE state = 'finished' AND NOT EXISTS
+        (SELECT 1 FROM trace_contents WHERE trace_contents.project = traces.project
+         AND trace_contents.trace = traces.id AND trace_contents.revision = traces.revision)";
+    MISCOUNTED_GRADES = "SELECT (SELECT COUNT(*) FROM grades) - (SELECT CAST(COALESCE(SUM(n_scored + n_not_applicable
+        + n_abstained + n_failed + n_deferred), 0) AS BIGINT) FROM grade_tallies) AS n";
+    MISCOUNTED_VERDICTS = "SELECT (SELECT COUNT(*) FROM verdicts) - (SELECT CAST(COALESCE(SUM(n_pass + n_fail
+        + n_error + n_deferred), 0) AS BIGINT) FROM verdict_tallies) AS n";
+    MISCOUNTED_DECISIONS = "SELECT (SELECT COUNT(*) FROM decisions) - (SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT)
+        FROM decision_tallies) AS n";
+    MISCOUNTED_SCORES = "SELECT (SELECT COUNT(*) FROM monitor_scores) - (SELECT CAST(COALESCE(SUM(n + n_errors), 0)
+        AS BIGINT) FROM score_tallies) AS n";
+    MISCOUNTED_MONEY = "SELECT COUNT(*) AS n FROM spend_months WHERE reserved <> (SELECT CAST(COALESCE(SUM(amount), 0)
+        AS BIGINT) FROM reservations WHERE reservations.project = spend_months.project
+        AND reservations.month = spend_months.month)";
+    MISCOUNTED_SUBJECTS = "SELECT COUNT(*) AS n FROM spend_subjects s WHERE s.reserved <> (SELECT CAST(COALESCE(
+        SUM(amount), 0) AS BIGINT) FROM reservations r WHERE r.project = s.project AND r.month = s.month
+        AND r.subject = s.subject)";
+    MISCOUNTED_PAYMENTS = "SELECT COUNT(*) AS n FROM spend_months WHERE settled <> (SELECT CAST(COALESCE(SUM(amount), 0)
+        AS BIGINT) FROM spend_ledger l WHERE l.project = spend_months.project AND l.month = spend_months.month
+        AND l.kind IN ('settle', 'assume'))";
+    CONTENTS = "SELECT project, trace, revision, hash, body FROM trace_contents
+        WHERE (project, trace, revision) > ($1, $2, $3) ORDER BY project, trace, revision LIMIT $4";
+    PIECES = "SELECT project, trace, id, hash, body FROM pieces
+        WHERE (project, trace, id) > ($1, $2, $3) ORDER BY project, trace, id LIMIT $4";
+}
+
+/// What each count that is not zero means.
+const COUNTS: &[(&str, &str, &str)] = &[
+    (LOST_CONTENTS, "trace_contents", "their traces are missing"),
+    (LOST_PIECES, "pieces", "their traces are missing"),
+    (LOST_DETAILS, "grade_details", "their grades are missing"),
+    (LOST_TRACES, "traces", "their projects are missing"),
+    (LOST_GRADES, "grades", "their rubric versions are missing"),
+    (LOST_VERDICTS, "verdicts", "their rubric versions are missing"),
+    (LOST_DECISIONS, "decisions", "their monitors are missing"),
+    (EMPTY_TRACES, "traces", "they are finished and have no content"),
+    (MISCOUNTED_GRADES, "grade_tallies", "grades are missing from the sums by day"),
+    (MISCOUNTED_VERDICTS, "verdict_tallies", "verdicts are missing from the sums by day"),
+    (MISCOUNTED_DECISIONS, "decision_tallies", "decisions are missing from the sums by day"),
+    (MISCOUNTED_SCORES, "score_tallies", "scores of monitors are missing from the sums by day"),
+    (MISCOUNTED_MONEY, "spend_months", "what is reserved is not the sum of the reservations"),
+    (MISCOUNTED_SUBJECTS, "spend_subjects", "what is reserved is not the sum of the reservations"),
+    (MISCOUNTED_PAYMENTS, "spend_months", "what is settled is not the sum of the payments"),
+];
+
+const PAGE: usize = 200;
+
+impl Store {
+    /// A copy of the whole database in a new file, taken while others read and write.
+    pub async fn backup(&self, path: &Path) -> Result<(), StoreError> {
+        let Db::Lite { writer, .. } = &self.db else {
+            return Err(StoreError::Unsupported(
+                "a PostgreSQL database is copied with `pg_dump --format=custom`",
+            ));
+        };
+        if path.exists() {
+            return Err(StoreError::Taken { what: "file", id: path.display().to_string() });
+        }
+        // A connection of its own: the writer goes on, and readers may not write any file.
+        let mut connection = writer.connect_options().connect().await?;
+        let name = path.display().to_string();
+        sqlx::query("VACUUM INTO $1").bind(name.clone()).execute(&mut connection).await?;
+        connection.close().await?;
+        let kept = std::fs::File::open(path).and_then(|it| it.sync_all());
+        kept.map_err(|error| StoreError::Unreachable { place: name, error: sqlx::Error::Io(error) })
+    }
+
+    /// Everything that is wrong, reading every trace. Empty is good.
+    pub async fn check(&self) -> Result<Vec<Problem>, StoreError> {
+        let mut problems = self.check_engine().await?;
+        for (sql, what, why) in COUNTS {
+            let n: i64 = self.db.one(*sql, Vec::new()).await?.get("n")?;
+            if n != 0 {
+                problems.push(Problem {
+                    what: (*what).to_owned(),
+                    which: n.to_string(),
+                    why: (*why).to_owned(),
+                });
+            }
+        }
+        self.check_contents(&mut problems).await?;
+        self.check_pieces(&mut problems).await?;
+        Ok(problems)
+    }
+
+    /// Gives space back and counts anew what the engine knows of its tables.
+    pub async fn vacuum(&self) -> Result<(), StoreError> {
+        match &self.db {
+            Db::Lite { writer, .. } => {
+                for sql in ["VACUUM", "ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)"] {
+                    sqlx::query(sql).execute(writer).await?;
+                }
+            }
+            Db::Pg(pool) => sqlx::raw_sql("VACUUM (ANALYZE)").execute(pool).await.map(drop)?,
+        }
+        Ok(())
+    }
+
+    /// PostgreSQL looks after itself; SQLite is asked.
+    async fn check_engine(&self) -> Result<Vec<Problem>, StoreError> {
+        let mut problems = Vec::new();
+        if self.db.is_pg() {
+            return Ok(problems);
+        }
+        for row in self.db.fetch("PRAGMA integrity_check", Vec::new()).await? {
+            let why: String = row.get("integrity_check")?;
+            if why != "ok" {
+                problems.push(Problem { what: "integrity".to_owned(), which: self.place.clone(), why });
+            }
+        }
+        for row in self.db.fetch("PRAGMA foreign_key_check", Vec::new()).await? {
+            let (what, parent): (String, String) = (row.get("table")?, row.get("parent")?);
+            let which = row.get::<Option<i64>>("rowid")?.map(|it| it.to_string()).unwrap_or_default();
+            problems.push(Problem { what, which, why: format!("its row in {parent} is missing") });
+        }
+        Ok(problems)
+    }
+
+    async fn check_contents(&self, problems: &mut Vec<Problem>) -> Result<(), StoreError> {
+        let (mut project, mut trace, mut revision) = (String::new(), String::new(), 0_i64);
+        loop {
+            let rows = self.db.fetch(CONTENTS, args![&project, &trace, revision, PAGE]).await?;
+            for row in &rows {
+                (project, trace, revision) = (row.get("project")?, row.get("trace")?, row.get("revision")?);
+                let fault = fault(&row.get::<Vec<u8>>("body")?, &row.get::<String>("hash")?);
+                let which = format!("{project} {trace} {revision}");
+                problems.extend(fault.map(|why| Problem { what: "trace_contents".to_owned(), which, why }));
+            }
+            if rows.len() < PAGE {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn check_pieces(&self, problems: &mut Vec<Problem>) -> Result<(), StoreError> {
+        let (mut project, mut trace, mut id) = (String::new(), String::new(), String::new());
+        loop {
+            let rows = self.db.fetch(PIECES, args![&project, &trace, &id, PAGE]).await?;
+            for row in &rows {
+                (project, trace, id) = (row.get("project")?, row.get("trace")?, row.get("id")?);
+                let Some(body) = row.get::<Option<Vec<u8>>>("body")? else { continue };
+                let fault = fault(&body, &row.get::<String>("hash")?);
+                let which = format!("{project} {trace} {id}");
+                problems.extend(fault.map(|why| Problem { what: "pieces".to_owned(), which, why }));
+            }
+            if rows.len() < PAGE {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn fault(body: &[u8], expected: &str) -> Option<String> {
+    match unpack(body) {
+        Err(why) => Some(why),
+        Ok(bytes) => (hash(&bytes) != expected).then(|| "it is not what was put in".to_owned()),
+    }
+}

@@ -1,0 +1,10 @@
+//! The one clock, for those who call the store.
+
+use std::time::SystemTime;
+
+use jurist_core::grade::Time;
+
+pub fn now() -> Time {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Time::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+}

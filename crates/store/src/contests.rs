@@ -1,0 +1,126 @@
+//! Contests: two traces of the same task side by side, and which one a judge prefers.
+
+use jurist_core::grade::{Time, Usd};
+
+use crate::db::{Row, args, statements};
+use crate::{ContestId, MonitorId, ProjectId, RubricVersionId, SeriesId, Store, StoreError, TraceId};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Contest {
+    pub id: ContestId,
+    pub monitor: MonitorId,
+    /// Those that were asked for together.
+    pub series: SeriesId,
+    /// What is compared, in words.
+    pub sides: (String, String),
+    pub rubric_version: RubricVersionId,
+    pub judge: String,
+    pub traces: (TraceId, TraceId),
+    /// Which of them was shown first.
+    pub first: TraceId,
+    pub outcome: Contested,
+    pub reason: String,
+    pub cost: Option<Usd>,
+    pub time: Time,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contested {
+    A,
+    B,
+    Tie,
+    /// The judge broke.
+    Error,
+}
+
+statements! {
+    ADD = "INSERT INTO contests (id, project, monitor, series, side_a, side_b, rubric_version, judge, trace_a, trace_b,
+        first, outcome, reason, cost, time)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING";
+    SERIES = "SELECT series FROM contests WHERE project = $1 AND monitor = $2 GROUP BY series
+        ORDER BY series DESC LIMIT 20";
+    LIST = "SELECT * FROM contests WHERE project = $1 AND monitor = $2 AND series = $3 ORDER BY id LIMIT 100000";
+}
+
+impl Store {
+    pub async fn add_contest(&self, project: ProjectId, contest: &Contest) -> Result<(), StoreError> {
+        let it = contest;
+        let args = args![
+            it.id,
+            project,
+            it.monitor,
+            it.series,
+            &it.sides.0,
+            &it.sides.1,
+            &it.rubric_version,
+            &it.judge,
+            &it.traces.0,
+            &it.traces.1,
+            &it.first,
+            it.outcome.as_str(),
+            &it.reason,
+            it.cost,
+            it.time,
+        ];
+        self.db.execute(ADD, args).await.map(drop)
+    }
+
+    /// Those of which a contest was held, the newest first.
+    pub async fn contest_series(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+    ) -> Result<Vec<SeriesId>, StoreError> {
+        let rows = self.db.fetch(SERIES, args![project, monitor]).await?;
+        rows.iter().map(|row| row.parsed("series")).collect()
+    }
+
+    /// In the order in which they were held.
+    pub async fn contests(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+        series: SeriesId,
+    ) -> Result<Vec<Contest>, StoreError> {
+        self.db.fetch(LIST, args![project, monitor, series]).await?.iter().map(read).collect()
+    }
+}
+
+impl Contested {
+    const ALL: [Self; 4] = [Self::A, Self::B, Self::Tie, Self::Error];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::A => "a",
+            Self::B => "b",
+            Self::Tie => "tie",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl std::str::FromStr for Contested {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|it| it.as_str() == text);
+        found.ok_or_else(|| format!("`{text}` is no outcome of a contest"))
+    }
+}
+
+fn read(row: &Row) -> Result<Contest, StoreError> {
+    Ok(Contest {
+        id: row.parsed("id")?,
+        monitor: row.parsed("monitor")?,
+        series: row.parsed("series")?,
+        sides: (row.get("side_a")?, row.get("side_b")?),
+        rubric_version: row.parsed("rubric_version")?,
+        judge: row.get("judge")?,
+        traces: (row.parsed("trace_a")?, row.parsed("trace_b")?),
+        first: row.parsed("first")?,
+        outcome: row.parsed("outcome")?,
+        reason: row.get("reason")?,
+        cost: row.maybe_usd("cost")?,
+        time: row.time("time")?,
+    })
+}

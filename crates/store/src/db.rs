@@ -1,0 +1,439 @@
+//! The two engines behind one face: the same statements, arguments and rows for both.
+//!
+//! No other file knows which engine it speaks to, except where the engines differ in what they can do.
+
+use sqlx::postgres::{PgArguments, PgPool, PgRow};
+use sqlx::sqlite::{SqliteArguments, SqlitePool, SqliteRow};
+use sqlx::{AssertSqlSafe, Decode, Postgres, Row as _, SqlSafeStr, Sqlite, Transaction, Type};
+
+use crate::StoreError;
+
+/// SQLite takes one writer at a time, so there is one; readers do not wait for it.
+#[derive(Debug, Clone)]
+pub(crate) enum Db {
+    Lite { writer: SqlitePool, readers: SqlitePool },
+    Pg(PgPool),
+}
+
+/// What happens as a whole or not at all. Dropped, it did not happen.
+pub(crate) enum Tx {
+    Lite(Transaction<'static, Sqlite>),
+    Pg(Transaction<'static, Postgres>),
+}
+
+pub(crate) enum Row {
+    Lite(SqliteRow),
+    Pg(PgRow),
+}
+
+/// A value on its way in. Absence keeps its type, which PostgreSQL wants to know.
+#[derive(Debug, Clone)]
+pub(crate) enum Arg {
+    Text(Option<String>),
+    Int(Option<i64>),
+    Real(Option<f64>),
+    Bytes(Option<Vec<u8>>),
+}
+
+/// An insert of many rows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bulk {
+    /// `pieces (project, trace, id)`.
+    pub into: &'static str,
+    /// What each column is, a letter for each: text, int, real, bytes.
+    pub types: &'static str,
+    /// `ON CONFLICT DO NOTHING RETURNING id`.
+    pub tail: &'static str,
+}
+
+/// Constants of one file, and a list of them that a test prepares on both engines.
+macro_rules! statements {
+    ($($(#[$doc:meta])* $name:ident = $sql:expr;)*) => {
+        $($(#[$doc])* const $name: &str = $sql;)*
+        #[cfg_attr(not(feature = "testing"), allow(dead_code, reason = "read by tests"))]
+        pub(crate) const STATEMENTS: &[(&str, &str)] = &[$((concat!(module_path!(), "::", stringify!($name)), $name)),*];
+    };
+}
+pub(crate) use statements;
+
+macro_rules! args {
+    ($($value:expr),* $(,)?) => { vec![$($crate::db::Arg::from($value)),*] };
+}
+pub(crate) use args;
+
+impl Db {
+    /// Reads.
+    pub async fn fetch(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<Vec<Row>, StoreError> {
+        Ok(match self {
+            Self::Lite { readers, .. } => {
+                lite(sql, args).fetch_all(readers).await?.into_iter().map(Row::Lite).collect()
+            }
+            Self::Pg(pool) => pg(sql, args).fetch_all(pool).await?.into_iter().map(Row::Pg).collect(),
+        })
+    }
+
+    pub async fn optional(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<Option<Row>, StoreError> {
+        Ok(match self {
+            Self::Lite { readers, .. } => lite(sql, args).fetch_optional(readers).await?.map(Row::Lite),
+            Self::Pg(pool) => pg(sql, args).fetch_optional(pool).await?.map(Row::Pg),
+        })
+    }
+
+    pub async fn one(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<Row, StoreError> {
+        self.optional(sql, args).await?.ok_or(StoreError::Failed(sqlx::Error::RowNotFound))
+    }
+
+    /// Writes in a transaction of its own, and says how many rows it touched.
+    pub async fn execute(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<u64, StoreError> {
+        Ok(match self {
+            Self::Lite { writer, .. } => lite(sql, args).execute(writer).await?.rows_affected(),
+            Self::Pg(pool) => pg(sql, args).execute(pool).await?.rows_affected(),
+        })
+    }
+
+    pub async fn begin(&self) -> Result<Tx, StoreError> {
+        Ok(match self {
+            // Taken at once: a transaction that first reads and then finds the lock taken would have to start over.
+            Self::Lite { writer, .. } => Tx::Lite(writer.begin_with("BEGIN IMMEDIATE").await?),
+            Self::Pg(pool) => Tx::Pg(pool.begin().await?),
+        })
+    }
+
+    pub fn is_pg(&self) -> bool {
+        matches!(self, Self::Pg(_))
+    }
+}
+
+impl Tx {
+    pub async fn fetch(&mut self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<Vec<Row>, StoreError> {
+        Ok(match self {
+            Self::Lite(tx) => {
+                lite(sql, args).fetch_all(&mut **tx).await?.into_iter().map(Row::Lite).collect()
+            }
+            Self::Pg(tx) => pg(sql, args).fetch_all(&mut **tx).await?.into_iter().map(Row::Pg).collect(),
+        })
+    }
+
+    pub async fn optional(
+        &mut self,
+        sql: impl SqlSafeStr,
+        args: Vec<Arg>,
+    ) -> Result<Option<Row>, StoreError> {
+        Ok(self.fetch(sql, args).await?.into_iter().next())
+    }
+
+    pub async fn execute(&mut self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<u64, StoreError> {
+        Ok(match self {
+            Self::Lite(tx) => lite(sql, args).execute(&mut **tx).await?.rows_affected(),
+            Self::Pg(tx) => pg(sql, args).execute(&mut **tx).await?.rows_affected(),
+        })
+    }
+
+    /// Several statements without arguments.
+    pub async fn script(&mut self, sql: String) -> Result<(), StoreError> {
+        let script = sqlx::raw_sql(AssertSqlSafe(sql));
+        match self {
+            Self::Lite(tx) => script.execute(&mut **tx).await.map(drop)?,
+            Self::Pg(tx) => script.execute(&mut **tx).await.map(drop)?,
+        }
+        Ok(())
+    }
+
+    /// Inserts rows, as many at a time as the engine likes, and returns what the tail says.
+    pub async fn insert(&mut self, bulk: Bulk, rows: Vec<Vec<Arg>>) -> Result<Vec<Row>, StoreError> {
+        let mut returned = Vec::new();
+        let mut rest = rows.into_iter();
+        while rest.len() != 0 {
+            let n = match self {
+                // Few sizes, so that few statements are prepared.
+                Self::Lite(_) => [128, 16, 1].into_iter().find(|it| *it <= rest.len()).unwrap_or(1),
+                Self::Pg(_) => rest.len().min(8192),
+            };
+            let chunk: Vec<Vec<Arg>> = rest.by_ref().take(n).collect();
+            returned.extend(match self {
+                Self::Lite(_) => {
+                    self.fetch(AssertSqlSafe(bulk.values(n)), chunk.into_iter().flatten().collect()).await?
+                }
+                Self::Pg(tx) => {
+                    let rows = bulk.unnested(chunk).fetch_all(&mut **tx).await?;
+                    rows.into_iter().map(Row::Pg).collect()
+                }
+            });
+        }
+        Ok(returned)
+    }
+
+    pub async fn commit(self) -> Result<(), StoreError> {
+        match self {
+            Self::Lite(tx) => tx.commit().await?,
+            Self::Pg(tx) => tx.commit().await?,
+        }
+        Ok(())
+    }
+}
+
+impl Bulk {
+    /// For SQLite: a list of rows.
+    pub fn values(&self, n_rows: usize) -> String {
+        let n_columns = self.types.len();
+        let row = |row: usize| {
+            let columns: Vec<String> =
+                (1..=n_columns).map(|it| format!("${}", row * n_columns + it)).collect();
+            format!("({})", columns.join(", "))
+        };
+        let rows: Vec<String> = (0..n_rows).map(row).collect();
+        format!("INSERT INTO {} VALUES {} {}", self.into, rows.join(", "), self.tail)
+    }
+
+    /// For PostgreSQL: an array for each column, so that the statement is the same for any number of rows.
+    pub fn unnest(&self) -> String {
+        let column = |(at, kind): (usize, u8)| {
+            let kind = match kind {
+                b't' => "text",
+                b'i' => "bigint",
+                b'r' => "double precision",
+                _ => "bytea",
+            };
+            format!("${}::{kind}[]", at + 1)
+        };
+        let columns: Vec<String> = self.types.bytes().enumerate().map(column).collect();
+        format!("INSERT INTO {} SELECT * FROM UNNEST({}) {}", self.into, columns.join(", "), self.tail)
+    }
+
+    fn unnested<'q>(&self, rows: Vec<Vec<Arg>>) -> sqlx::query::Query<'q, Postgres, PgArguments> {
+        let mut columns: Vec<Vec<Arg>> = self.types.bytes().map(|_| Vec::with_capacity(rows.len())).collect();
+        for row in rows {
+            for (column, arg) in columns.iter_mut().zip(row) {
+                column.push(arg);
+            }
+        }
+        let mut query = sqlx::query(AssertSqlSafe(self.unnest()));
+        for (column, kind) in columns.into_iter().zip(self.types.bytes()) {
+            let column = column.into_iter();
+            query = match kind {
+                b't' => query.bind(column.map(Arg::into_text).collect::<Vec<_>>()),
+                b'i' => query.bind(column.map(Arg::into_int).collect::<Vec<_>>()),
+                b'r' => query.bind(column.map(Arg::into_real).collect::<Vec<_>>()),
+                _ => query.bind(column.map(Arg::into_bytes).collect::<Vec<_>>()),
+            };
+        }
+        query
+    }
+}
+
+fn lite<'q>(sql: impl SqlSafeStr, args: Vec<Arg>) -> sqlx::query::Query<'q, Sqlite, SqliteArguments> {
+    args.into_iter().fold(sqlx::query(sql), |query, arg| match arg {
+        Arg::Text(it) => query.bind(it),
+        Arg::Int(it) => query.bind(it),
+        Arg::Real(it) => query.bind(it),
+        Arg::Bytes(it) => query.bind(it),
+    })
+}
+
+fn pg<'q>(sql: impl SqlSafeStr, args: Vec<Arg>) -> sqlx::query::Query<'q, Postgres, PgArguments> {
+    args.into_iter().fold(sqlx::query(sql), |query, arg| match arg {
+        Arg::Text(it) => query.bind(it),
+        Arg::Int(it) => query.bind(it),
+        Arg::Real(it) => query.bind(it),
+        Arg::Bytes(it) => query.bind(it),
+    })
+}
+
+impl Row {
+    pub fn get<T>(&self, column: &str) -> Result<T, StoreError>
+    where
+        T: for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres> + Type<Postgres>,
+    {
+        Ok(match self {
+            Self::Lite(row) => row.try_get(column)?,
+            Self::Pg(row) => row.try_get(column)?,
+        })
+    }
+
+    /// A text with rules of its own, such as an id.
+    pub fn parsed<T: std::str::FromStr<Err: ToString>>(&self, column: &'static str) -> Result<T, StoreError> {
+        let text: String = self.get(column)?;
+        text.parse().map_err(|error: T::Err| StoreError::damaged(column, &text, &error))
+    }
+
+    pub fn maybe_parsed<T: std::str::FromStr<Err: ToString>>(
+        &self,
+        column: &'static str,
+    ) -> Result<Option<T>, StoreError> {
+        let text: Option<String> = self.get(column)?;
+        let Some(text) = text else { return Ok(None) };
+        text.parse().map(Some).map_err(|error: T::Err| StoreError::damaged(column, &text, &error))
+    }
+
+    pub fn time(&self, column: &str) -> Result<jurist_core::grade::Time, StoreError> {
+        self.get(column).map(jurist_core::grade::Time::from_micros)
+    }
+
+    pub fn maybe_time(&self, column: &str) -> Result<Option<jurist_core::grade::Time>, StoreError> {
+        Ok(self.get::<Option<i64>>(column)?.map(jurist_core::grade::Time::from_micros))
+    }
+
+    pub fn maybe_usd(&self, column: &str) -> Result<Option<jurist_core::grade::Usd>, StoreError> {
+        Ok(self.get::<Option<i64>>(column)?.map(jurist_core::grade::Usd::from_nanos))
+    }
+
+    pub fn probability(&self) -> Result<crate::Probability, StoreError> {
+        let value: f64 = self.get("probability")?;
+        crate::Probability::new(value)
+            .ok_or_else(|| StoreError::damaged("probability", &value, "it is more than 0 and at most 1"))
+    }
+
+    /// A count, which is never negative.
+    pub fn count(&self, column: &str) -> Result<u64, StoreError> {
+        self.get(column).map(|it: i64| u64::try_from(it).unwrap_or(0))
+    }
+
+    pub fn flag(&self, column: &str) -> Result<bool, StoreError> {
+        self.get(column).map(|it: i64| it != 0)
+    }
+
+    pub fn json(&self, column: &'static str) -> Result<serde_json::Value, StoreError> {
+        self.parsed(column)
+    }
+
+    /// What [`crate::pack`] packed.
+    pub fn unpacked(&self, column: &'static str) -> Result<Vec<u8>, StoreError> {
+        let packed: Vec<u8> = self.get(column)?;
+        crate::pack::unpack(&packed).map_err(|why| StoreError::damaged("a row", column, &why))
+    }
+
+    pub fn unpacked_json<T: serde::de::DeserializeOwned>(
+        &self,
+        column: &'static str,
+    ) -> Result<T, StoreError> {
+        let bytes = self.unpacked(column)?;
+        serde_json::from_slice(&bytes).map_err(|error| StoreError::damaged("a row", column, &error))
+    }
+}
+
+impl Arg {
+    fn into_text(self) -> Option<String> {
+        if let Self::Text(it) = self { it } else { None }
+    }
+
+    fn into_int(self) -> Option<i64> {
+        if let Self::Int(it) = self { it } else { None }
+    }
+
+    fn into_real(self) -> Option<f64> {
+        if let Self::Real(it) = self { it } else { None }
+    }
+
+    fn into_bytes(self) -> Option<Vec<u8>> {
+        if let Self::Bytes(it) = self { it } else { None }
+    }
+}
+
+impl From<String> for Arg {
+    fn from(text: String) -> Self {
+        // PostgreSQL cannot keep NUL in a text, so neither engine does.
+        Self::Text(Some(if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }))
+    }
+}
+
+impl From<&str> for Arg {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
+impl From<&String> for Arg {
+    fn from(text: &String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<Option<&str>> for Arg {
+    fn from(text: Option<&str>) -> Self {
+        text.map_or(Self::Text(None), Self::from)
+    }
+}
+
+impl From<Option<String>> for Arg {
+    fn from(text: Option<String>) -> Self {
+        text.map_or(Self::Text(None), Self::from)
+    }
+}
+
+impl From<i64> for Arg {
+    fn from(number: i64) -> Self {
+        Self::Int(Some(number))
+    }
+}
+
+impl From<Option<i64>> for Arg {
+    fn from(number: Option<i64>) -> Self {
+        Self::Int(number)
+    }
+}
+
+impl From<u64> for Arg {
+    fn from(number: u64) -> Self {
+        Self::Int(Some(i64::try_from(number).unwrap_or(i64::MAX)))
+    }
+}
+
+impl From<usize> for Arg {
+    fn from(number: usize) -> Self {
+        Self::from(number as u64)
+    }
+}
+
+impl From<u32> for Arg {
+    fn from(number: u32) -> Self {
+        Self::Int(Some(number.into()))
+    }
+}
+
+impl From<bool> for Arg {
+    fn from(flag: bool) -> Self {
+        Self::Int(Some(flag.into()))
+    }
+}
+
+impl From<f64> for Arg {
+    fn from(number: f64) -> Self {
+        Self::Real(Some(number))
+    }
+}
+
+impl From<Option<f64>> for Arg {
+    fn from(number: Option<f64>) -> Self {
+        Self::Real(number)
+    }
+}
+
+impl From<Vec<u8>> for Arg {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Bytes(Some(bytes))
+    }
+}
+
+impl From<jurist_core::grade::Time> for Arg {
+    fn from(time: jurist_core::grade::Time) -> Self {
+        Self::Int(Some(time.micros()))
+    }
+}
+
+impl From<Option<jurist_core::grade::Time>> for Arg {
+    fn from(time: Option<jurist_core::grade::Time>) -> Self {
+        Self::Int(time.map(jurist_core::grade::Time::micros))
+    }
+}
+
+impl From<Option<jurist_core::grade::Usd>> for Arg {
+    fn from(cost: Option<jurist_core::grade::Usd>) -> Self {
+        Self::Int(cost.map(jurist_core::grade::Usd::nanos))
+    }
+}
+
+impl From<&serde_json::Value> for Arg {
+    fn from(json: &serde_json::Value) -> Self {
+        Self::Text(Some(json.to_string()))
+    }
+}

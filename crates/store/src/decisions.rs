@@ -1,0 +1,556 @@
+//! Decisions: what each monitor made of each trace, made once, and what became of it since.
+
+use std::collections::BTreeMap;
+
+use jurist_core::grade::Time;
+use jurist_core::plan::Stratum;
+use sqlx::AssertSqlSafe;
+
+use crate::db::{Arg, Bulk, Row, Tx, args, statements};
+use crate::filter::Select;
+use crate::jobs::NewJob;
+use crate::traces::{TraceHead, read as read_trace};
+use crate::{
+    Cursor, DecisionEventId, MonitorId, MonitorVersionId, Page, Probability, ProjectId, RubricVersionId,
+    Store, StoreError, TraceId,
+};
+
+/// Whether a monitor looks at a trace: decided once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewDecision {
+    pub trace: TraceId,
+    pub monitor: MonitorId,
+    pub version: MonitorVersionId,
+    pub agent: Option<String>,
+    pub stratum: Stratum,
+    /// With which it was, or would have been, sampled.
+    pub probability: Probability,
+    /// With which whoever sent the trace kept it.
+    pub upstream: Probability,
+    pub state: DecisionState,
+    /// In words.
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    pub trace: TraceId,
+    pub monitor: MonitorId,
+    pub version: MonitorVersionId,
+    pub agent: Option<String>,
+    pub stratum: Stratum,
+    pub is_sampled: bool,
+    pub probability: Probability,
+    pub upstream: Probability,
+    pub reason: String,
+    pub state: DecisionState,
+    /// How far its judges were apart, on 0..=1, where there are several.
+    pub spread: Option<f64>,
+    /// And that this was too far.
+    pub is_disputed: bool,
+    pub decided: Time,
+    pub updated: Time,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DecisionState {
+    /// To be judged; nobody has begun.
+    Sampled,
+    SampledOut,
+    /// Its filter does not let it through.
+    Filtered,
+    OverBudget,
+    /// More was to be judged than could be.
+    Overloaded,
+    /// A worker has it, or will have it again.
+    Pending,
+    Scored,
+    /// The same was judged before, so it cost nothing.
+    Cached,
+    /// The judge broke, which is something else than not being judged.
+    JudgeError,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecisionEvent {
+    pub state: DecisionState,
+    pub note: String,
+    pub time: Time,
+}
+
+/// What became of a decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome<'a> {
+    pub state: DecisionState,
+    pub note: &'a str,
+    pub spread: Option<f64>,
+    pub is_disputed: bool,
+}
+
+/// Traces of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DecisionTally {
+    pub version: MonitorVersionId,
+    pub rubric_version: RubricVersionId,
+    pub stratum: Stratum,
+    pub state: DecisionState,
+    pub n: u64,
+    /// How many traces these stand for, where whoever sent them kept only some.
+    pub population: f64,
+    /// The sum of (1 − u) / u², where u is the probability with which one was kept.
+    pub population_variance: f64,
+    /// Where the day begins, if asked by day.
+    pub day: Option<Time>,
+}
+
+/// Which decisions to list; what is `None` does not matter.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DecisionFilter {
+    pub state: Option<DecisionState>,
+    pub stratum: Option<Stratum>,
+    pub agent: Option<String>,
+    pub is_disputed: Option<bool>,
+    pub from: Option<Time>,
+    pub until: Option<Time>,
+}
+
+statements! {
+    UNCONSIDERED = "SELECT * FROM traces WHERE state = 'finished' AND is_considered = 0 ORDER BY finished LIMIT $1";
+    CONSIDERED = "UPDATE traces SET is_considered = 1 WHERE project = $1 AND id = $2";
+    SET_STATE = "UPDATE decisions SET state = $4, updated = $5, spread = COALESCE($6, spread),
+        is_disputed = CASE WHEN $7 = 1 THEN 1 ELSE is_disputed END
+        WHERE project = $1 AND trace = $2 AND monitor = $3";
+    DECISIONS_OF = "SELECT * FROM decisions WHERE project = $1 AND trace = $2 ORDER BY monitor";
+    DECISION = "SELECT * FROM decisions WHERE project = $1 AND trace = $2 AND monitor = $3";
+    EVENTS = "SELECT state, note, time FROM decision_events WHERE project = $1 AND trace = $2 AND monitor = $3
+        ORDER BY time, id";
+    WAITING = "SELECT * FROM decisions WHERE project = $1 AND monitor = $2 AND state IN ('sampled', 'pending')
+        AND (decided, trace) > ($3, $4) ORDER BY decided, trace LIMIT $5";
+    COSTS = "SELECT cost FROM traces WHERE project = $1 AND agent = $2 AND state = 'finished' AND cost IS NOT NULL
+        ORDER BY started DESC LIMIT $3";
+}
+
+pub(crate) const DECIDE: Bulk = Bulk {
+    into: "decisions (project, trace, monitor, monitor_version, agent, stratum, is_sampled, probability, upstream, \
+           reason, state, decided, updated)",
+    types: "ttttttirrttii",
+    tail: "ON CONFLICT DO NOTHING RETURNING trace, monitor",
+};
+
+pub(crate) const ADD_EVENTS: Bulk = Bulk {
+    into: "decision_events (id, project, trace, monitor, state, note, time)",
+    types: "tttttti",
+    tail: "",
+};
+
+const DECISIONS: &str =
+    "SELECT * FROM decisions WHERE project = $1 AND monitor = $2 AND (decided, trace) < ($3, $4)";
+
+pub(crate) const ADD_TALLIES: Bulk = Bulk {
+    into: "decision_tallies (project, monitor, day, monitor_version, agent, stratum, state, n, population, \
+           population_variance)",
+    types: "ttittttirr",
+    tail: "ON CONFLICT (project, monitor, day, monitor_version, agent, stratum, state) DO UPDATE SET
+           n = decision_tallies.n + excluded.n, population = decision_tallies.population + excluded.population,
+           population_variance = decision_tallies.population_variance + excluded.population_variance",
+};
+
+const TALLY: &str = "SELECT d.monitor_version, v.rubric_version, d.stratum, d.state, DAY AS day,
+    CAST(SUM(d.n) AS BIGINT) AS n, SUM(d.population) AS population,
+    SUM(d.population_variance) AS population_variance
+    FROM decision_tallies d JOIN monitor_versions v ON v.id = d.monitor_version
+    WHERE d.project = $1 AND d.monitor = $2 AND $3 <= d.day AND d.day < $4";
+const TALLY_BY: &str =
+    "GROUP BY d.monitor_version, v.rubric_version, d.stratum, d.state, DAY HAVING 0 < SUM(d.n)
+    ORDER BY day, d.monitor_version, d.stratum, d.state";
+const DAY: &str = "d.day";
+const NO_DAY: &str = "CAST(NULL AS BIGINT)";
+
+impl Store {
+    /// Traces that are finished and that no monitor has been asked about, of any project; the oldest first.
+    pub async fn unconsidered(&self, limit: usize) -> Result<Vec<(ProjectId, TraceHead)>, StoreError> {
+        let rows = self.db.fetch(UNCONSIDERED, args![limit]).await?;
+        rows.iter().map(|row| Ok((row.parsed("project")?, read_trace(row)?))).collect()
+    }
+
+    /// Keeps decisions with the work that follows from them, and returns those that are new: a decision is made
+    /// once for each trace and monitor. The traces are not considered again.
+    pub async fn consider(
+        &self,
+        project: ProjectId,
+        traces: &[TraceId],
+        decisions: &[NewDecision],
+        job: impl Fn(&NewDecision) -> Option<NewJob>,
+        now: Time,
+    ) -> Result<Vec<NewDecision>, StoreError> {
+        let mut sorted: Vec<&NewDecision> = decisions.iter().collect();
+        sorted.sort_by_key(|it| (&it.trace, it.monitor));
+        let mut traces: Vec<&TraceId> = traces.iter().collect();
+        traces.sort();
+        let mut tx = self.db.begin().await?;
+        let rows = tx.insert(DECIDE, sorted.iter().map(|it| it.args(project, now)).collect()).await?;
+        let mut new = Vec::new();
+        for row in rows {
+            let (trace, monitor): (TraceId, MonitorId) = (row.parsed("trace")?, row.parsed("monitor")?);
+            let at = sorted.binary_search_by_key(&(&trace, monitor), |it| (&it.trace, it.monitor));
+            new.extend(at.ok().map(|it| sorted[it].clone()));
+        }
+        let events =
+            new.iter().map(|it| event(project, &it.trace, it.monitor, it.state, &it.reason, now)).collect();
+        tx.insert(ADD_EVENTS, events).await?;
+        let mut tally = Tally::default();
+        new.iter().for_each(|it| tally.add(&it.counted(now), it.state, 1));
+        tx.insert(ADD_TALLIES, tally.args(project)).await?;
+        let jobs: Vec<NewJob> = new.iter().filter_map(&job).collect();
+        let added = self.add_jobs_in(&mut tx, &jobs, now).await?;
+        for trace in traces {
+            tx.execute(CONSIDERED, args![project, trace]).await?;
+        }
+        tx.commit().await?;
+        self.tell_of(&added);
+        Ok(new)
+    }
+
+    /// What became of it; each change is kept.
+    pub async fn set_decision(
+        &self,
+        project: ProjectId,
+        trace: &TraceId,
+        monitor: MonitorId,
+        outcome: &Outcome<'_>,
+        now: Time,
+    ) -> Result<(), StoreError> {
+        let mut tx: Tx = self.db.begin().await?;
+        let before = self.hold(&mut tx, project, trace, monitor).await?;
+        set_in(&mut tx, project, &before, outcome, now).await?;
+        tx.commit().await
+    }
+
+    pub async fn decisions_of(
+        &self,
+        project: ProjectId,
+        trace: &TraceId,
+    ) -> Result<Vec<Decision>, StoreError> {
+        self.db.fetch(DECISIONS_OF, args![project, trace]).await?.iter().map(read).collect()
+    }
+
+    pub async fn decision(
+        &self,
+        project: ProjectId,
+        trace: &TraceId,
+        monitor: MonitorId,
+    ) -> Result<Decision, StoreError> {
+        let row = self.db.optional(DECISION, args![project, trace, monitor]).await?;
+        read(&row.ok_or_else(|| StoreError::unknown("decision", trace))?)
+    }
+
+    /// The newest first.
+    pub async fn decisions(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+        filter: &DecisionFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Decision>, StoreError> {
+        let rows = filter.select(project, monitor, after, limit).fetch(&self.db).await?;
+        let decisions = rows.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Page::of(decisions, limit, |it: &Decision| Cursor::new(it.decided.micros(), &it.trace)))
+    }
+
+    /// Those that wait for a judge, the oldest first; begin with the last of the page before.
+    pub async fn waiting_decisions(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+        after: Option<&Decision>,
+        limit: usize,
+    ) -> Result<Vec<Decision>, StoreError> {
+        let (time, trace) = after.map_or((i64::MIN, ""), |it| (it.decided.micros(), it.trace.as_str()));
+        let rows = self.db.fetch(WAITING, args![project, monitor, time, trace, limit]).await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// The oldest first.
+    pub async fn decision_events(
+        &self,
+        project: ProjectId,
+        trace: &TraceId,
+        monitor: MonitorId,
+    ) -> Result<Vec<DecisionEvent>, StoreError> {
+        let read = |row: &Row| {
+            Ok(DecisionEvent { state: row.parsed("state")?, note: row.get("note")?, time: row.time("time")? })
+        };
+        self.db.fetch(EVENTS, args![project, trace, monitor]).await?.iter().map(read).collect()
+    }
+
+    /// A decision that nobody else changes until the transaction ends.
+    pub(crate) async fn hold(
+        &self,
+        tx: &mut Tx,
+        project: ProjectId,
+        trace: &TraceId,
+        monitor: MonitorId,
+    ) -> Result<Decision, StoreError> {
+        // SQLite has one writer, so nobody else can be changing it.
+        let sql = if self.db.is_pg() { format!("{DECISION} FOR UPDATE") } else { DECISION.to_owned() };
+        let row = tx.optional(AssertSqlSafe(sql), args![project, trace, monitor]).await?;
+        read(&row.ok_or_else(|| StoreError::unknown("decision", trace))?)
+    }
+
+    /// How many traces came to which state, in each stratum and for each rubric version, of whole days.
+    pub async fn tally_decisions(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+        agent: Option<&str>,
+        (from, until): (Time, Time),
+        by_day: bool,
+    ) -> Result<Vec<DecisionTally>, StoreError> {
+        let rows = tally(project, monitor, agent, (from, until), by_day).fetch(&self.db).await?;
+        let read = |row: &Row| {
+            Ok(DecisionTally {
+                version: row.parsed("monitor_version")?,
+                rubric_version: row.parsed("rubric_version")?,
+                stratum: row.parsed("stratum")?,
+                state: row.parsed("state")?,
+                n: row.count("n")?,
+                population: row.get("population")?,
+                population_variance: row.get("population_variance")?,
+                day: row.maybe_time("day")?,
+            })
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// What an agent's newest finished traces cost, as far as they say so.
+    pub async fn recent_costs(
+        &self,
+        project: ProjectId,
+        agent: &str,
+        limit: usize,
+    ) -> Result<Vec<i64>, StoreError> {
+        let rows = self.db.fetch(COSTS, args![project, agent, limit]).await?;
+        rows.iter().map(|row| row.get("cost")).collect()
+    }
+}
+
+pub(crate) async fn set_in(
+    tx: &mut Tx,
+    project: ProjectId,
+    before: &Decision,
+    outcome: &Outcome<'_>,
+    now: Time,
+) -> Result<(), StoreError> {
+    let Outcome { state, note, spread, is_disputed } = *outcome;
+    let (trace, monitor) = (&before.trace, before.monitor);
+    let args = args![project, trace, monitor, state.as_str(), now, spread, is_disputed];
+    tx.execute(SET_STATE, args).await?;
+    tx.insert(ADD_EVENTS, vec![event(project, trace, monitor, state, note, now)]).await?;
+    if state != before.state {
+        let mut tally = Tally::default();
+        tally.add(&before.counted(), before.state, -1);
+        tally.add(&before.counted(), state, 1);
+        tx.insert(ADD_TALLIES, tally.args(project)).await?;
+    }
+    Ok(())
+}
+
+/// What a decision is counted under.
+struct Counted<'a> {
+    monitor: MonitorId,
+    version: MonitorVersionId,
+    agent: &'a str,
+    stratum: Stratum,
+    upstream: Probability,
+    decided: Time,
+}
+
+/// Changes of the sums, in one order everywhere, so that two transactions wait for each other and do not deadlock.
+#[derive(Default)]
+struct Tally(BTreeMap<TallyKey, (i64, f64, f64)>);
+
+type TallyKey = (MonitorId, i64, MonitorVersionId, String, Stratum, DecisionState);
+
+impl Tally {
+    fn add(&mut self, it: &Counted<'_>, state: DecisionState, times: i64) {
+        let u = it.upstream.get();
+        let key = (it.monitor, day_of(it.decided), it.version, it.agent.to_owned(), it.stratum, state);
+        let sums = self.0.entry(key).or_default();
+        let weight = times as f64;
+        *sums = (sums.0 + times, sums.1 + weight / u, sums.2 + weight * (1.0 - u) / (u * u));
+    }
+
+    fn args(self, project: ProjectId) -> Vec<Vec<Arg>> {
+        let row = |((monitor, day, version, agent, stratum, state), sums): (TallyKey, (i64, f64, f64))| {
+            let (stratum, state) = (stratum.as_str(), state.as_str());
+            args![project, monitor, day, version, agent, stratum, state, sums.0, sums.1, sums.2]
+        };
+        self.0.into_iter().map(row).collect()
+    }
+}
+
+/// Where the day of UTC begins.
+pub(crate) fn day_of(time: Time) -> i64 {
+    time.micros().div_euclid(DAY_MICROS) * DAY_MICROS
+}
+
+const DAY_MICROS: i64 = 86_400_000_000;
+
+pub(crate) fn tally(
+    project: ProjectId,
+    monitor: MonitorId,
+    agent: Option<&str>,
+    (from, until): (Time, Time),
+    by_day: bool,
+) -> Select {
+    let day = if by_day { DAY } else { NO_DAY };
+    let by = if by_day { TALLY_BY.replace("DAY", day) } else { TALLY_BY.replace(", DAY", "") };
+    Select::new(&TALLY.replace("DAY", day), args![project, monitor, day_of(from), until])
+        .and_maybe("d.agent = ?", agent)
+        .then(&by)
+}
+
+impl DecisionFilter {
+    pub(crate) fn select(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Select {
+        let place = Cursor::top(after);
+        Select::new(DECISIONS, args![project, monitor, place.sort, place.id])
+            .and_maybe("state = ?", self.state.map(DecisionState::as_str))
+            .and_maybe("stratum = ?", self.stratum.map(Stratum::as_str))
+            .and_maybe("agent = ?", self.agent.as_deref())
+            .and_maybe("is_disputed = ?", self.is_disputed)
+            .and_maybe("? <= decided", self.from)
+            .and_maybe("decided < ?", self.until)
+            .then("ORDER BY decided DESC, trace DESC")
+            .limit(limit + 1)
+    }
+}
+
+fn event(
+    project: ProjectId,
+    trace: &TraceId,
+    monitor: MonitorId,
+    state: DecisionState,
+    note: &str,
+    now: Time,
+) -> Vec<Arg> {
+    args![DecisionEventId::at(now), project, trace, monitor, state.as_str(), note, now]
+}
+
+impl Decision {
+    fn counted(&self) -> Counted<'_> {
+        Counted {
+            monitor: self.monitor,
+            version: self.version,
+            agent: self.agent.as_deref().unwrap_or_default(),
+            stratum: self.stratum,
+            upstream: self.upstream,
+            decided: self.decided,
+        }
+    }
+}
+
+impl NewDecision {
+    fn counted(&self, decided: Time) -> Counted<'_> {
+        Counted {
+            monitor: self.monitor,
+            version: self.version,
+            agent: self.agent.as_deref().unwrap_or_default(),
+            stratum: self.stratum,
+            upstream: self.upstream,
+            decided,
+        }
+    }
+
+    fn args(&self, project: ProjectId, now: Time) -> Vec<Arg> {
+        args![
+            project,
+            &self.trace,
+            self.monitor,
+            self.version,
+            self.agent.as_deref(),
+            self.stratum.as_str(),
+            !matches!(self.state, DecisionState::SampledOut | DecisionState::Filtered),
+            self.probability,
+            self.upstream,
+            &self.reason,
+            self.state.as_str(),
+            now,
+            now,
+        ]
+    }
+}
+
+impl DecisionState {
+    pub const ALL: [Self; 9] = [
+        Self::Sampled,
+        Self::SampledOut,
+        Self::Filtered,
+        Self::OverBudget,
+        Self::Overloaded,
+        Self::Pending,
+        Self::Scored,
+        Self::Cached,
+        Self::JudgeError,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sampled => "sampled",
+            Self::SampledOut => "sampled_out",
+            Self::Filtered => "filtered",
+            Self::OverBudget => "over_budget",
+            Self::Overloaded => "overloaded",
+            Self::Pending => "pending",
+            Self::Scored => "scored",
+            Self::Cached => "cached",
+            Self::JudgeError => "judge_error",
+        }
+    }
+
+    /// The same in four words: scored, error, pending or unscored.
+    pub fn judge_status(self) -> &'static str {
+        match self {
+            Self::Scored | Self::Cached => "scored",
+            Self::JudgeError => "error",
+            Self::Sampled | Self::Pending => "pending",
+            Self::SampledOut | Self::Filtered | Self::OverBudget | Self::Overloaded => "unscored",
+        }
+    }
+}
+
+impl std::str::FromStr for DecisionState {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.map(Self::as_str).join(", ");
+        let state = Self::ALL.into_iter().find(|it| it.as_str() == text);
+        state.ok_or_else(|| format!("`{text}` is no state of a decision; there are {known}"))
+    }
+}
+
+fn read(row: &Row) -> Result<Decision, StoreError> {
+    let upstream: f64 = row.get("upstream")?;
+    Ok(Decision {
+        trace: row.parsed("trace")?,
+        monitor: row.parsed("monitor")?,
+        version: row.parsed("monitor_version")?,
+        agent: row.get("agent")?,
+        stratum: row.parsed("stratum")?,
+        is_sampled: row.flag("is_sampled")?,
+        probability: row.probability()?,
+        upstream: Probability::new(upstream).unwrap_or_default(),
+        reason: row.get("reason")?,
+        state: row.parsed("state")?,
+        spread: row.get("spread")?,
+        is_disputed: row.flag("is_disputed")?,
+        decided: row.time("decided")?,
+        updated: row.time("updated")?,
+    })
+}

@@ -1,0 +1,492 @@
+//! Grades and verdicts: numbers that are added and never changed, and the texts behind them.
+//!
+//! The id of each is a hash of what makes it the same one, so work that is done twice is counted once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jurist_core::grade::{Grade, GraderKind, Outcome, Status, Time, Usd, Verdict};
+
+use crate::db::{Arg, Bulk, Row, args, statements};
+use crate::filter::Select;
+use crate::pack::pack;
+use crate::traces::status_name;
+use crate::{
+    Cursor, GradeId, MonitorId, Page, Probability, ProjectId, RubricVersionId, Store, StoreError, tallies,
+};
+
+/// A grade with what the store needs to count it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewGrade {
+    pub grade: Grade,
+    pub rubric_version: RubricVersionId,
+    /// 1, and more where something is graded again on purpose.
+    pub attempt: u32,
+    /// Whose trace it is, where it is one.
+    pub agent: Option<String>,
+    /// Whether the criterion is met, where it says when it is.
+    pub is_passed: Option<bool>,
+    /// With which the candidate was chosen to be graded.
+    pub probability: Probability,
+    pub time: Time,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewVerdict {
+    pub candidate: String,
+    pub rubric_version: RubricVersionId,
+    pub monitor: Option<MonitorId>,
+    pub attempt: u32,
+    pub agent: Option<String>,
+    pub probability: Probability,
+    pub cost: Option<Usd>,
+    pub time: Time,
+    pub verdict: Verdict,
+}
+
+/// How many were not there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Recorded {
+    pub n_grades: usize,
+    pub n_verdicts: usize,
+}
+
+/// The numbers of a grade.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GradeHead {
+    pub id: GradeId,
+    pub candidate: String,
+    pub rubric_version: RubricVersionId,
+    pub criterion: String,
+    pub grader_kind: GraderKind,
+    pub grader: String,
+    pub configuration: Option<String>,
+    pub attempt: u64,
+    pub agent: Option<String>,
+    pub outcome: OutcomeKind,
+    pub unit: Option<f64>,
+    pub is_passed: Option<bool>,
+    pub probability: Probability,
+    pub cost: Option<Usd>,
+    pub time: Time,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredVerdict {
+    pub id: GradeId,
+    pub candidate: String,
+    pub rubric_version: RubricVersionId,
+    pub monitor: Option<MonitorId>,
+    pub attempt: u64,
+    pub agent: Option<String>,
+    pub probability: Probability,
+    pub cost: Option<Usd>,
+    pub time: Time,
+    pub verdict: Verdict,
+}
+
+/// What came of asking, without the particulars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OutcomeKind {
+    Scored,
+    NotApplicable,
+    Abstained,
+    Failed,
+    Deferred,
+}
+
+/// Which grades to list; what is `None` does not matter.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GradeFilter {
+    pub candidate: Option<String>,
+    pub rubric_version: Option<RubricVersionId>,
+    pub criterion: Option<String>,
+    pub grader_kind: Option<GraderKind>,
+    pub grader: Option<String>,
+    pub agent: Option<String>,
+    pub outcome: Option<OutcomeKind>,
+    /// On 0..=1.
+    pub max_unit: Option<f64>,
+    pub from: Option<Time>,
+    pub until: Option<Time>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct VerdictFilter {
+    pub candidate: Option<String>,
+    pub rubric_version: Option<RubricVersionId>,
+    pub monitor: Option<MonitorId>,
+    pub agent: Option<String>,
+    pub status: Option<Status>,
+    pub from: Option<Time>,
+    pub until: Option<Time>,
+}
+
+statements! {
+    GET = "SELECT grades.*, grade_details.body FROM grades LEFT JOIN grade_details ON grade_details.grade = grades.id
+        WHERE grades.project = $1 AND grades.id = $2";
+    OF_CANDIDATE = "SELECT grades.*, grade_details.body FROM grades
+        LEFT JOIN grade_details ON grade_details.grade = grades.id
+        WHERE grades.project = $1 AND grades.candidate = $2 ORDER BY grades.time, grades.id";
+}
+
+pub(crate) const ADD: Bulk = Bulk {
+    into: "grades (id, project, candidate, rubric_version, criterion, grader_kind, grader, configuration, attempt, \
+           agent, outcome, unit, is_passed, probability, cost, time)",
+    types: "ttttttttittririi",
+    tail: "ON CONFLICT DO NOTHING RETURNING id",
+};
+
+pub(crate) const ADD_DETAILS: Bulk = Bulk {
+    into: "grade_details (grade, project, candidate, body)",
+    types: "tttb",
+    tail: "ON CONFLICT DO NOTHING",
+};
+
+pub(crate) const ADD_VERDICTS: Bulk = Bulk {
+    into: "verdicts (id, project, candidate, rubric_version, monitor, attempt, agent, status, score, probability, \
+           cost, time, body)",
+    types: "tttttittrriib",
+    tail: "ON CONFLICT DO NOTHING RETURNING id",
+};
+
+const LIST: &str = "SELECT * FROM grades WHERE project = $1 AND (time, id) < ($2, $3)";
+const LIST_WHOLE: &str =
+    "SELECT grades.*, (SELECT body FROM grade_details WHERE grade_details.grade = grades.id) AS body
+    FROM grades WHERE project = $1 AND (time, id) < ($2, $3)";
+const LIST_VERDICTS: &str = "SELECT * FROM verdicts WHERE project = $1 AND (time, id) < ($2, $3)";
+const KNOWN: &str = "SELECT id FROM grades WHERE project = $1";
+const VALUES: &str = "SELECT id, time, unit, probability FROM grades WHERE project = $1 AND unit IS NOT NULL \
+    AND (time, id) < ($2, $3)";
+
+impl Store {
+    /// Adds grades and verdicts, all or none, and counts those that are new.
+    pub async fn record(
+        &self,
+        project: ProjectId,
+        grades: &[NewGrade],
+        verdicts: &[NewVerdict],
+    ) -> Result<Recorded, StoreError> {
+        // By id: in one order everywhere, so that two transactions wait for each other and do not deadlock.
+        let grades: BTreeMap<GradeId, &NewGrade> = grades.iter().map(|it| (it.id(project), it)).collect();
+        let verdicts: BTreeMap<GradeId, &NewVerdict> =
+            verdicts.iter().map(|it| (it.id(project), it)).collect();
+        let mut tx = self.db.begin().await?;
+        let rows = grades.iter().map(|(id, grade)| grade.args(id, project)).collect();
+        let new = ids(&tx.insert(ADD, rows).await?)?;
+        let new_grades: Vec<&NewGrade> = new.iter().filter_map(|id| grades.get(id).copied()).collect();
+        let detail = |id: &GradeId| {
+            let grade = &grades.get(id)?.grade;
+            let body = pack(&serde_json::to_vec(grade).expect("a grade is plain data"));
+            Some(args![id, project, &grade.candidate, body])
+        };
+        tx.insert(ADD_DETAILS, new.iter().filter_map(detail).collect()).await?;
+        tx.insert(tallies::ADD_GRADES, tallies::of_grades(project, &new_grades)).await?;
+        let rows = verdicts.iter().map(|(id, verdict)| verdict.args(id, project)).collect();
+        let new = ids(&tx.insert(ADD_VERDICTS, rows).await?)?;
+        let new_verdicts: Vec<&NewVerdict> = new.iter().filter_map(|id| verdicts.get(id).copied()).collect();
+        tx.insert(tallies::ADD_VERDICTS, tallies::of_verdicts(project, &new_verdicts)).await?;
+        tx.commit().await?;
+        Ok(Recorded { n_grades: new_grades.len(), n_verdicts: new_verdicts.len() })
+    }
+
+    /// Which of these are there, so that nobody is asked twice.
+    pub async fn known_grades(
+        &self,
+        project: ProjectId,
+        ids: &[GradeId],
+    ) -> Result<BTreeSet<GradeId>, StoreError> {
+        let mut known = BTreeSet::new();
+        for some in ids.chunks(500) {
+            let some = some.iter().map(Arg::from).collect();
+            let rows = Select::new(KNOWN, args![project]).and_in("id", some).fetch(&self.db).await?;
+            known.extend(self::ids(&rows)?);
+        }
+        Ok(known)
+    }
+
+    /// A grade; its text is `None` once retention took it away.
+    pub async fn grade(
+        &self,
+        project: ProjectId,
+        id: &GradeId,
+    ) -> Result<(GradeHead, Option<Grade>), StoreError> {
+        let row = self.db.optional(GET, args![project, id]).await?;
+        read_whole(&row.ok_or_else(|| StoreError::unknown("grade", id))?)
+    }
+
+    /// Everything that was said about a candidate, the oldest first.
+    pub async fn grades_of(
+        &self,
+        project: ProjectId,
+        candidate: &str,
+    ) -> Result<Vec<(GradeHead, Option<Grade>)>, StoreError> {
+        self.db.fetch(OF_CANDIDATE, args![project, candidate]).await?.iter().map(read_whole).collect()
+    }
+
+    /// The newest first.
+    pub async fn grades(
+        &self,
+        project: ProjectId,
+        filter: &GradeFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<GradeHead>, StoreError> {
+        let rows = filter.select(LIST, project, after, limit).fetch(&self.db).await?;
+        let heads = rows.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Page::of(heads, limit, |it: &GradeHead| Cursor::new(it.time.micros(), &it.id)))
+    }
+
+    /// With their texts, for those who write them out; the newest first.
+    pub async fn whole_grades(
+        &self,
+        project: ProjectId,
+        filter: &GradeFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<(GradeHead, Option<Grade>)>, StoreError> {
+        let rows = filter.select(LIST_WHOLE, project, after, limit).fetch(&self.db).await?;
+        let all = rows.iter().map(read_whole).collect::<Result<_, _>>()?;
+        Ok(Page::of(all, limit, |it: &(GradeHead, Option<Grade>)| Cursor::new(it.0.time.micros(), &it.0.id)))
+    }
+
+    /// Scores alone, each with the probability it was sampled with, for statistics; the newest first.
+    pub async fn units(
+        &self,
+        project: ProjectId,
+        filter: &GradeFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<(f64, Probability)>, StoreError> {
+        let rows = filter.select(VALUES, project, after, limit).fetch(&self.db).await?;
+        let is_last = rows.len() <= limit;
+        let last = rows.iter().take(limit).last().filter(|_| !is_last);
+        let next =
+            last.map(|row| Ok::<_, StoreError>(Cursor::new(row.get("time")?, &row.get::<String>("id")?)));
+        let items = rows.iter().take(limit).map(|row| Ok((row.get("unit")?, row.probability()?)));
+        Ok(Page { items: items.collect::<Result<_, StoreError>>()?, next: next.transpose()? })
+    }
+
+    /// The newest first.
+    pub async fn verdicts(
+        &self,
+        project: ProjectId,
+        filter: &VerdictFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<StoredVerdict>, StoreError> {
+        let rows = filter.select(project, after, limit).fetch(&self.db).await?;
+        let verdicts = rows.iter().map(read_verdict).collect::<Result<_, _>>()?;
+        Ok(Page::of(verdicts, limit, |it: &StoredVerdict| Cursor::new(it.time.micros(), &it.id)))
+    }
+}
+
+impl NewGrade {
+    /// The same for the same candidate, rubric version, criterion, grader and attempt.
+    pub fn id(&self, project: ProjectId) -> GradeId {
+        let (grade, attempt) = (&self.grade, self.attempt.to_string());
+        GradeId::of(
+            "grd_",
+            &[
+                &project.to_string(),
+                &grade.candidate,
+                &self.rubric_version.to_string(),
+                &grade.criterion,
+                kind_name(grade.grader.kind),
+                &grade.grader.name,
+                grade.grader.configuration.as_deref().unwrap_or_default(),
+                &attempt,
+            ],
+        )
+    }
+
+    fn args(&self, id: &GradeId, project: ProjectId) -> Vec<Arg> {
+        let grade = &self.grade;
+        args![
+            id,
+            project,
+            &grade.candidate,
+            &self.rubric_version,
+            &grade.criterion,
+            kind_name(grade.grader.kind),
+            &grade.grader.name,
+            grade.grader.configuration.as_deref(),
+            self.attempt,
+            self.agent.as_deref(),
+            OutcomeKind::of(&grade.outcome).as_str(),
+            unit_of(grade),
+            self.is_passed.map(i64::from),
+            self.probability,
+            grade.spend.cost,
+            self.time,
+        ]
+    }
+}
+
+impl NewVerdict {
+    /// The same for the same candidate, rubric version, monitor and attempt.
+    pub fn id(&self, project: ProjectId) -> GradeId {
+        let monitor = self.monitor.map(|it| it.to_string()).unwrap_or_default();
+        let parts = [
+            &project.to_string(),
+            &self.candidate,
+            &self.rubric_version.to_string(),
+            &monitor,
+            &self.attempt.to_string(),
+        ];
+        GradeId::of("vrd_", &parts.map(String::as_str))
+    }
+
+    fn args(&self, id: &GradeId, project: ProjectId) -> Vec<Arg> {
+        args![
+            id,
+            project,
+            &self.candidate,
+            &self.rubric_version,
+            self.monitor,
+            self.attempt,
+            self.agent.as_deref(),
+            status_name(self.verdict.status),
+            self.verdict.score,
+            self.probability,
+            self.cost,
+            self.time,
+            pack(&serde_json::to_vec(&self.verdict).expect("a verdict is plain data")),
+        ]
+    }
+}
+
+impl GradeFilter {
+    fn select(&self, sql: &str, project: ProjectId, after: Option<&Cursor>, limit: usize) -> Select {
+        let place = Cursor::top(after);
+        Select::new(sql, args![project, place.sort, place.id])
+            .and_maybe("candidate = ?", self.candidate.as_deref())
+            .and_maybe("rubric_version = ?", self.rubric_version.as_ref())
+            .and_maybe("criterion = ?", self.criterion.as_deref())
+            .and_maybe("grader_kind = ?", self.grader_kind.map(kind_name))
+            .and_maybe("grader = ?", self.grader.as_deref())
+            .and_maybe("agent = ?", self.agent.as_deref())
+            .and_maybe("outcome = ?", self.outcome.map(OutcomeKind::as_str))
+            .and_maybe("unit <= ?", self.max_unit)
+            .and_maybe("? <= time", self.from)
+            .and_maybe("time < ?", self.until)
+            .then("ORDER BY time DESC, id DESC")
+            .limit(limit + 1)
+    }
+
+    #[cfg(feature = "testing")]
+    pub(crate) fn statements(&self, project: ProjectId) -> [String; 3] {
+        [LIST, LIST_WHOLE, VALUES].map(|it| self.select(it, project, None, 1).sql)
+    }
+}
+
+impl VerdictFilter {
+    pub(crate) fn select(&self, project: ProjectId, after: Option<&Cursor>, limit: usize) -> Select {
+        let place = Cursor::top(after);
+        Select::new(LIST_VERDICTS, args![project, place.sort, place.id])
+            .and_maybe("candidate = ?", self.candidate.as_deref())
+            .and_maybe("rubric_version = ?", self.rubric_version.as_ref())
+            .and_maybe("monitor = ?", self.monitor)
+            .and_maybe("agent = ?", self.agent.as_deref())
+            .and_maybe("status = ?", self.status.map(status_name))
+            .and_maybe("? <= time", self.from)
+            .and_maybe("time < ?", self.until)
+            .then("ORDER BY time DESC, id DESC")
+            .limit(limit + 1)
+    }
+}
+
+impl OutcomeKind {
+    const ALL: [Self; 5] = [Self::Scored, Self::NotApplicable, Self::Abstained, Self::Failed, Self::Deferred];
+
+    pub fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Scored { .. } => Self::Scored,
+            Outcome::NotApplicable => Self::NotApplicable,
+            Outcome::Abstained { .. } => Self::Abstained,
+            Outcome::Failed { .. } => Self::Failed,
+            Outcome::Deferred { .. } => Self::Deferred,
+        }
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Scored => "scored",
+            Self::NotApplicable => "not_applicable",
+            Self::Abstained => "abstained",
+            Self::Failed => "failed",
+            Self::Deferred => "deferred",
+        }
+    }
+}
+
+impl std::str::FromStr for OutcomeKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|it| it.as_str() == text).ok_or_else(|| format!("`{text}` is no outcome"))
+    }
+}
+
+/// What cannot be added up is not a score.
+pub(crate) fn unit_of(grade: &Grade) -> Option<f64> {
+    grade.outcome.unit().filter(|it| it.is_finite())
+}
+
+pub(crate) fn kind_name(kind: GraderKind) -> &'static str {
+    match kind {
+        GraderKind::Check => "check",
+        GraderKind::Judge => "judge",
+        GraderKind::Human => "human",
+    }
+}
+
+pub(crate) fn kind_of(row: &Row) -> Result<GraderKind, StoreError> {
+    let name: String = row.get("grader_kind")?;
+    let kinds = [GraderKind::Check, GraderKind::Judge, GraderKind::Human];
+    let kind = kinds.into_iter().find(|it| kind_name(*it) == name);
+    kind.ok_or_else(|| StoreError::damaged("grader", &name, "there is no such kind"))
+}
+
+fn ids(rows: &[Row]) -> Result<BTreeSet<GradeId>, StoreError> {
+    rows.iter().map(|row| row.parsed("id")).collect()
+}
+
+fn read(row: &Row) -> Result<GradeHead, StoreError> {
+    Ok(GradeHead {
+        id: row.parsed("id")?,
+        candidate: row.get("candidate")?,
+        rubric_version: row.parsed("rubric_version")?,
+        criterion: row.get("criterion")?,
+        grader_kind: kind_of(row)?,
+        grader: row.get("grader")?,
+        configuration: row.get("configuration")?,
+        attempt: row.count("attempt")?,
+        agent: row.get("agent")?,
+        outcome: row.parsed("outcome")?,
+        unit: row.get("unit")?,
+        is_passed: row.get::<Option<i64>>("is_passed")?.map(|it| it != 0),
+        probability: row.probability()?,
+        cost: row.maybe_usd("cost")?,
+        time: row.time("time")?,
+    })
+}
+
+fn read_whole(row: &Row) -> Result<(GradeHead, Option<Grade>), StoreError> {
+    let is_there = row.get::<Option<Vec<u8>>>("body")?.is_some();
+    Ok((read(row)?, is_there.then(|| row.unpacked_json("body")).transpose()?))
+}
+
+fn read_verdict(row: &Row) -> Result<StoredVerdict, StoreError> {
+    Ok(StoredVerdict {
+        id: row.parsed("id")?,
+        candidate: row.get("candidate")?,
+        rubric_version: row.parsed("rubric_version")?,
+        monitor: row.maybe_parsed("monitor")?,
+        attempt: row.count("attempt")?,
+        agent: row.get("agent")?,
+        probability: row.probability()?,
+        cost: row.maybe_usd("cost")?,
+        time: row.time("time")?,
+        verdict: row.unpacked_json("body")?,
+    })
+}

@@ -1,0 +1,429 @@
+//! Work that is to be done: taken by one worker at a time, again if that worker dies, and put aside if it
+//! fails too often.
+//!
+//! A job may be done twice, when a worker dies after the work and before it said so; what it writes carries
+//! ids that make the second time count for nothing.
+
+use std::time::Duration;
+
+use jurist_core::grade::Time;
+use serde_json::Value as Json;
+use sqlx::AssertSqlSafe;
+use sqlx::postgres::PgListener;
+use tokio::sync::watch;
+
+use crate::db::{Arg, Bulk, Db, Row, Tx, args, statements};
+use crate::filter::Select;
+use crate::{Cursor, JobId, Page, ProjectId, Store, StoreError};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewJob {
+    /// `None` for work of the whole server.
+    pub project: Option<ProjectId>,
+    pub kind: String,
+    pub payload: Json,
+    /// Larger goes first.
+    pub priority: i64,
+    /// Not before.
+    pub ready: Time,
+    pub max_attempts: u32,
+    /// While a job of this kind with this key waits or is worked on, another is not added.
+    pub dedupe: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    pub id: JobId,
+    pub project: Option<ProjectId>,
+    pub kind: String,
+    pub payload: Json,
+    pub priority: i64,
+    pub state: JobState,
+    /// When it may be taken; of a leased one, when its lease ends.
+    pub ready: Time,
+    /// How often it was taken. With the worker's name, this says whose lease it is.
+    pub attempts: u64,
+    pub max_attempts: u64,
+    pub leased_by: Option<String>,
+    pub error: Option<String>,
+    pub created: Time,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobState {
+    Waiting,
+    Leased,
+    /// Failed too often; a person decides.
+    Dead,
+}
+
+/// What became of a job that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failed {
+    /// Will be taken again.
+    Waits,
+    Dead,
+    /// Somebody else has it by now.
+    Lost,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobCount {
+    pub kind: String,
+    pub state: JobState,
+    pub n: u64,
+    /// When the first of them may be taken.
+    pub oldest: Time,
+}
+
+statements! {
+    HEARTBEAT = "UPDATE jobs SET ready = $4 WHERE id = $1 AND leased_by = $2 AND attempts = $3 AND state = 'leased'";
+    FINISH = "DELETE FROM jobs WHERE id = $1 AND leased_by = $2 AND attempts = $3 AND state = 'leased'";
+    FAIL = "UPDATE jobs SET state = CASE WHEN attempts < max_attempts AND $6 = 1 THEN 'waiting' ELSE 'dead' END,
+        ready = $4, error = $5, leased_by = NULL
+        WHERE id = $1 AND leased_by = $2 AND attempts = $3 AND state = 'leased' RETURNING state";
+    RELEASE = "UPDATE jobs SET state = 'waiting', ready = $4, leased_by = NULL, attempts = attempts - 1
+        WHERE id = $1 AND leased_by = $2 AND attempts = $3 AND state = 'leased'";
+    // `<> 'dead'` is what the index says, and SQLite takes it at its word only.
+    BURY = "UPDATE jobs SET state = 'dead', leased_by = NULL, error = COALESCE(error, 'the worker died each time')
+        WHERE state <> 'dead' AND state = 'leased' AND ready <= $1 AND max_attempts <= attempts";
+    GET = "SELECT * FROM jobs WHERE id = $1";
+    DEAD = "SELECT * FROM jobs WHERE state = 'dead' AND id < $2
+        AND (CAST($1 AS TEXT) IS NULL OR project = $1) ORDER BY id DESC LIMIT $3";
+    REVIVE = "UPDATE jobs SET state = 'waiting', attempts = 0, ready = $2 WHERE id = $1 AND state = 'dead'";
+    DISCARD = "DELETE FROM jobs WHERE id = $1 AND state = 'dead'";
+    // Dead ones too: what they were for is gone.
+    DISCARD_LIKE = "DELETE FROM jobs WHERE project = $1 AND kind = $2 AND dedupe LIKE $3";
+    COUNTS = "SELECT kind, state, COUNT(*) AS n, MIN(ready) AS oldest FROM jobs
+        WHERE CAST($1 AS TEXT) IS NULL OR project = $1 GROUP BY kind, state ORDER BY kind, state";
+    NEXT_READY = "SELECT MIN(ready) AS ready FROM jobs WHERE state <> 'dead'";
+}
+
+pub(crate) const ADD: Bulk = Bulk {
+    into: "jobs (id, project, kind, payload, dedupe, priority, state, ready, attempts, max_attempts, created)",
+    types: "tttttitiiii",
+    tail: "ON CONFLICT DO NOTHING RETURNING id",
+};
+
+const TAKE: &str = "UPDATE jobs SET state = 'leased', leased_by = $1, ready = $2, attempts = attempts + 1
+    WHERE id IN (SELECT id FROM jobs WHERE state <> 'dead' AND ready <= $3";
+const IN_ORDER: &str = "ORDER BY priority DESC, ready, id";
+const CHANNEL: &str = "jurist_jobs";
+
+impl Store {
+    /// Adds jobs and wakes workers. Says which are new; `None` where one like it is there already.
+    pub async fn add_jobs(&self, jobs: &[NewJob], now: Time) -> Result<Vec<Option<JobId>>, StoreError> {
+        let mut tx = self.db.begin().await?;
+        let added = self.add_jobs_in(&mut tx, jobs, now).await?;
+        tx.commit().await?;
+        self.tell_of(&added);
+        Ok(added)
+    }
+
+    /// As part of something larger; [`Self::tell_of`] follows once that has happened.
+    pub(crate) async fn add_jobs_in(
+        &self,
+        tx: &mut Tx,
+        jobs: &[NewJob],
+        now: Time,
+    ) -> Result<Vec<Option<JobId>>, StoreError> {
+        let ids: Vec<JobId> = jobs.iter().map(|_| JobId::at(now)).collect();
+        let rows = jobs.iter().zip(&ids).map(|(job, id)| job.args(*id, now)).collect();
+        let mut added = std::collections::BTreeSet::new();
+        for row in tx.insert(ADD, rows).await? {
+            added.insert(row.parsed::<JobId>("id")?);
+        }
+        if self.db.is_pg() && !added.is_empty() {
+            tx.fetch("SELECT CAST(pg_notify($1, '') AS TEXT)", args![CHANNEL]).await?;
+        }
+        Ok(ids.into_iter().map(|it| added.contains(&it).then_some(it)).collect())
+    }
+
+    pub(crate) fn tell_of(&self, added: &[Option<JobId>]) {
+        if added.iter().any(Option::is_some) {
+            self.wake.ring();
+        }
+    }
+
+    pub async fn add_job(&self, job: &NewJob, now: Time) -> Result<Option<JobId>, StoreError> {
+        Ok(self.add_jobs(std::slice::from_ref(job), now).await?.into_iter().next().flatten())
+    }
+
+    /// Takes up to `n` jobs of some kinds (of any, if none is named) until a time.
+    ///
+    /// Also takes over those whose lease has ended, and puts aside those that took too many workers along.
+    pub async fn lease(
+        &self,
+        worker: &str,
+        kinds: &[&str],
+        n: usize,
+        now: Time,
+        until: Time,
+    ) -> Result<Vec<Job>, StoreError> {
+        let (sql, args) = take(&self.db, worker, kinds, n, now, until);
+        let mut tx = self.db.begin().await?;
+        tx.execute(BURY, args![now]).await?;
+        let rows = tx.fetch(AssertSqlSafe(sql), args).await?;
+        tx.commit().await?;
+        let mut jobs: Vec<Job> = rows.iter().map(read).collect::<Result<_, _>>()?;
+        jobs.sort_by_key(|it| (-it.priority, it.id));
+        Ok(jobs)
+    }
+
+    /// Keeps a lease for longer. `false` if somebody else has the job by now: stop working on it.
+    pub async fn heartbeat(&self, job: &Job, until: Time) -> Result<bool, StoreError> {
+        let mut args = lease_of(job);
+        args.push(until.into());
+        Ok(self.db.execute(HEARTBEAT, args).await? == 1)
+    }
+
+    /// The work is done. `false` if somebody else has the job by now.
+    pub async fn finish_job(&self, job: &Job) -> Result<bool, StoreError> {
+        Ok(self.db.execute(FINISH, lease_of(job)).await? == 1)
+    }
+
+    /// Several at once, which costs one commit. Those that somebody else has by now are left to them.
+    pub async fn finish_jobs(&self, jobs: &[Job]) -> Result<usize, StoreError> {
+        let mut tx = self.db.begin().await?;
+        let mut n_finished = 0;
+        for job in jobs {
+            n_finished += usize::from(tx.execute(FINISH, lease_of(job)).await? == 1);
+        }
+        tx.commit().await?;
+        Ok(n_finished)
+    }
+
+    /// The work failed. `retry` is when to try again; `None` if it cannot help.
+    pub async fn fail_job(
+        &self,
+        job: &Job,
+        error: &str,
+        retry: Option<Time>,
+        now: Time,
+    ) -> Result<Failed, StoreError> {
+        let mut args = lease_of(job);
+        args.extend(args![retry.unwrap_or(now), error, retry.is_some()]);
+        let mut tx = self.db.begin().await?;
+        let row = tx.optional(FAIL, args).await?;
+        tx.commit().await?;
+        Ok(match row.map(|row| row.parsed("state")).transpose()? {
+            None => Failed::Lost,
+            Some(JobState::Dead) => Failed::Dead,
+            Some(_) => Failed::Waits,
+        })
+    }
+
+    /// Gives jobs back that were not begun, as if they had never been taken.
+    pub async fn release_jobs(&self, jobs: &[Job], now: Time) -> Result<(), StoreError> {
+        let mut tx = self.db.begin().await?;
+        for job in jobs {
+            let mut args = lease_of(job);
+            args.push(now.into());
+            tx.execute(RELEASE, args).await?;
+        }
+        if self.db.is_pg() {
+            tx.fetch("SELECT CAST(pg_notify($1, '') AS TEXT)", args![CHANNEL]).await?;
+        }
+        tx.commit().await?;
+        self.wake.ring();
+        Ok(())
+    }
+
+    pub async fn job(&self, id: JobId) -> Result<Option<Job>, StoreError> {
+        self.db.optional(GET, args![id]).await?.as_ref().map(read).transpose()
+    }
+
+    /// Those that failed too often, of a project or of all; the newest first.
+    pub async fn dead_jobs(
+        &self,
+        project: Option<ProjectId>,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Job>, StoreError> {
+        let rows = self.db.fetch(DEAD, args![project, Cursor::top(after).id, limit + 1]).await?;
+        let jobs = rows.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Page::of(jobs, limit, |it: &Job| Cursor::new(0, &it.id)))
+    }
+
+    /// Lets a dead job be tried again.
+    pub async fn revive_job(&self, id: JobId, now: Time) -> Result<bool, StoreError> {
+        let is_revived = self.db.execute(REVIVE, args![id, now]).await? == 1;
+        self.wake.ring();
+        Ok(is_revived)
+    }
+
+    pub async fn discard_job(&self, id: JobId) -> Result<bool, StoreError> {
+        Ok(self.db.execute(DISCARD, args![id]).await? == 1)
+    }
+
+    /// Takes away jobs of a kind whose key begins like this, whatever state they are in.
+    pub async fn discard_jobs(
+        &self,
+        project: ProjectId,
+        kind: &str,
+        dedupe_prefix: &str,
+    ) -> Result<u64, StoreError> {
+        self.db.execute(DISCARD_LIKE, args![project, kind, format!("{dedupe_prefix}%")]).await
+    }
+
+    /// How much work there is, for a project or for all.
+    pub async fn job_counts(&self, project: Option<ProjectId>) -> Result<Vec<JobCount>, StoreError> {
+        let count = |row: &Row| {
+            Ok(JobCount {
+                kind: row.get("kind")?,
+                state: row.parsed("state")?,
+                n: row.count("n")?,
+                oldest: row.time("oldest")?,
+            })
+        };
+        self.db.fetch(COUNTS, args![project]).await?.iter().map(count).collect()
+    }
+
+    /// When the next job can be taken, or taken over: how long a worker may sleep.
+    pub async fn next_ready(&self) -> Result<Option<Time>, StoreError> {
+        self.db.one(NEXT_READY, Vec::new()).await?.maybe_time("ready")
+    }
+
+    /// Take one before looking for work, and wait on it if there is none: nothing that is added in between is missed.
+    pub fn waker(&self) -> Waker {
+        self.wake.clone().waker(&self.db)
+    }
+}
+
+/// Tells a worker that there may be work.
+#[derive(Debug)]
+pub struct Waker(watch::Receiver<u64>);
+
+impl Waker {
+    /// Until jobs were added, here or by another process, or some time has passed.
+    ///
+    /// Other processes on the same SQLite file are not heard, so the time is how late their jobs may be.
+    pub async fn wait(&mut self, at_most: Duration) {
+        let _ = tokio::time::timeout(at_most, self.0.changed()).await;
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Wake {
+    rings: watch::Sender<u64>,
+    listens: std::sync::atomic::AtomicBool,
+}
+
+impl Wake {
+    pub fn new() -> Self {
+        Self { rings: watch::Sender::new(0), listens: false.into() }
+    }
+
+    fn ring(&self) {
+        self.rings.send_modify(|it| *it += 1);
+    }
+
+    fn waker(self: std::sync::Arc<Self>, db: &Db) -> Waker {
+        let waker = Waker(self.rings.subscribe());
+        if let Db::Pg(pool) = db
+            && !self.listens.swap(true, std::sync::atomic::Ordering::Relaxed)
+        {
+            tokio::spawn(listen(pool.clone(), std::sync::Arc::downgrade(&self)));
+        }
+        waker
+    }
+}
+
+/// Rings for what other processes add, as long as the store is there.
+async fn listen(pool: sqlx::PgPool, wake: std::sync::Weak<Wake>) {
+    while !pool.is_closed() {
+        if let Ok(mut listener) = PgListener::connect_with(&pool).await
+            && listener.listen(CHANNEL).await.is_ok()
+        {
+            // An error is a lost connection: something may have been missed, so it counts as a ring.
+            loop {
+                let heard = listener.try_recv().await;
+                let Some(wake) = wake.upgrade() else { return };
+                wake.ring();
+                if !matches!(heard, Ok(Some(_))) {
+                    break;
+                }
+            }
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        if wake.strong_count() == 0 {
+            return;
+        }
+    }
+}
+
+pub(crate) fn take(
+    db: &Db,
+    worker: &str,
+    kinds: &[&str],
+    n: usize,
+    now: Time,
+    until: Time,
+) -> (String, Vec<Arg>) {
+    let kinds = kinds.iter().map(|it| Arg::from(*it)).collect();
+    let select = Select::new(TAKE, args![worker, until, now]).and_in("kind", kinds).then(IN_ORDER).limit(n);
+    // SQLite has one writer, so nobody else can be taking.
+    select.then(if db.is_pg() { "FOR UPDATE SKIP LOCKED) RETURNING *" } else { ") RETURNING *" }).into_parts()
+}
+
+fn lease_of(job: &Job) -> Vec<Arg> {
+    args![job.id, job.leased_by.as_deref(), job.attempts]
+}
+
+impl NewJob {
+    fn args(&self, id: JobId, now: Time) -> Vec<Arg> {
+        args![
+            id,
+            self.project,
+            &self.kind,
+            &self.payload,
+            self.dedupe.as_deref(),
+            self.priority,
+            "waiting",
+            self.ready,
+            0_i64,
+            self.max_attempts,
+            now,
+        ]
+    }
+}
+
+impl JobState {
+    const ALL: [Self; 3] = [Self::Waiting, Self::Leased, Self::Dead];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Leased => "leased",
+            Self::Dead => "dead",
+        }
+    }
+}
+
+impl std::str::FromStr for JobState {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|it| it.as_str() == text)
+            .ok_or_else(|| format!("`{text}` is no state of a job"))
+    }
+}
+
+fn read(row: &Row) -> Result<Job, StoreError> {
+    Ok(Job {
+        id: row.parsed("id")?,
+        project: row.maybe_parsed("project")?,
+        kind: row.get("kind")?,
+        payload: row.json("payload")?,
+        priority: row.get("priority")?,
+        state: row.parsed("state")?,
+        ready: row.time("ready")?,
+        attempts: row.count("attempts")?,
+        max_attempts: row.count("max_attempts")?,
+        leased_by: row.get("leased_by")?,
+        error: row.get("error")?,
+        created: row.time("created")?,
+    })
+}

@@ -1,0 +1,182 @@
+//! Monitors: standing rubrics over live traces, and their versions, which never change.
+
+use jurist_core::grade::Time;
+use serde_json::Value as Json;
+
+use crate::db::{Row, args, statements};
+use crate::{AccountId, MonitorId, MonitorVersionId, ProjectId, RubricVersionId, Store, StoreError};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Monitor {
+    pub id: MonitorId,
+    pub name: String,
+    /// Why it judges nothing at the moment; what it has sampled waits.
+    pub paused: Option<String>,
+    /// Since when it watches nothing any more.
+    pub removed: Option<Time>,
+    pub created: Time,
+    /// `None` before the first.
+    pub newest: Option<MonitorVersion>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct MonitorVersion {
+    pub id: MonitorVersionId,
+    pub monitor: MonitorId,
+    pub rubric_version: RubricVersionId,
+    /// `None` is several.
+    pub agent: Option<String>,
+    /// Who is sampled, by whom they are judged, what it may cost.
+    pub settings: Json,
+    pub author: Option<AccountId>,
+    pub created: Time,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewMonitorVersion {
+    pub rubric_version: RubricVersionId,
+    pub agent: Option<String>,
+    pub settings: Json,
+    pub author: Option<AccountId>,
+}
+
+statements! {
+    ADD = "INSERT INTO monitors (id, project, name, is_enabled, created) VALUES ($1, $2, $3, 1, $4)";
+    GET = "SELECT monitors.*, v.id AS v_id, v.monitor, v.rubric_version, v.agent, v.settings, v.author,
+        v.created AS v_created FROM monitors LEFT JOIN monitor_versions v ON v.id = monitors.newest
+        WHERE monitors.project = $1 AND monitors.id = $2";
+    BY_NAME = "SELECT monitors.*, v.id AS v_id, v.monitor, v.rubric_version, v.agent, v.settings, v.author,
+        v.created AS v_created FROM monitors LEFT JOIN monitor_versions v ON v.id = monitors.newest
+        WHERE monitors.project = $1 AND monitors.name = $2";
+    LIST = "SELECT monitors.*, v.id AS v_id, v.monitor, v.rubric_version, v.agent, v.settings, v.author,
+        v.created AS v_created FROM monitors LEFT JOIN monitor_versions v ON v.id = monitors.newest
+        WHERE monitors.project = $1 AND monitors.removed IS NULL ORDER BY monitors.name";
+    PAUSE = "UPDATE monitors SET is_enabled = CASE WHEN CAST($3 AS TEXT) IS NULL THEN 1 ELSE 0 END, paused = $3
+        WHERE project = $1 AND id = $2";
+    REMOVE = "UPDATE monitors SET removed = $3 WHERE project = $1 AND id = $2";
+    ADD_VERSION = "INSERT INTO monitor_versions (id, project, monitor, rubric_version, agent, settings, author, created)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    SET_NEWEST = "UPDATE monitors SET newest = $3, removed = NULL WHERE project = $1 AND id = $2";
+    VERSION = "SELECT id AS v_id, monitor, rubric_version, agent, settings, author, created AS v_created
+        FROM monitor_versions WHERE project = $1 AND id = $2";
+    VERSIONS = "SELECT id AS v_id, monitor, rubric_version, agent, settings, author, created AS v_created
+        FROM monitor_versions WHERE project = $1 AND monitor = $2 ORDER BY created DESC, id DESC";
+}
+
+impl Store {
+    /// Without a version yet; names are unique within a project.
+    pub async fn add_monitor(
+        &self,
+        project: ProjectId,
+        name: &str,
+        now: Time,
+    ) -> Result<Monitor, StoreError> {
+        let id = MonitorId::at(now);
+        let added = self.db.execute(ADD, args![id, project, name, now]).await;
+        added.map_err(|error| error.taken("monitor", name))?;
+        self.monitor(project, id).await
+    }
+
+    pub async fn monitor(&self, project: ProjectId, id: MonitorId) -> Result<Monitor, StoreError> {
+        let row = self.db.optional(GET, args![project, id]).await?;
+        read(&row.ok_or_else(|| StoreError::unknown("monitor", &id))?)
+    }
+
+    /// Also one that was removed.
+    pub async fn monitor_named(&self, project: ProjectId, name: &str) -> Result<Option<Monitor>, StoreError> {
+        self.db.optional(BY_NAME, args![project, name]).await?.as_ref().map(read).transpose()
+    }
+
+    /// By name.
+    pub async fn monitors(&self, project: ProjectId) -> Result<Vec<Monitor>, StoreError> {
+        self.db.fetch(LIST, args![project]).await?.iter().map(read).collect()
+    }
+
+    /// `None` lets it go on.
+    pub async fn pause_monitor(
+        &self,
+        project: ProjectId,
+        id: MonitorId,
+        why: Option<&str>,
+    ) -> Result<(), StoreError> {
+        match self.db.execute(PAUSE, args![project, id, why]).await? {
+            0 => Err(StoreError::unknown("monitor", &id)),
+            _ => Ok(()),
+        }
+    }
+
+    /// It watches nothing any more; what it found stays. A new version brings it back.
+    pub async fn remove_monitor(
+        &self,
+        project: ProjectId,
+        id: MonitorId,
+        now: Time,
+    ) -> Result<(), StoreError> {
+        match self.db.execute(REMOVE, args![project, id, now]).await? {
+            0 => Err(StoreError::unknown("monitor", &id)),
+            _ => Ok(()),
+        }
+    }
+
+    /// From now on it works like this; what it decided before stays.
+    pub async fn put_monitor_version(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+        new: &NewMonitorVersion,
+        now: Time,
+    ) -> Result<MonitorVersionId, StoreError> {
+        let id = MonitorVersionId::at(now);
+        let mut tx = self.db.begin().await?;
+        if tx.execute(SET_NEWEST, args![project, monitor, id]).await? == 0 {
+            return Err(StoreError::unknown("monitor", &monitor));
+        }
+        let (agent, author) = (new.agent.as_deref(), new.author);
+        let args = args![id, project, monitor, &new.rubric_version, agent, &new.settings, author, now];
+        tx.execute(ADD_VERSION, args).await?;
+        tx.commit().await?;
+        Ok(id)
+    }
+
+    pub async fn monitor_version(
+        &self,
+        project: ProjectId,
+        id: MonitorVersionId,
+    ) -> Result<MonitorVersion, StoreError> {
+        let row = self.db.optional(VERSION, args![project, id]).await?;
+        read_version(&row.ok_or_else(|| StoreError::unknown("monitor version", &id))?)
+    }
+
+    /// The newest first.
+    pub async fn monitor_versions(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+    ) -> Result<Vec<MonitorVersion>, StoreError> {
+        self.db.fetch(VERSIONS, args![project, monitor]).await?.iter().map(read_version).collect()
+    }
+}
+
+fn read(row: &Row) -> Result<Monitor, StoreError> {
+    let is_there = row.get::<Option<String>>("v_id")?.is_some();
+    Ok(Monitor {
+        id: row.parsed("id")?,
+        name: row.get("name")?,
+        paused: row.get("paused")?,
+        removed: row.maybe_time("removed")?,
+        created: row.time("created")?,
+        newest: is_there.then(|| read_version(row)).transpose()?,
+    })
+}
+
+fn read_version(row: &Row) -> Result<MonitorVersion, StoreError> {
+    Ok(MonitorVersion {
+        id: row.parsed("v_id")?,
+        monitor: row.parsed("monitor")?,
+        rubric_version: row.parsed("rubric_version")?,
+        agent: row.get("agent")?,
+        settings: row.json("settings")?,
+        author: row.maybe_parsed("author")?,
+        created: row.time("v_created")?,
+    })
+}

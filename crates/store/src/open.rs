@@ -1,0 +1,176 @@
+//! Opening a database: a file, or a PostgreSQL.
+
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+
+use crate::db::Db;
+use crate::jobs::Wake;
+use crate::pieces::Ingest;
+use crate::{StoreError, clock};
+
+/// A database that is open. Copies share it.
+#[derive(Debug, Clone)]
+pub struct Store {
+    pub(crate) db: Db,
+    /// What to call it in messages, without its password.
+    pub(crate) place: String,
+    pub(crate) wake: Arc<Wake>,
+    pub(crate) ingest: Arc<Ingest>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// That read at the same time; in PostgreSQL, all of them.
+    pub connections: u32,
+    pub sync: Sync,
+    /// How long to wait for another process that writes, or for a free connection.
+    pub patience: Duration,
+}
+
+/// When SQLite asks the disk to keep what was written. PostgreSQL has its own setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sync {
+    /// At each commit, so that a power failure loses nothing that was acknowledged.
+    Full,
+    /// Now and then: a killed process loses nothing, a power failure may lose the last commits.
+    Normal,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { connections: 8, sync: Sync::Full, patience: Duration::from_secs(15) }
+    }
+}
+
+impl Store {
+    /// Opens a path, `sqlite:PATH` or `postgres://…`, and brings it to the newest schema.
+    pub async fn open(url: &str) -> Result<Self, StoreError> {
+        Self::open_with(url, Options::default()).await
+    }
+
+    pub async fn open_with(url: &str, options: Options) -> Result<Self, StoreError> {
+        let store = Self::connect(url, options).await?;
+        store.refuse_read_only().await?;
+        store.migrate(clock::now()).await?;
+        Ok(store)
+    }
+
+    /// Opens without touching the schema, to look at it or to migrate by hand.
+    pub async fn connect(url: &str, options: Options) -> Result<Self, StoreError> {
+        let is_pg = url.starts_with("postgres://") || url.starts_with("postgresql://");
+        let (db, place) = if is_pg { postgres(url, options).await? } else { sqlite(url, options).await? };
+        Ok(Self { wake: Arc::new(Wake::new()), ingest: Arc::default(), db, place })
+    }
+
+    /// `sqlite` or `postgres`.
+    pub fn engine(&self) -> &'static str {
+        if self.db.is_pg() { "postgres" } else { "sqlite" }
+    }
+
+    /// What to call it in messages, without its password.
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.db.one("SELECT CAST(1 AS BIGINT) AS n", Vec::new()).await.map(drop)
+    }
+
+    /// Ends all connections, once what is under way is done.
+    pub async fn close(&self) {
+        match &self.db {
+            Db::Lite { writer, readers } => {
+                readers.close().await;
+                writer.close().await;
+            }
+            Db::Pg(pool) => pool.close().await,
+        }
+    }
+
+    /// A file that can only be read opens without complaint, and fails at the first write.
+    async fn refuse_read_only(&self) -> Result<(), StoreError> {
+        let read_only = StoreError::ReadOnly(self.place.clone());
+        if !self.db.is_pg() {
+            let Err(StoreError::Failed(error)) = self.db.begin().await.map(drop) else { return Ok(()) };
+            return Err(if is_read_only(&error) { read_only } else { unreachable(&self.place, error) });
+        }
+        let setting = "SELECT current_setting('transaction_read_only') AS setting";
+        let setting: String = self.db.one(setting, Vec::new()).await?.get("setting")?;
+        if setting == "on" { Err(read_only) } else { Ok(()) }
+    }
+}
+
+async fn postgres(url: &str, options: Options) -> Result<(Db, String), StoreError> {
+    let connect = PgConnectOptions::from_str(url).map_err(|_| StoreError::BadUrl(without_password(url)))?;
+    let connect = connect.application_name("jurist").statement_cache_capacity(512);
+    let place = format!(
+        "postgres://{}@{}:{}/{}",
+        connect.get_username(),
+        connect.get_host(),
+        connect.get_port(),
+        connect.get_database().unwrap_or(connect.get_username())
+    );
+    // One by itself first: the pool would try until its patience ends, and say only that it ended.
+    let first = tokio::time::timeout(options.patience, sqlx::ConnectOptions::connect(&connect)).await;
+    let first = first.map_err(|_| unreachable(&place, sqlx::Error::PoolTimedOut))?;
+    sqlx::Connection::close(first.map_err(|error| unreachable(&place, error))?).await?;
+    let pool = PgPoolOptions::new()
+        .max_connections(options.connections)
+        .acquire_timeout(options.patience)
+        .connect_lazy_with(connect);
+    Ok((Db::Pg(pool), place))
+}
+
+async fn sqlite(url: &str, options: Options) -> Result<(Db, String), StoreError> {
+    let path = url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:")).unwrap_or(url);
+    if path.is_empty() || path.contains(":memory:") || path.contains("://") {
+        return Err(StoreError::BadUrl(without_password(url)));
+    }
+    let synchronous = match options.sync {
+        Sync::Full => SqliteSynchronous::Full,
+        Sync::Normal => SqliteSynchronous::Normal,
+    };
+    let connect = SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(synchronous)
+        .foreign_keys(true)
+        .busy_timeout(options.patience)
+        .statement_cache_capacity(512)
+        .pragma("temp_store", "MEMORY")
+        // Kibibytes; without it, random inserts into large indexes read their pages again and again.
+        .pragma("cache_size", "-65536");
+    let opened = |error: sqlx::Error| {
+        if is_read_only(&error) { StoreError::ReadOnly(path.to_owned()) } else { unreachable(path, error) }
+    };
+    let writer = SqlitePoolOptions::new().max_connections(1).acquire_timeout(2 * options.patience);
+    let writer =
+        writer.idle_timeout(None).max_lifetime(None).connect_with(connect.clone()).await.map_err(opened)?;
+    let readers = SqlitePoolOptions::new()
+        .max_connections(options.connections)
+        .acquire_timeout(2 * options.patience)
+        .connect_lazy_with(connect.pragma("query_only", "ON"));
+    Ok((Db::Lite { writer, readers }, path.to_owned()))
+}
+
+fn unreachable(place: &str, error: sqlx::Error) -> StoreError {
+    StoreError::Unreachable { place: place.to_owned(), error }
+}
+
+/// SQLITE_READONLY in any of its forms, which are told apart by the higher bits.
+fn is_read_only(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|it| it.code()?.parse::<i32>().ok());
+    code.is_some_and(|it| it & 0xff == 8)
+}
+
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let host = rest.rsplit_once('@').map_or(rest, |it| it.1);
+    format!("{scheme}://{host}")
+}

@@ -1,0 +1,82 @@
+//! Bytes as they are kept: deflated where that helps, with a first byte that says so.
+
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+
+const PLAIN: u8 = 0;
+const DEFLATED: u8 = 1;
+
+/// Under this, deflating saves less than it costs.
+const WORTH_IT: usize = 256;
+
+/// No honest content is larger; a damaged or hostile one must not fill the memory.
+const MAX: u64 = 1 << 30;
+
+pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
+    if WORTH_IT <= bytes.len() {
+        let mut encoder = DeflateEncoder::new(vec![DEFLATED], Compression::fast());
+        let packed = encoder.write_all(bytes).and_then(|()| encoder.finish());
+        let packed = packed.expect("memory takes what is written to it");
+        if packed.len() <= bytes.len() {
+            return packed;
+        }
+    }
+    let mut packed = Vec::with_capacity(bytes.len() + 1);
+    packed.push(PLAIN);
+    packed.extend_from_slice(bytes);
+    packed
+}
+
+pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
+    match packed {
+        [PLAIN, bytes @ ..] => Ok(bytes.to_vec()),
+        [DEFLATED, bytes @ ..] => {
+            let mut out = Vec::new();
+            let read = DeflateDecoder::new(bytes).take(MAX + 1).read_to_end(&mut out);
+            match read {
+                Ok(n) if n as u64 <= MAX => Ok(out),
+                Ok(_) => Err("it is larger than a gibibyte".to_owned()),
+                Err(error) => Err(format!("it does not decompress: {error}")),
+            }
+        }
+        _ => Err("it is packed in a way that this version does not know".to_owned()),
+    }
+}
+
+/// Of what was given, before it is packed.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..32].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_comes_back() {
+        for bytes in [b"".to_vec(), b"short".to_vec(), b"long ".repeat(1000), random::<1000>()] {
+            assert_eq!(unpack(&pack(&bytes)).unwrap(), bytes);
+        }
+        assert!(pack(&b"long ".repeat(1000)).len() < 100);
+        assert!(unpack(&[1, 255, 255]).is_err() && unpack(&[9]).is_err() && unpack(&[]).is_err());
+    }
+
+    fn random<const N: usize>() -> Vec<u8> {
+        blake3::Hasher::new().finalize_xof().take_bytes(N)
+    }
+
+    trait TakeBytes {
+        fn take_bytes(self, n: usize) -> Vec<u8>;
+    }
+
+    impl TakeBytes for blake3::OutputReader {
+        fn take_bytes(mut self, n: usize) -> Vec<u8> {
+            let mut bytes = vec![0; n];
+            self.fill(&mut bytes);
+            bytes
+        }
+    }
+}

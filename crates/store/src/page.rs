@@ -1,0 +1,72 @@
+//! Lists a page at a time, by the place of the last row and never by counting rows.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Some rows, and where the next ones begin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    /// `None` at the end.
+    pub next: Option<Cursor>,
+}
+
+/// The place after a row: what the list is sorted by, and the row's id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cursor {
+    pub(crate) sort: i64,
+    pub(crate) id: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not the place of a page; take it from the page before")]
+pub struct BadCursor(String);
+
+impl Cursor {
+    pub(crate) fn new(sort: i64, id: &impl ToString) -> Self {
+        Self { sort, id: id.to_string() }
+    }
+
+    /// Before everything, in a list that begins with the largest.
+    pub(crate) fn top(cursor: Option<&Self>) -> Self {
+        cursor.cloned().unwrap_or(Self { sort: i64::MAX, id: "\u{10ffff}".to_owned() })
+    }
+}
+
+impl<T> Page<T> {
+    /// From one row more than was asked for, if there are so many.
+    pub(crate) fn of(mut items: Vec<T>, limit: usize, place: impl Fn(&T) -> Cursor) -> Self {
+        let is_last = items.len() <= limit;
+        items.truncate(limit);
+        let next = items.last().filter(|_| !is_last).map(place);
+        Self { items, next }
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.sort, self.id)
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = BadCursor;
+
+    fn from_str(text: &str) -> Result<Self, BadCursor> {
+        let parts = text.split_once('.').and_then(|(sort, id)| Some((sort.parse().ok()?, id)));
+        let (sort, id) = parts.ok_or_else(|| BadCursor(text.to_owned()))?;
+        Ok(Self { sort, id: id.to_owned() })
+    }
+}
+
+impl serde::Serialize for Cursor {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Cursor {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}

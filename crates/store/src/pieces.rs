@@ -1,0 +1,317 @@
+//! What arrives of a trace before it is whole: starts, events, spans, ends, in any order and perhaps twice.
+//!
+//! A piece is acknowledged once it is on disk. Pieces that come after a trace was finished open it again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jurist_core::grade::Time;
+use tokio::sync::{Mutex, oneshot};
+
+use crate::db::{Arg, Bulk, Db, Row, Tx, args, statements};
+use crate::filter::Select;
+use crate::pack::{hash, pack};
+use crate::{ProjectId, Store, StoreError, TraceId};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPiece {
+    pub trace: TraceId,
+    /// Names the piece within its trace: a span id, or what the sender calls an event.
+    pub id: String,
+    pub kind: PieceKind,
+    /// When it happened.
+    pub time: Time,
+    /// As it came, in whatever format the one who puts traces together understands.
+    pub body: Vec<u8>,
+    /// Where the piece says so.
+    pub agent: Option<String>,
+    pub session: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PieceKind {
+    Start,
+    Event,
+    Span,
+    /// The span that all others are under: when it comes, the trace has ended.
+    RootSpan,
+    Finish,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    pub id: String,
+    pub kind: PieceKind,
+    pub time: Time,
+    pub received: Time,
+    /// `None` once retention took it away.
+    pub body: Option<Vec<u8>>,
+}
+
+/// What became of pieces, all of which are on disk unless they are named as conflicts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Receipt {
+    pub n_new: usize,
+    /// Were there already, the same.
+    pub n_repeated: usize,
+    /// Were there already with other content; what was there stays.
+    pub conflicts: Vec<(TraceId, String)>,
+    /// Traces that had been finished and are open again.
+    pub reopened: Vec<TraceId>,
+}
+
+statements! {
+    ALL = "SELECT id, kind, time, received, body FROM pieces WHERE project = $1 AND trace = $2 ORDER BY time, id";
+    ROOT = "SELECT id FROM pieces WHERE project = $1 AND trace = $2 AND kind = 'root_span' ORDER BY time, id LIMIT 1";
+    // Their ids stay, so that a repeat is still known as one.
+    DROP_BODIES = "UPDATE pieces SET body = NULL WHERE body IS NOT NULL AND project = $1 AND trace IN
+        (SELECT id FROM traces WHERE project = $1 AND state IN ('finished', 'erased') AND updated < $2)";
+}
+
+pub(crate) const ADD: Bulk = Bulk {
+    into: "pieces (project, trace, id, kind, time, received, hash, body)",
+    types: "ttttiitb",
+    tail: "ON CONFLICT DO NOTHING RETURNING trace, id",
+};
+
+pub(crate) const TOUCH: Bulk = Bulk {
+    into: "traces (project, id, agent, session, state, has_end, is_failed, started, updated, n_pieces, n_late, \
+           revision, n_steps, tokens_in, tokens_cached, tokens_out, probability, metadata)",
+    types: "tttttiiiiiiiiiiirt",
+    tail: "ON CONFLICT (project, id) DO UPDATE SET
+        agent = COALESCE(traces.agent, excluded.agent),
+        session = COALESCE(traces.session, excluded.session),
+        state = CASE WHEN traces.state = 'open' THEN 'open' ELSE 'reopened' END,
+        has_end = CASE WHEN traces.has_end < excluded.has_end THEN excluded.has_end ELSE traces.has_end END,
+        started = CASE WHEN excluded.started < traces.started THEN excluded.started ELSE traces.started END,
+        updated = CASE WHEN traces.updated < excluded.updated THEN excluded.updated ELSE traces.updated END,
+        n_pieces = traces.n_pieces + excluded.n_pieces,
+        n_late = traces.n_late + CASE WHEN 0 < traces.revision THEN excluded.n_pieces ELSE 0 END
+        RETURNING id, state",
+};
+
+const THERE: &str = "SELECT id, kind, hash FROM pieces WHERE project = $1 AND trace = $2";
+
+/// Batches that wait while another is being written; the next writer takes them all.
+#[derive(Debug, Default)]
+pub(crate) struct Ingest {
+    waiting: std::sync::Mutex<Vec<Waiting>>,
+    turn: Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    project: ProjectId,
+    pieces: Vec<NewPiece>,
+    now: Time,
+    done: oneshot::Sender<Result<Receipt, StoreError>>,
+}
+
+impl Store {
+    /// Keeps pieces. When this returns they are on disk, and asking again changes nothing.
+    ///
+    /// In SQLite, calls made at the same time share one commit.
+    pub async fn put_pieces(
+        &self,
+        project: ProjectId,
+        pieces: Vec<NewPiece>,
+        now: Time,
+    ) -> Result<Receipt, StoreError> {
+        if pieces.is_empty() {
+            return Ok(Receipt::default());
+        }
+        if self.db.is_pg() {
+            return put_alone(&self.db, project, &pieces, now).await;
+        }
+        let (done, answer) = oneshot::channel();
+        let waiting = Waiting { project, pieces, now, done };
+        self.ingest.waiting.lock().expect("nothing panics while it is held").push(waiting);
+        // In a task of its own: a caller that gives up must not take along those who wait with it.
+        let (db, ingest) = (self.db.clone(), self.ingest.clone());
+        tokio::spawn(async move {
+            let _turn = ingest.turn.lock().await;
+            let batch = std::mem::take(&mut *ingest.waiting.lock().expect("nothing panics while it is held"));
+            write_together(&db, batch).await;
+        });
+        answer.await.unwrap_or(Err(StoreError::Failed(sqlx::Error::WorkerCrashed)))
+    }
+
+    /// All pieces of a trace, by the time they happened.
+    pub async fn pieces(&self, project: ProjectId, trace: &TraceId) -> Result<Vec<Piece>, StoreError> {
+        self.db.fetch(ALL, args![project, trace]).await?.iter().map(read).collect()
+    }
+
+    /// The span at the top of a trace that came as spans.
+    pub async fn root_span(&self, project: ProjectId, trace: &TraceId) -> Result<Option<String>, StoreError> {
+        self.db.optional(ROOT, args![project, trace]).await?.map(|row| row.get("id")).transpose()
+    }
+
+    /// Takes the bodies of pieces away whose traces were finished and have not changed since.
+    pub async fn drop_piece_bodies(&self, project: ProjectId, before: Time) -> Result<u64, StoreError> {
+        self.db.execute(DROP_BODIES, args![project, before]).await
+    }
+}
+
+async fn write_together(db: &Db, batch: Vec<Waiting>) {
+    if batch.is_empty() {
+        return;
+    }
+    match put_together(db, &batch).await {
+        Ok(receipts) => {
+            for (waiting, receipt) in batch.into_iter().zip(receipts) {
+                // Somebody who no longer listens has nevertheless been served.
+                let _ = waiting.done.send(Ok(receipt));
+            }
+        }
+        // One of them may be the cause, and the others must not suffer for it.
+        Err(_) => {
+            for waiting in batch {
+                let put = put_alone(db, waiting.project, &waiting.pieces, waiting.now).await;
+                let _ = waiting.done.send(put);
+            }
+        }
+    }
+}
+
+async fn put_together(db: &Db, batch: &[Waiting]) -> Result<Vec<Receipt>, StoreError> {
+    let mut tx = db.begin().await?;
+    let mut receipts = Vec::new();
+    for waiting in batch {
+        receipts.push(put(&mut tx, waiting.project, &waiting.pieces, waiting.now).await?);
+    }
+    tx.commit().await?;
+    Ok(receipts)
+}
+
+async fn put_alone(
+    db: &Db,
+    project: ProjectId,
+    pieces: &[NewPiece],
+    now: Time,
+) -> Result<Receipt, StoreError> {
+    let mut tx = db.begin().await?;
+    let receipt = put(&mut tx, project, pieces, now).await?;
+    tx.commit().await?;
+    Ok(receipt)
+}
+
+async fn put(tx: &mut Tx, project: ProjectId, pieces: &[NewPiece], now: Time) -> Result<Receipt, StoreError> {
+    let mut receipt = Receipt::default();
+    // In one order everywhere, so that two transactions with the same pieces wait for each other and do not deadlock.
+    let mut distinct: BTreeMap<(&TraceId, &str), (&NewPiece, String)> = BTreeMap::new();
+    for piece in pieces {
+        let (key, hash) = ((&piece.trace, piece.id.as_str()), hash(&piece.body));
+        match distinct.get(&key) {
+            None => drop(distinct.insert(key, (piece, hash))),
+            Some((_, first)) if *first == hash => receipt.n_repeated += 1,
+            Some(_) => receipt.conflicts.push((piece.trace.clone(), piece.id.clone())),
+        }
+    }
+    let row = |(piece, hash): &(&NewPiece, String)| {
+        let body = pack(&piece.body);
+        args![project, &piece.trace, &piece.id, piece.kind.as_str(), piece.time, now, hash, body]
+    };
+    let mut new = BTreeSet::new();
+    for row in tx.insert(ADD, distinct.values().map(row).collect()).await? {
+        new.insert((row.parsed::<TraceId>("trace")?, row.get::<String>("id")?));
+    }
+    receipt.n_new = new.len();
+    let is_new = |piece: &NewPiece| new.contains(&(piece.trace.clone(), piece.id.clone()));
+    let old: Vec<&(&NewPiece, String)> = distinct.values().filter(|it| !is_new(it.0)).collect();
+    for of_trace in old.chunk_by(|a, b| a.0.trace == b.0.trace) {
+        for some in of_trace.chunks(500) {
+            let there = there(tx, project, some).await?;
+            for (piece, hash) in some {
+                match there.get(&piece.id) {
+                    Some((kind, other)) if kind == piece.kind.as_str() && other == hash => {
+                        receipt.n_repeated += 1;
+                    }
+                    _ => receipt.conflicts.push((piece.trace.clone(), piece.id.clone())),
+                }
+            }
+        }
+    }
+    let pieces = distinct.values().map(|it| it.0).filter(|it| is_new(it));
+    for row in tx.insert(TOUCH, touched(project, pieces, now)).await? {
+        if row.get::<String>("state")? == "reopened" {
+            receipt.reopened.push(row.parsed("id")?);
+        }
+    }
+    Ok(receipt)
+}
+
+/// Kinds and hashes of what stands under the ids of these pieces, all of one trace.
+async fn there(
+    tx: &mut Tx,
+    project: ProjectId,
+    some: &[&(&NewPiece, String)],
+) -> Result<BTreeMap<String, (String, String)>, StoreError> {
+    let Some((first, _)) = some.first() else { return Ok(BTreeMap::new()) };
+    let ids = some.iter().map(|it| Arg::from(&it.0.id)).collect();
+    let rows = Select::new(THERE, args![project, &first.trace]).and_in("id", ids).fetch_in(tx).await?;
+    rows.iter().map(|row| Ok((row.get("id")?, (row.get("kind")?, row.get("hash")?)))).collect()
+}
+
+/// A row for each trace that pieces are of, whether it is there already or not.
+fn touched<'a>(project: ProjectId, pieces: impl Iterator<Item = &'a NewPiece>, now: Time) -> Vec<Vec<Arg>> {
+    let mut traces: BTreeMap<&TraceId, Vec<&NewPiece>> = BTreeMap::new();
+    for piece in pieces {
+        traces.entry(&piece.trace).or_default().push(piece);
+    }
+    let row = |(trace, pieces): (&TraceId, Vec<&NewPiece>)| {
+        let agent = pieces.iter().find_map(|it| it.agent.clone());
+        let session = pieces.iter().find_map(|it| it.session.clone());
+        let has_end = pieces.iter().any(|it| it.kind.ends());
+        let started = pieces.iter().map(|it| it.time).min().unwrap_or(now);
+        let n = pieces.len();
+        let (none, whole, metadata) = (0_i64, 1.0, "{}");
+        args![
+            project, trace, agent, session, "open", has_end, false, started, now, n, none, none, none, none,
+            none, none, whole, metadata
+        ]
+    };
+    traces.into_iter().map(row).collect()
+}
+
+impl PieceKind {
+    const ALL: [Self; 5] = [Self::Start, Self::Event, Self::Span, Self::RootSpan, Self::Finish];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Event => "event",
+            Self::Span => "span",
+            Self::RootSpan => "root_span",
+            Self::Finish => "finish",
+        }
+    }
+
+    /// Whether a trace has ended when this comes.
+    pub fn ends(self) -> bool {
+        matches!(self, Self::RootSpan | Self::Finish)
+    }
+}
+
+impl std::str::FromStr for PieceKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|it| it.as_str() == text)
+            .ok_or_else(|| format!("`{text}` is no kind of piece"))
+    }
+}
+
+fn read(row: &Row) -> Result<Piece, StoreError> {
+    let body: Option<Vec<u8>> = row.get("body")?;
+    let id: String = row.get("id")?;
+    let body = body.map(|it| crate::pack::unpack(&it)).transpose();
+    let body = body.map_err(|why| StoreError::damaged("piece", &id, &why))?;
+    Ok(Piece {
+        id,
+        kind: row.parsed("kind")?,
+        time: row.time("time")?,
+        received: row.time("received")?,
+        body,
+    })
+}

@@ -1,0 +1,153 @@
+//! Projects: everything else belongs to one.
+
+use jurist_core::grade::Time;
+use jurist_core::money::{Cap, Currency, Rates};
+use serde_json::Value as Json;
+
+use crate::db::{Row, args, statements};
+use crate::{ProjectId, Store, StoreError};
+
+/// What the project of those who name none is called.
+const DEFAULT: &str = "default";
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Project {
+    pub id: ProjectId,
+    pub name: String,
+    pub settings: Json,
+    /// What its judges may cost in a month; `None` is no limit.
+    pub cap: Option<Cap>,
+    pub created: Time,
+    pub archived: Option<Time>,
+}
+
+statements! {
+    ADD = "INSERT INTO projects (id, name, settings, created, cap, monthly_cap)
+        VALUES ($1, $2, '{}', $3, $4, $5)";
+    GET = "SELECT * FROM projects WHERE id = $1";
+    BY_NAME = "SELECT * FROM projects WHERE name = $1";
+    LIST = "SELECT * FROM projects ORDER BY name";
+    SET_SETTINGS = "UPDATE projects SET settings = $2 WHERE id = $1";
+    // Nobody else changes it until this is done.
+    LOCK = "UPDATE projects SET settings = settings WHERE id = $1 RETURNING settings";
+    SET_CAP = "UPDATE projects SET cap = $2, monthly_cap = $3 WHERE id = $1";
+    RENAME = "UPDATE projects SET name = $2 WHERE id = $1";
+    ARCHIVE = "UPDATE projects SET archived = COALESCE(archived, $2) WHERE id = $1";
+}
+
+impl Store {
+    /// A new project with the usual cap; names are unique.
+    pub async fn add_project(&self, name: &str, now: Time) -> Result<Project, StoreError> {
+        let (id, cap) = (ProjectId::at(now), Cap::usual(&Rates::default()));
+        let added = self.db.execute(ADD, args![id, name, now, &to_json(&cap), cap.usd().nanos()]).await;
+        added.map_err(|error| error.taken("project", name))?;
+        self.project(id).await
+    }
+
+    /// The project of those who name none; made, with the usual cap, when it is first asked for.
+    pub async fn default_project(&self, rates: &Rates, now: Time) -> Result<ProjectId, StoreError> {
+        if let Some(project) = self.project_named(DEFAULT).await? {
+            return Ok(project.id);
+        }
+        match self.add_project(DEFAULT, now).await {
+            // Another process was faster.
+            Err(StoreError::Taken { .. }) => {
+                let found = self.project_named(DEFAULT).await?;
+                found.map(|it| it.id).ok_or_else(|| StoreError::unknown("project", DEFAULT))
+            }
+            added => {
+                let id = added?.id;
+                self.set_cap(id, Some(Cap::usual(rates))).await?;
+                Ok(id)
+            }
+        }
+    }
+
+    pub async fn project(&self, id: ProjectId) -> Result<Project, StoreError> {
+        let row = self.db.optional(GET, args![id]).await?;
+        read(&row.ok_or_else(|| StoreError::unknown("project", &id))?)
+    }
+
+    pub async fn project_named(&self, name: &str) -> Result<Option<Project>, StoreError> {
+        self.db.optional(BY_NAME, args![name]).await?.as_ref().map(read).transpose()
+    }
+
+    /// By name; there are few.
+    pub async fn projects(&self) -> Result<Vec<Project>, StoreError> {
+        self.db.fetch(LIST, Vec::new()).await?.iter().map(read).collect()
+    }
+
+    pub async fn set_project_settings(&self, id: ProjectId, settings: &Json) -> Result<(), StoreError> {
+        self.touch_project(id, SET_SETTINGS, args![id, settings]).await
+    }
+
+    /// One of the settings, whatever the others are; `null` takes it away.
+    pub async fn set_project_setting(
+        &self,
+        id: ProjectId,
+        key: &str,
+        value: &Json,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.db.begin().await?;
+        let row = tx.optional(LOCK, args![id]).await?.ok_or_else(|| StoreError::unknown("project", &id))?;
+        let mut settings = row.json("settings")?;
+        match settings.as_object_mut() {
+            Some(map) if value.is_null() => drop(map.remove(key)),
+            Some(map) => drop(map.insert(key.to_owned(), value.clone())),
+            None => settings = serde_json::json!({ key: value }),
+        }
+        tx.execute(SET_SETTINGS, args![id, &settings]).await?;
+        tx.commit().await
+    }
+
+    /// Holds from the next reservation on.
+    pub async fn set_cap(&self, id: ProjectId, cap: Option<Cap>) -> Result<(), StoreError> {
+        let text = cap.as_ref().map(|it| to_json(it).to_string());
+        self.touch_project(id, SET_CAP, args![id, text, cap.map(|it| it.usd().nanos())]).await
+    }
+
+    pub async fn rename_project(&self, id: ProjectId, name: &str) -> Result<(), StoreError> {
+        let renamed = self.touch_project(id, RENAME, args![id, name]).await;
+        renamed.map_err(|error| error.taken("project", name))
+    }
+
+    /// Out of sight, but its history stays.
+    pub async fn archive_project(&self, id: ProjectId, now: Time) -> Result<(), StoreError> {
+        self.touch_project(id, ARCHIVE, args![id, now]).await
+    }
+
+    async fn touch_project(
+        &self,
+        id: ProjectId,
+        sql: &'static str,
+        args: Vec<crate::db::Arg>,
+    ) -> Result<(), StoreError> {
+        match self.db.execute(sql, args).await? {
+            0 => Err(StoreError::unknown("project", &id)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn to_json(cap: &Cap) -> Json {
+    serde_json::to_value(cap).expect("a cap is plain data")
+}
+
+fn cap(row: &Row) -> Result<Option<Cap>, StoreError> {
+    let text: Option<String> = row.get("cap")?;
+    // One that was set in dollars alone is one in dollars.
+    let dollars = row.maybe_usd("monthly_cap")?.map(|it| it.nanos() as f64 / 1e9);
+    let told = text.and_then(|it| serde_json::from_str(&it).ok());
+    Ok(told.or_else(|| Cap::new(dollars?, Currency::USD, 1.0).ok()))
+}
+
+fn read(row: &Row) -> Result<Project, StoreError> {
+    Ok(Project {
+        id: row.parsed("id")?,
+        name: row.get("name")?,
+        settings: row.json("settings")?,
+        cap: cap(row)?,
+        created: row.time("created")?,
+        archived: row.maybe_time("archived")?,
+    })
+}

@@ -1,0 +1,191 @@
+//! Rubrics by name, and their versions, which never change.
+
+use jurist_core::grade::{Time, Version};
+use serde_json::Value as Json;
+
+use crate::db::{Row, Tx, args, statements};
+use crate::{AccountId, ProjectId, Region, RubricId, RubricVersionId, Store, StoreError, random};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RubricHead {
+    pub id: RubricId,
+    pub name: String,
+    /// The version that was last put; `None` before the first.
+    pub newest: Option<RubricVersionId>,
+    pub created: Time,
+    pub archived: Option<Time>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RubricVersion {
+    pub id: RubricVersionId,
+    pub rubric: RubricId,
+    /// Of the canonical form.
+    pub hash: Version,
+    pub canonical: Json,
+    /// As it was written.
+    pub source: Option<String>,
+    pub author: Option<AccountId>,
+    pub created: Time,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewRubricVersion {
+    pub region: Region,
+    pub hash: Version,
+    pub canonical: Json,
+    pub source: Option<String>,
+    pub author: Option<AccountId>,
+}
+
+statements! {
+    ADD = "INSERT INTO rubrics (id, project, name, created) VALUES ($1, $2, $3, $4)";
+    GET = "SELECT * FROM rubrics WHERE project = $1 AND id = $2";
+    BY_NAME = "SELECT * FROM rubrics WHERE project = $1 AND name = $2";
+    LIST = "SELECT * FROM rubrics WHERE project = $1 ORDER BY name";
+    ARCHIVE = "UPDATE rubrics SET archived = $3 WHERE project = $1 AND id = $2";
+    ADD_VERSION = "INSERT INTO rubric_versions (id, project, rubric, hash, canonical, source, author, created)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (rubric, hash) DO NOTHING";
+    BY_HASH = "SELECT * FROM rubric_versions WHERE rubric = $1 AND hash = $2";
+    WITH_HASH = "SELECT * FROM rubric_versions WHERE project = $1 AND hash = $2 ORDER BY id";
+    HOLD = "UPDATE rubrics SET newest = newest WHERE project = $1 AND id = $2 RETURNING *";
+    SET_NEWEST = "UPDATE rubrics SET newest = $3 WHERE project = $1 AND id = $2";
+    VERSION = "SELECT * FROM rubric_versions WHERE project = $1 AND id = $2";
+    VERSIONS = "SELECT * FROM rubric_versions WHERE project = $1 AND rubric = $2 ORDER BY created DESC, id DESC";
+}
+
+impl Store {
+    /// A rubric without versions yet; names are unique within a project.
+    pub async fn add_rubric(
+        &self,
+        project: ProjectId,
+        name: &str,
+        now: Time,
+    ) -> Result<RubricHead, StoreError> {
+        let id = RubricId::at(now);
+        let added = self.db.execute(ADD, args![id, project, name, now]).await;
+        added.map_err(|error| error.taken("rubric", name))?;
+        self.rubric(project, id).await
+    }
+
+    pub async fn rubric(&self, project: ProjectId, id: RubricId) -> Result<RubricHead, StoreError> {
+        let row = self.db.optional(GET, args![project, id]).await?;
+        read(&row.ok_or_else(|| StoreError::unknown("rubric", &id))?)
+    }
+
+    pub async fn rubric_named(
+        &self,
+        project: ProjectId,
+        name: &str,
+    ) -> Result<Option<RubricHead>, StoreError> {
+        self.db.optional(BY_NAME, args![project, name]).await?.as_ref().map(read).transpose()
+    }
+
+    /// By name.
+    pub async fn rubrics(&self, project: ProjectId) -> Result<Vec<RubricHead>, StoreError> {
+        self.db.fetch(LIST, args![project]).await?.iter().map(read).collect()
+    }
+
+    /// `None` brings it back. `seen` is what it must still be.
+    pub async fn archive_rubric(
+        &self,
+        project: ProjectId,
+        id: RubricId,
+        since: Option<Time>,
+        seen: Option<&RubricHead>,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.db.begin().await?;
+        held(&mut tx, project, id, seen).await?;
+        tx.execute(ARCHIVE, args![project, id, since]).await?;
+        tx.commit().await
+    }
+
+    /// The version with this content, new or not, which is now the newest. `seen` is what the rubric must still be.
+    pub async fn put_rubric_version(
+        &self,
+        project: ProjectId,
+        rubric: RubricId,
+        new: &NewRubricVersion,
+        seen: Option<&RubricHead>,
+        now: Time,
+    ) -> Result<RubricVersion, StoreError> {
+        let id = RubricVersionId::new(new.region.clone(), now, random());
+        let mut tx = self.db.begin().await?;
+        held(&mut tx, project, rubric, seen).await?;
+        let hash = new.hash.as_str();
+        let source = new.source.as_deref();
+        tx.execute(ADD_VERSION, args![id, project, rubric, hash, &new.canonical, source, new.author, now])
+            .await?;
+        let row = tx.optional(BY_HASH, args![rubric, hash]).await?;
+        let version = read_version(&row.ok_or_else(|| StoreError::unknown("rubric version", hash))?)?;
+        tx.execute(SET_NEWEST, args![project, rubric, &version.id]).await?;
+        tx.commit().await?;
+        Ok(version)
+    }
+
+    pub async fn rubric_version(
+        &self,
+        project: ProjectId,
+        id: &RubricVersionId,
+    ) -> Result<RubricVersion, StoreError> {
+        let row = self.db.optional(VERSION, args![project, id]).await?;
+        read_version(&row.ok_or_else(|| StoreError::unknown("rubric version", id))?)
+    }
+
+    /// Versions with this content, of whatever rubric.
+    pub async fn versions_with_hash(
+        &self,
+        project: ProjectId,
+        hash: &Version,
+    ) -> Result<Vec<RubricVersion>, StoreError> {
+        self.db.fetch(WITH_HASH, args![project, hash.as_str()]).await?.iter().map(read_version).collect()
+    }
+
+    /// The newest first.
+    pub async fn rubric_versions(
+        &self,
+        project: ProjectId,
+        rubric: RubricId,
+    ) -> Result<Vec<RubricVersion>, StoreError> {
+        self.db.fetch(VERSIONS, args![project, rubric]).await?.iter().map(read_version).collect()
+    }
+}
+
+/// Nobody else changes the rubric before the transaction ends.
+async fn held(
+    tx: &mut Tx,
+    project: ProjectId,
+    id: RubricId,
+    seen: Option<&RubricHead>,
+) -> Result<(), StoreError> {
+    let row = tx.optional(HOLD, args![project, id]).await?;
+    let found = read(&row.ok_or_else(|| StoreError::unknown("rubric", &id))?)?;
+    match seen {
+        Some(seen) if *seen != found => Err(StoreError::Changed { what: "rubric", id: id.to_string() }),
+        _ => Ok(()),
+    }
+}
+
+fn read(row: &Row) -> Result<RubricHead, StoreError> {
+    Ok(RubricHead {
+        id: row.parsed("id")?,
+        name: row.get("name")?,
+        newest: row.maybe_parsed("newest")?,
+        created: row.time("created")?,
+        archived: row.maybe_time("archived")?,
+    })
+}
+
+fn read_version(row: &Row) -> Result<RubricVersion, StoreError> {
+    let hash: String = row.get("hash")?;
+    let version = serde_json::from_value(Json::String(hash.clone()));
+    Ok(RubricVersion {
+        id: row.parsed("id")?,
+        rubric: row.parsed("rubric")?,
+        hash: version.map_err(|error| StoreError::damaged("rubric version", &hash, &error))?,
+        canonical: row.json("canonical")?,
+        source: row.get("source")?,
+        author: row.maybe_parsed("author")?,
+        created: row.time("created")?,
+    })
+}

@@ -1,0 +1,302 @@
+//! Runs: a header, a result for each place in the plan as it is graded, and an end.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use futures_util::stream::{self, Stream, TryStreamExt};
+use jurist_core::grade::{FORMAT, Spend, Status, Time, Usd};
+use jurist_core::run::{CaseResult, Packed, Results, Run, RunId};
+use serde_json::Value as Json;
+
+use crate::db::{Row, Tx, args, statements};
+use crate::pack::pack;
+use crate::traces::status_name;
+use crate::{Cursor, Page, ProjectId, Store, StoreError, exchanges};
+
+/// A run without its results.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunHead {
+    pub id: RunId,
+    pub suite: Option<String>,
+    pub started: Time,
+    pub ended: Option<Time>,
+    pub n_pass: u64,
+    pub n_fail: u64,
+    pub n_error: u64,
+    pub n_deferred: u64,
+    /// Mean over the results that have a score.
+    pub score: Option<f64>,
+    /// Of results whose cost is known.
+    pub cost: Usd,
+}
+
+/// What came of one place in the plan.
+#[derive(Debug)]
+pub struct Graded<'a> {
+    pub place: usize,
+    pub result: &'a CaseResult,
+    /// What its judges were asked and said.
+    pub exchanges: &'a [Json],
+}
+
+statements! {
+    BEGIN = "INSERT INTO runs (id, project, format, suite, seed, rubrics, started) VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    // A case that is graded once more, because its grader broke or was not asked, takes its place; a verdict stays,
+    // whatever somebody says who comes late.
+    PUT = "INSERT INTO run_results (run, place, case_name, candidate, rubric, status, score, cost, body)
+        SELECT id, $3, $4, $5, $6, $7, $8, $9, $10 FROM runs WHERE project = $1 AND id = $2
+        ON CONFLICT (run, place) DO UPDATE SET case_name = excluded.case_name, candidate = excluded.candidate,
+        rubric = excluded.rubric, status = excluded.status, score = excluded.score, cost = excluded.cost,
+        body = excluded.body WHERE run_results.status IN ('error', 'deferred')";
+    END = "UPDATE runs SET ended = $3 WHERE project = $1 AND id = $2";
+    GET = "SELECT * FROM runs WHERE project = $1 AND id = $2";
+    RESULTS = "SELECT run_results.place, run_results.body FROM run_results JOIN runs ON runs.id = run_results.run
+        WHERE runs.project = $1 AND run_results.run = $2 AND $3 < run_results.place
+        ORDER BY run_results.place LIMIT $4";
+    HEADS = "SELECT id, suite, started, ended,
+        (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'pass') AS n_pass,
+        (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'fail') AS n_fail,
+        (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'error') AS n_error,
+        (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'deferred') AS n_deferred,
+        (SELECT AVG(score) FROM run_results WHERE run = runs.id) AS score,
+        (SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) FROM run_results WHERE run = runs.id) AS cost
+        FROM runs WHERE project = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
+    HEAD = "SELECT id, suite, started, ended,
+        (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'pass') AS n_pass,
+        (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'fail') AS n_fail,
+        (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'error') AS n_error,
+        (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'deferred') AS n_deferred,
+        (SELECT AVG(score) FROM run_results WHERE run = runs.id) AS score,
+        (SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) FROM run_results WHERE run = runs.id) AS cost
+        FROM runs WHERE project = $1 AND id = $2";
+    PLACES = "SELECT place, status FROM run_results JOIN runs ON runs.id = run_results.run
+        WHERE runs.project = $1 AND run_results.run = $2 AND $3 <= place AND place <= $4 ORDER BY place";
+    LATEST = "SELECT id FROM runs WHERE project = $1 ORDER BY id DESC LIMIT 1";
+    LATEST_BEFORE = "SELECT id FROM runs WHERE project = $1 AND id < $2 ORDER BY id DESC LIMIT 1";
+    ENDING = "SELECT id FROM runs WHERE project = $1 AND id LIKE $2 LIMIT 2";
+    REMOVE_RESULTS = "DELETE FROM run_results WHERE run IN (SELECT id FROM runs WHERE project = $1 AND id = $2)";
+    REMOVE_SUBMISSION = "DELETE FROM submissions WHERE run IN (SELECT id FROM runs WHERE project = $1 AND id = $2)";
+    REMOVE_EXCHANGES = "DELETE FROM exchanges WHERE project = $1 AND owner = $2";
+    REMOVE = "DELETE FROM runs WHERE project = $1 AND id = $2";
+}
+
+/// Results that a stream reads at a time.
+const PAGE: usize = 200;
+
+impl Store {
+    /// Begins a run; its results come one by one.
+    pub async fn begin_run(&self, project: ProjectId, run: &Run) -> Result<(), StoreError> {
+        let mut tx = self.db.begin().await?;
+        begin(&mut tx, project, run).await?;
+        tx.commit().await
+    }
+
+    /// Keeps results with what was asked for them, all or none.
+    pub async fn put_results(
+        &self,
+        project: ProjectId,
+        run: RunId,
+        results: &[Graded<'_>],
+        now: Time,
+    ) -> Result<(), StoreError> {
+        let (owner, mut asked) = (run.to_string(), Vec::new());
+        let mut tx = self.db.begin().await?;
+        for Graded { place, result, exchanges } in results {
+            asked.extend(exchanges::rows(project, &owner, &result.case, exchanges, now));
+            let body = serde_json::to_vec(result).expect("a result is plain data");
+            let args = args![
+                project,
+                &owner,
+                *place,
+                &result.case,
+                &result.candidate,
+                result.rubric.as_str(),
+                status_name(result.verdict.status),
+                result.verdict.score,
+                result.spend.cost,
+                pack(&body),
+            ];
+            let is_put = tx.execute(PUT, args).await? == 1;
+            if !is_put && tx.optional(GET, args![project, &owner]).await?.is_none() {
+                return Err(StoreError::unknown("run", &run));
+            }
+        }
+        tx.insert(exchanges::ADD, asked).await?;
+        tx.commit().await
+    }
+
+    pub async fn end_run(&self, project: ProjectId, run: RunId, time: Time) -> Result<(), StoreError> {
+        match self.db.execute(END, args![project, run.to_string(), time]).await? {
+            0 => Err(StoreError::unknown("run", &run)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The run, without its results and their sum.
+    pub async fn run(&self, project: ProjectId, id: RunId) -> Result<Run, StoreError> {
+        let row = self.db.optional(GET, args![project, id.to_string()]).await?;
+        let row = row.ok_or_else(|| StoreError::unknown("run", &id))?;
+        let format = u32::try_from(row.count("format")?).unwrap_or(u32::MAX);
+        if FORMAT < format {
+            return Err(StoreError::damaged("run", &id, "it was written by a newer version of Jurist"));
+        }
+        Ok(Run {
+            format,
+            id,
+            suite: row.get("suite")?,
+            started: row.time("started")?,
+            ended: row.maybe_time("ended")?,
+            seed: row.parsed("seed")?,
+            rubrics: row.unpacked_json::<BTreeMap<_, _>>("rubrics")?,
+            results: Results::default(),
+            spend: Spend::default(),
+        })
+    }
+
+    /// Some results after a place in the plan, in its order.
+    pub async fn results(
+        &self,
+        project: ProjectId,
+        run: RunId,
+        after: Option<usize>,
+        limit: usize,
+    ) -> Result<Vec<(usize, CaseResult)>, StoreError> {
+        let after = after.map_or(-1, |it| i64::try_from(it).unwrap_or(i64::MAX));
+        let rows = self.db.fetch(RESULTS, args![project, run.to_string(), after, limit]).await?;
+        let read = |row: &Row| {
+            let place = usize::try_from(row.count("place")?).unwrap_or(usize::MAX);
+            Ok((place, row.unpacked_json("body")?))
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// All results in the order of the plan, a few in memory at a time.
+    pub fn result_stream(
+        &self,
+        project: ProjectId,
+        run: RunId,
+    ) -> impl Stream<Item = Result<(usize, CaseResult), StoreError>> + Send + '_ {
+        let pages = stream::try_unfold(Some(None), move |after: Option<Option<usize>>| async move {
+            let Some(after) = after else { return Ok(None) };
+            let page = self.results(project, run, after, PAGE).await?;
+            let next = page.last().filter(|_| page.len() == PAGE).map(|it| Some(it.0));
+            Ok::<_, StoreError>(Some((stream::iter(page.into_iter().map(Ok)), next)))
+        });
+        pages.try_flatten()
+    }
+
+    /// The whole run.
+    pub async fn load_run(&self, project: ProjectId, id: RunId) -> Result<Run, StoreError> {
+        let mut run = self.run(project, id).await?;
+        let spent = |it: (usize, CaseResult)| (it.1.spend, Packed::new(&it.1));
+        let results: Vec<(Spend, Packed)> =
+            self.result_stream(project, id).map_ok(spent).try_collect().await?;
+        run.spend = results.iter().fold(Spend::default(), |sum, it| sum.plus(it.0));
+        run.results = results.into_iter().map(|it| it.1).collect();
+        Ok(run)
+    }
+
+    /// The newest first.
+    pub async fn runs(
+        &self,
+        project: ProjectId,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<RunHead>, StoreError> {
+        let place = Cursor::top(after);
+        let rows = self.db.fetch(HEADS, args![project, place.id, limit + 1]).await?;
+        let heads = rows.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Page::of(heads, limit, |it: &RunHead| Cursor::new(0, &it.id)))
+    }
+
+    /// One of them.
+    pub async fn run_head(&self, project: ProjectId, id: RunId) -> Result<RunHead, StoreError> {
+        let row = self.db.optional(HEAD, args![project, id.to_string()]).await?;
+        read(&row.ok_or_else(|| StoreError::unknown("run", &id))?)
+    }
+
+    /// Which places of a part of its plan have a result, and what it says.
+    pub async fn graded_places(
+        &self,
+        project: ProjectId,
+        id: RunId,
+        places: RangeInclusive<usize>,
+    ) -> Result<BTreeMap<usize, Status>, StoreError> {
+        let args = args![project, id.to_string(), *places.start(), *places.end()];
+        let rows = self.db.fetch(PLACES, args).await?;
+        let place = |row: &Row| {
+            let place = usize::try_from(row.count("place")?).unwrap_or(usize::MAX);
+            let status: String = row.get("status")?;
+            let named = serde_json::from_value(serde_json::Value::String(status));
+            Ok((place, named.map_err(|error| StoreError::damaged("run", &id, &error))?))
+        };
+        rows.iter().map(place).collect()
+    }
+
+    /// A run by its id, the end of its id, or `latest`.
+    pub async fn find_run(&self, project: ProjectId, name: &str) -> Result<RunId, StoreError> {
+        let latest = self.db.optional(LATEST, args![project]).await?;
+        let latest: Option<RunId> = latest.map(|row| row.parsed("id")).transpose()?;
+        let end = name.trim_start_matches("run_");
+        let is_end = 6 <= end.len() && end.bytes().all(|it| it.is_ascii_hexdigit());
+        let rows = match name {
+            "latest" => return latest.ok_or_else(|| StoreError::unknown("run", name)),
+            _ if is_end => self.db.fetch(ENDING, args![project, format!("%{end}")]).await?,
+            _ => Vec::new(),
+        };
+        let hint = match rows.as_slice() {
+            [only] => return only.parsed("id"),
+            [] => latest.map(|it| format!("; the latest is {it}")).unwrap_or_default(),
+            _ => "; several end like that".to_owned(),
+        };
+        Err(StoreError::Unknown { what: "run", id: name.to_owned(), hint })
+    }
+
+    /// The latest that was begun before another.
+    pub async fn run_before(&self, project: ProjectId, run: RunId) -> Result<Option<RunId>, StoreError> {
+        let row = self.db.optional(LATEST_BEFORE, args![project, run.to_string()]).await?;
+        row.map(|row| row.parsed("id")).transpose()
+    }
+
+    /// With its results and what its judges said.
+    pub async fn remove_run(&self, project: ProjectId, run: RunId) -> Result<(), StoreError> {
+        let mut tx = self.db.begin().await?;
+        let args = || args![project, run.to_string()];
+        tx.execute(REMOVE_RESULTS, args()).await?;
+        tx.execute(REMOVE_SUBMISSION, args()).await?;
+        tx.execute(REMOVE_EXCHANGES, args()).await?;
+        if tx.execute(REMOVE, args()).await? == 0 {
+            return Err(StoreError::unknown("run", &run));
+        }
+        tx.commit().await
+    }
+}
+
+pub(crate) async fn begin(tx: &mut Tx, project: ProjectId, run: &Run) -> Result<(), StoreError> {
+    let rubrics = serde_json::to_vec(&run.rubrics).expect("rubrics are plain data");
+    let args = args![
+        run.id.to_string(),
+        project,
+        run.format,
+        run.suite.clone(),
+        run.seed.to_string(),
+        pack(&rubrics),
+        run.started
+    ];
+    tx.execute(BEGIN, args).await.map(drop).map_err(|error| error.taken("run", &run.id.to_string()))
+}
+
+fn read(row: &Row) -> Result<RunHead, StoreError> {
+    Ok(RunHead {
+        id: row.parsed("id")?,
+        suite: row.get("suite")?,
+        started: row.time("started")?,
+        ended: row.maybe_time("ended")?,
+        n_pass: row.count("n_pass")?,
+        n_fail: row.count("n_fail")?,
+        n_error: row.count("n_error")?,
+        n_deferred: row.count("n_deferred")?,
+        score: row.get("score")?,
+        cost: Usd::from_nanos(row.get("cost")?),
+    })
+}

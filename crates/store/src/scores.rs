@@ -1,0 +1,357 @@
+//! Scores of monitors: what their estimates are made of, in numbers only, beside the grades they come from.
+
+use std::collections::BTreeMap;
+
+use jurist_core::grade::Time;
+use jurist_core::plan::Stratum;
+use jurist_core::stats::Sums;
+
+use crate::db::{Arg, Bulk, Row, args, statements};
+use crate::decisions::{Outcome, day_of, set_in};
+use crate::filter::Select;
+use crate::{
+    MonitorId, MonitorVersionId, Probability, ProjectId, RescoreId, RubricVersionId, Store, StoreError,
+    TraceId,
+};
+
+/// What all scores of one trace share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scored {
+    pub monitor: MonitorId,
+    pub trace: TraceId,
+    /// By which it was judged.
+    pub version: MonitorVersionId,
+    pub rubric_version: RubricVersionId,
+    /// `None` for those that were judged as they came in.
+    pub rescore: Option<RescoreId>,
+    pub stratum: Stratum,
+    pub agent: Option<String>,
+    /// With which it came to be scored, all in all.
+    pub probability: Probability,
+    /// When its trace was decided about.
+    pub decided: Time,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Score {
+    /// One judge, or all together.
+    pub judge: String,
+    /// Empty for the whole.
+    pub criterion: String,
+    /// On 0..=1; `None` where the judge broke.
+    pub unit: Option<f64>,
+    pub is_passed: Option<bool>,
+}
+
+/// Scores of one judge on one criterion in one stratum.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreTally {
+    pub version: MonitorVersionId,
+    pub rubric_version: RubricVersionId,
+    pub rescore: Option<RescoreId>,
+    pub judge: String,
+    pub criterion: String,
+    pub stratum: Stratum,
+    /// Where the day begins, if asked by day.
+    pub day: Option<Time>,
+    pub n_errors: u64,
+    pub units: Sums,
+    /// Passed is 1, and failed is 0.
+    pub passes: Sums,
+}
+
+/// Which scores; what is `None` does not matter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreFilter {
+    pub agent: Option<String>,
+    pub rubric_version: Option<RubricVersionId>,
+    pub from: Time,
+    pub until: Time,
+}
+
+/// A trace that a judge scored and that people labelled, on the same criterion.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelledScore {
+    pub rubric_version: RubricVersionId,
+    pub judge: String,
+    pub criterion: String,
+    pub human: f64,
+    pub unit: f64,
+    pub probability: Probability,
+}
+
+/// A trace that was scored under two versions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScorePair {
+    pub criterion: String,
+    pub before: f64,
+    pub after: f64,
+    pub probability: Probability,
+}
+
+statements! {
+    THERE = "SELECT judge, criterion, unit FROM monitor_scores WHERE project = $1 AND monitor = $2 AND trace = $3
+        AND rubric_version = $4 AND rescore = $5";
+    LABELLED = "SELECT s.rubric_version, s.judge, s.criterion, s.unit, s.probability, l.unit AS human
+        FROM monitor_scores s JOIN labels l ON l.project = s.project AND l.candidate = s.trace
+        AND l.rubric_version = s.rubric_version AND l.criterion = s.criterion
+        WHERE s.project = $1 AND s.monitor = $2 AND $3 <= s.decided AND s.decided < $4 AND s.rescore = ''
+        AND s.unit IS NOT NULL AND l.unit IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM labels newer WHERE newer.project = l.project AND newer.candidate = l.candidate
+            AND newer.rubric_version = l.rubric_version AND newer.criterion = l.criterion AND l.id < newer.id)
+        LIMIT 100000";
+    IN_ORDER = "SELECT stratum, unit, decided FROM monitor_scores WHERE project = $1 AND monitor = $2
+        AND rubric_version = $3 AND judge = $4 AND criterion = $5 AND rescore = '' AND unit IS NOT NULL
+        AND $6 <= decided AND decided < $7 ORDER BY decided, trace LIMIT $8";
+    PAIRS = "SELECT a.criterion, a.unit AS before_unit, b.unit AS after_unit, b.probability
+        FROM monitor_scores b JOIN monitor_scores a ON a.project = b.project AND a.monitor = b.monitor
+        AND a.trace = b.trace AND a.criterion = b.criterion
+        WHERE b.project = $1 AND b.monitor = $2 AND b.rescore = $3 AND b.judge = $4
+        AND a.rubric_version = $5 AND a.judge = $6 AND a.rescore = ''
+        AND a.unit IS NOT NULL AND b.unit IS NOT NULL ORDER BY a.criterion, a.trace LIMIT 100000";
+}
+
+pub(crate) const ADD: Bulk = Bulk {
+    into: "monitor_scores (project, monitor, trace, monitor_version, rubric_version, judge, criterion, rescore, \
+           stratum, agent, probability, unit, is_passed, decided, time)",
+    types: "ttttttttttrriii",
+    tail: "ON CONFLICT (project, monitor, trace, rubric_version, judge, criterion, rescore) DO UPDATE
+           SET unit = excluded.unit, is_passed = excluded.is_passed, time = excluded.time
+           WHERE monitor_scores.unit IS NULL",
+};
+
+pub(crate) const ADD_TALLIES: Bulk = Bulk {
+    into: "score_tallies (project, monitor, day, monitor_version, rubric_version, rescore, judge, criterion, agent, \
+           stratum, n_errors, n, x, w, wx, wxx, ww, wwx, wwxx, n_judged, n_passed, p_w, p_wx, p_ww, p_wwx)",
+    types: "ttitttttttiirrrrrrriirrrr",
+    tail: "ON CONFLICT (project, monitor, day, monitor_version, rubric_version, rescore, judge, criterion, agent,
+           stratum) DO UPDATE SET
+           n_errors = score_tallies.n_errors + excluded.n_errors, n = score_tallies.n + excluded.n,
+           x = score_tallies.x + excluded.x, w = score_tallies.w + excluded.w, wx = score_tallies.wx + excluded.wx,
+           wxx = score_tallies.wxx + excluded.wxx, ww = score_tallies.ww + excluded.ww,
+           wwx = score_tallies.wwx + excluded.wwx, wwxx = score_tallies.wwxx + excluded.wwxx,
+           n_judged = score_tallies.n_judged + excluded.n_judged,
+           n_passed = score_tallies.n_passed + excluded.n_passed, p_w = score_tallies.p_w + excluded.p_w,
+           p_wx = score_tallies.p_wx + excluded.p_wx, p_ww = score_tallies.p_ww + excluded.p_ww,
+           p_wwx = score_tallies.p_wwx + excluded.p_wwx",
+};
+
+const TALLY: &str = "SELECT monitor_version, rubric_version, rescore, judge, criterion, stratum, DAY AS day,
+    CAST(SUM(n_errors) AS BIGINT) AS n_errors, CAST(SUM(n) AS BIGINT) AS n, SUM(x) AS x, SUM(w) AS w, SUM(wx) AS wx,
+    SUM(wxx) AS wxx, SUM(ww) AS ww, SUM(wwx) AS wwx, SUM(wwxx) AS wwxx, CAST(SUM(n_judged) AS BIGINT) AS n_judged,
+    CAST(SUM(n_passed) AS BIGINT) AS n_passed, SUM(p_w) AS p_w, SUM(p_wx) AS p_wx, SUM(p_ww) AS p_ww,
+    SUM(p_wwx) AS p_wwx FROM score_tallies
+    WHERE project = $1 AND monitor = $2 AND $3 <= score_tallies.day AND score_tallies.day < $4";
+const TALLY_BY: &str = "GROUP BY monitor_version, rubric_version, rescore, judge, criterion, stratum, DAY
+    ORDER BY 7, monitor_version, rubric_version, rescore, judge, criterion, stratum";
+const DAY: &str = "score_tallies.day";
+const NO_DAY: &str = "CAST(NULL AS BIGINT)";
+
+impl Store {
+    /// Keeps what judges made of a trace, and what became of the decision. A number that is there stays.
+    pub async fn put_scores(
+        &self,
+        project: ProjectId,
+        scored: &Scored,
+        scores: &[Score],
+        outcome: Option<&Outcome<'_>>,
+        now: Time,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.db.begin().await?;
+        let before = self.hold(&mut tx, project, &scored.trace, scored.monitor).await?;
+        let key = scored.rescore.map(|it| it.to_string()).unwrap_or_default();
+        let args = args![project, scored.monitor, &scored.trace, &scored.rubric_version, key];
+        let mut there: BTreeMap<(String, String), bool> = BTreeMap::new();
+        for row in tx.fetch(THERE, args).await? {
+            let is_scored = row.get::<Option<f64>>("unit")?.is_some();
+            there.insert((row.get("judge")?, row.get("criterion")?), is_scored);
+        }
+        let known = |it: &Score| there.get(&(it.judge.clone(), it.criterion.clone())).copied();
+        let mut new: Vec<&Score> = scores.iter().filter(|it| known(it) != Some(true)).collect();
+        // In one order everywhere, so that two transactions wait for each other and do not deadlock.
+        new.sort_by_key(|it| (&it.judge, &it.criterion));
+        tx.insert(ADD, new.iter().map(|it| it.args(project, scored, now)).collect()).await?;
+        let tallied = |it: &&Score| it.tallied(project, scored, known(it).is_some());
+        tx.insert(ADD_TALLIES, new.iter().map(tallied).collect()).await?;
+        if let Some(outcome) = outcome {
+            set_in(&mut tx, project, &before, outcome, now).await?;
+        }
+        tx.commit().await
+    }
+
+    pub async fn tally_scores(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+        filter: &ScoreFilter,
+        by_day: bool,
+    ) -> Result<Vec<ScoreTally>, StoreError> {
+        let rows = filter.tally(project, monitor, by_day).fetch(&self.db).await?;
+        rows.iter().map(read_tally).collect()
+    }
+
+    /// As many of the scores of one judge as are wanted, with their strata, the oldest first.
+    pub async fn scores_in_order(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+        series: (&RubricVersionId, &str, &str),
+        (from, until): (Time, Time),
+        limit: usize,
+    ) -> Result<Vec<(Stratum, f64, Time)>, StoreError> {
+        let (version, judge, criterion) = series;
+        let args = args![project, monitor, version, judge, criterion, from, until, limit];
+        let read = |row: &Row| Ok((row.parsed("stratum")?, row.get("unit")?, row.time("decided")?));
+        self.db.fetch(IN_ORDER, args).await?.iter().map(read).collect()
+    }
+
+    /// Traces that people labelled as well; the newest label counts.
+    pub async fn labelled_scores(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+        (from, until): (Time, Time),
+    ) -> Result<Vec<LabelledScore>, StoreError> {
+        let read = |row: &Row| {
+            Ok(LabelledScore {
+                rubric_version: row.parsed("rubric_version")?,
+                judge: row.get("judge")?,
+                criterion: row.get("criterion")?,
+                human: row.get("human")?,
+                unit: row.get("unit")?,
+                probability: row.probability()?,
+            })
+        };
+        let rows = self.db.fetch(LABELLED, args![project, monitor, from, until]).await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// Traces of a re-scoring that have a score under an earlier version too.
+    pub async fn score_pairs(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+        (rescore, judge): (RescoreId, &str),
+        (before, judge_before): (&RubricVersionId, &str),
+    ) -> Result<Vec<ScorePair>, StoreError> {
+        let args = args![project, monitor, rescore, judge, before, judge_before];
+        let read = |row: &Row| {
+            Ok(ScorePair {
+                criterion: row.get("criterion")?,
+                before: row.get("before_unit")?,
+                after: row.get("after_unit")?,
+                probability: row.probability()?,
+            })
+        };
+        self.db.fetch(PAIRS, args).await?.iter().map(read).collect()
+    }
+}
+
+impl Score {
+    fn args(&self, project: ProjectId, scored: &Scored, now: Time) -> Vec<Arg> {
+        args![
+            project,
+            scored.monitor,
+            &scored.trace,
+            scored.version,
+            &scored.rubric_version,
+            &self.judge,
+            &self.criterion,
+            scored.rescore.map(|it| it.to_string()).unwrap_or_default(),
+            scored.stratum.as_str(),
+            scored.agent.as_deref(),
+            scored.probability,
+            self.unit.filter(|it| it.is_finite()),
+            self.is_passed.map(i64::from),
+            scored.decided,
+            now,
+        ]
+    }
+}
+
+impl Score {
+    /// What it adds to the sums; one that broke before is no error any more.
+    fn tallied(&self, project: ProjectId, scored: &Scored, was_error: bool) -> Vec<Arg> {
+        let (mut units, mut passes) = (Sums::default(), Sums::default());
+        let probability = scored.probability.get();
+        let unit = self.unit.filter(|it| it.is_finite());
+        unit.into_iter().for_each(|it| units.add(it, probability));
+        self.is_passed.into_iter().for_each(|it| passes.add(f64::from(u8::from(it)), probability));
+        let n_errors = i64::from(unit.is_none()) - i64::from(was_error);
+        args![
+            project,
+            scored.monitor,
+            day_of(scored.decided),
+            scored.version,
+            &scored.rubric_version,
+            scored.rescore.map(|it| it.to_string()).unwrap_or_default(),
+            &self.judge,
+            &self.criterion,
+            scored.agent.as_deref().unwrap_or_default(),
+            scored.stratum.as_str(),
+            n_errors,
+            units.n,
+            units.x,
+            units.w,
+            units.wx,
+            units.wxx,
+            units.ww,
+            units.wwx,
+            units.wwxx,
+            passes.n,
+            passes.x as i64,
+            passes.w,
+            passes.wx,
+            passes.ww,
+            passes.wwx,
+        ]
+    }
+}
+
+impl ScoreFilter {
+    pub(crate) fn tally(&self, project: ProjectId, monitor: MonitorId, by_day: bool) -> Select {
+        let day = if by_day { DAY } else { NO_DAY };
+        let by = if by_day { TALLY_BY.replace("DAY", day) } else { TALLY_BY.replace(", DAY", "") };
+        Select::new(&TALLY.replace("DAY", day), args![project, monitor, day_of(self.from), self.until])
+            .and_maybe("agent = ?", self.agent.as_deref())
+            .and_maybe("rubric_version = ?", self.rubric_version.as_ref())
+            .then(&by)
+    }
+}
+
+fn read_tally(row: &Row) -> Result<ScoreTally, StoreError> {
+    let rescore: String = row.get("rescore")?;
+    let count = |column| row.count(column).map(|it| usize::try_from(it).unwrap_or(usize::MAX));
+    // Squares of 0 and 1 are what they are squares of.
+    let (p_wx, p_wwx): (f64, f64) = (row.get("p_wx")?, row.get("p_wwx")?);
+    Ok(ScoreTally {
+        version: row.parsed("monitor_version")?,
+        rubric_version: row.parsed("rubric_version")?,
+        rescore: if rescore.is_empty() { None } else { Some(row.parsed("rescore")?) },
+        judge: row.get("judge")?,
+        criterion: row.get("criterion")?,
+        stratum: row.parsed("stratum")?,
+        day: row.maybe_time("day")?,
+        n_errors: row.count("n_errors")?,
+        units: Sums {
+            n: count("n")?,
+            x: row.get("x")?,
+            w: row.get("w")?,
+            wx: row.get("wx")?,
+            wxx: row.get("wxx")?,
+            ww: row.get("ww")?,
+            wwx: row.get("wwx")?,
+            wwxx: row.get("wwxx")?,
+        },
+        passes: Sums {
+            n: count("n_judged")?,
+            x: row.count("n_passed")? as f64,
+            w: row.get("p_w")?,
+            wx: p_wx,
+            wxx: p_wx,
+            ww: row.get("p_ww")?,
+            wwx: p_wwx,
+            wwxx: p_wwx,
+        },
+    })
+}

@@ -1,0 +1,287 @@
+//! Money: set aside before it is spent, so that a cap holds whatever happens at the same time.
+//!
+//! Months are those of UTC; what was set aside in one is paid in it. What nobody can settle any more, because
+//! its worker died, counts as spent: the call may have been made, and no month may cost more than its cap.
+
+use std::time::Duration;
+
+use jurist_core::grade::{Time, Usd};
+use jurist_core::money::Month;
+
+use crate::db::{Row, Tx, args, statements};
+use crate::jobs::Job;
+use crate::{ProjectId, ReservationId, Store, StoreError};
+
+/// Money for one call.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The most that it can cost.
+    pub amount: Usd,
+    /// Such as `run` or `monitor`.
+    pub purpose: &'a str,
+    /// What it is for: a run, a monitor.
+    pub subject: &'a str,
+    /// What the subject may cost, besides the cap of the project.
+    pub limit: Option<Limit>,
+    pub model: &'a str,
+    /// As long as somebody works on this, the money is theirs.
+    pub job: Option<&'a Job>,
+}
+
+/// What a subject may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    InAll(Usd),
+    InMonth(Usd),
+}
+
+/// What became of setting money aside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reserve {
+    Held(ReservationId),
+    /// It would be more than the project's cap.
+    OverCap(MonthSpend),
+    /// It would be more than the limit of what it is for, whose sums these are.
+    OverLimit(MonthSpend),
+}
+
+/// A month of a project; or what a subject has cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MonthSpend {
+    /// `None` is no limit.
+    pub cap: Option<Usd>,
+    /// Set aside for what is under way.
+    pub reserved: Usd,
+    pub settled: Usd,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reservation {
+    pub id: ReservationId,
+    pub project: ProjectId,
+    pub amount: Usd,
+    pub purpose: String,
+    pub time: Time,
+}
+
+/// A day's payments for one purpose, subject and model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DaySpend {
+    pub day: Time,
+    pub purpose: String,
+    pub subject: String,
+    pub model: String,
+    pub settled: Usd,
+    /// The part of it that nobody settled, and that counts as spent at all that was set aside.
+    pub assumed: Usd,
+    pub n: u64,
+}
+
+statements! {
+    OPEN_MONTH = "INSERT INTO spend_months (project, month, reserved, settled) VALUES ($1, $2, 0, 0)
+        ON CONFLICT DO NOTHING";
+    // One statement: whoever waited for the row looks at it again, so two can never share the last cent.
+    RESERVE = "UPDATE spend_months SET reserved = reserved + $3 WHERE project = $1 AND month = $2
+        AND (SELECT CASE WHEN monthly_cap IS NULL THEN 1
+             WHEN spend_months.reserved + spend_months.settled + $3 <= monthly_cap THEN 1 ELSE 0 END
+             FROM projects WHERE id = $1) = 1";
+    OPEN_SUBJECT = "INSERT INTO spend_subjects (project, subject, month, reserved, settled)
+        VALUES ($1, $2, $3, 0, 0) ON CONFLICT DO NOTHING";
+    // The month's row is held by now, so that nobody else of this project is here.
+    RESERVE_FOR = "UPDATE spend_subjects SET reserved = reserved + $4
+        WHERE project = $1 AND subject = $2 AND month = $3 AND (CAST($5 AS BIGINT) IS NULL
+        OR (SELECT SUM(s.reserved + s.settled) FROM spend_subjects s WHERE s.project = $1 AND s.subject = $2
+            AND (CAST($6 AS TEXT) IS NULL OR s.month = $6)) + $4 <= $5)";
+    HOLD = "INSERT INTO reservations (id, project, month, amount, purpose, time, subject, model, job, worker, attempt)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    NOTE = "INSERT INTO spend_ledger (reservation, kind, project, month, amount, purpose, time, subject, model)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    LET_GO = "DELETE FROM reservations WHERE project = $1 AND id = $2
+        RETURNING month, amount, purpose, subject, model";
+    SETTLE = "UPDATE spend_months SET reserved = reserved - $3, settled = settled + $4
+        WHERE project = $1 AND month = $2";
+    SETTLE_FOR = "UPDATE spend_subjects SET reserved = reserved - $4, settled = settled + $5
+        WHERE project = $1 AND month = $2 AND subject = $3";
+    MONTH = "SELECT projects.monthly_cap AS cap, spend_months.reserved, spend_months.settled FROM projects
+        LEFT JOIN spend_months ON spend_months.project = projects.id AND spend_months.month = $2
+        WHERE projects.id = $1";
+    SUBJECT = "SELECT CAST(COALESCE(SUM(reserved), 0) AS BIGINT) AS reserved,
+        CAST(COALESCE(SUM(settled), 0) AS BIGINT) AS settled FROM spend_subjects
+        WHERE project = $1 AND subject = $2 AND (CAST($3 AS TEXT) IS NULL OR month = $3)";
+    STALE = "SELECT * FROM reservations r WHERE r.time < $1 AND (r.job IS NOT NULL OR r.time < $2)
+        AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = r.job AND jobs.state = 'leased'
+            AND jobs.leased_by = r.worker AND jobs.attempts = r.attempt AND $3 < jobs.ready)
+        ORDER BY r.time LIMIT $4";
+    BY_DAY = "SELECT time / 86400000000 * 86400000000 AS day, purpose, COALESCE(subject, '') AS subject,
+        COALESCE(model, '') AS model, CAST(SUM(amount) AS BIGINT) AS settled,
+        CAST(SUM(CASE WHEN kind = 'assume' THEN amount ELSE 0 END) AS BIGINT) AS assumed, COUNT(*) AS n
+        FROM spend_ledger WHERE project = $1 AND kind IN ('settle', 'assume') AND $2 <= time AND time < $3
+        GROUP BY time / 86400000000 * 86400000000, purpose, subject, model ORDER BY day, purpose, subject, model";
+}
+
+/// How long whoever has just lost a job may take to settle what they can.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// No call that belongs to no job takes longer.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+impl Store {
+    /// Sets money aside, if the month's cap and the limit of what it is for allow it.
+    pub async fn reserve(
+        &self,
+        project: ProjectId,
+        wanted: &Wanted<'_>,
+        now: Time,
+    ) -> Result<Reserve, StoreError> {
+        let (id, month) = (ReservationId::at(now), Month::of(now).to_string());
+        let (nanos, subject) = (wanted.amount.nanos().max(0), wanted.subject);
+        let mut tx = self.db.begin().await?;
+        tx.execute(OPEN_MONTH, args![project, &month]).await?;
+        if tx.execute(RESERVE, args![project, &month, nanos]).await? == 0 {
+            drop(tx);
+            return self.month_spend(project, now).await.map(Reserve::OverCap);
+        }
+        tx.execute(OPEN_SUBJECT, args![project, subject, &month]).await?;
+        let (limit, within) = match wanted.limit {
+            None => (None, None),
+            Some(Limit::InAll(most)) => (Some(most), None),
+            Some(Limit::InMonth(most)) => (Some(most), Some(month.as_str())),
+        };
+        let args = args![project, subject, &month, nanos, limit.map(Usd::nanos), within];
+        if tx.execute(RESERVE_FOR, args).await? == 0 {
+            drop(tx);
+            let spent = self.subject_spend(project, subject, within).await?;
+            return Ok(Reserve::OverLimit(MonthSpend { cap: limit, ..spent }));
+        }
+        let (purpose, model) = (wanted.purpose, wanted.model);
+        let job = wanted.job.map(|it| it.id);
+        let (worker, attempt) =
+            (wanted.job.and_then(|it| it.leased_by.as_deref()), wanted.job.map(|it| it.attempts as i64));
+        let held = args![id, project, &month, nanos, purpose, now, subject, model, job, worker, attempt];
+        tx.execute(HOLD, held).await?;
+        let noted = args![id, "reserve", project, &month, nanos, purpose, now, subject, model];
+        tx.execute(NOTE, noted).await?;
+        tx.commit().await?;
+        Ok(Reserve::Held(id))
+    }
+
+    /// Pays what something cost and lets the rest go; nothing at all is a release.
+    ///
+    /// `false` if it was settled before, which then stands.
+    pub async fn settle(
+        &self,
+        project: ProjectId,
+        reservation: ReservationId,
+        cost: Usd,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        self.pay(project, reservation, Some(cost), now).await
+    }
+
+    /// Counts all that was set aside as spent: nobody knows, and it may have been.
+    ///
+    /// `false` if it was settled before, which then stands.
+    pub async fn assume_spent(
+        &self,
+        project: ProjectId,
+        reservation: ReservationId,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        self.pay(project, reservation, None, now).await
+    }
+
+    async fn pay(
+        &self,
+        project: ProjectId,
+        reservation: ReservationId,
+        cost: Option<Usd>,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        let mut tx: Tx = self.db.begin().await?;
+        let Some(row) = tx.optional(LET_GO, args![project, reservation]).await? else { return Ok(false) };
+        let (month, held): (String, i64) = (row.get("month")?, row.get("amount")?);
+        let (purpose, subject): (String, Option<String>) = (row.get("purpose")?, row.get("subject")?);
+        let model: Option<String> = row.get("model")?;
+        let kind = if cost.is_some() { "settle" } else { "assume" };
+        let paid = cost.map_or(held, |it| it.nanos().max(0));
+        tx.execute(SETTLE, args![project, &month, held, paid]).await?;
+        tx.execute(SETTLE_FOR, args![project, &month, subject.as_deref(), held, paid]).await?;
+        let (subject, model) = (subject.as_deref(), model.as_deref());
+        let noted = args![reservation, kind, project, &month, paid, purpose, now, subject, model];
+        tx.execute(NOTE, noted).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// The month that a moment is in.
+    pub async fn month_spend(&self, project: ProjectId, time: Time) -> Result<MonthSpend, StoreError> {
+        let row = self.db.optional(MONTH, args![project, Month::of(time).to_string()]).await?;
+        let row = row.ok_or_else(|| StoreError::unknown("project", &project))?;
+        let sum = |column| Ok::<_, StoreError>(row.maybe_usd(column)?.unwrap_or_default());
+        Ok(MonthSpend { cap: row.maybe_usd("cap")?, reserved: sum("reserved")?, settled: sum("settled")? })
+    }
+
+    /// What a run or monitor has cost, in all or in a month such as `2026-03`.
+    pub async fn subject_spend(
+        &self,
+        project: ProjectId,
+        subject: &str,
+        month: Option<&str>,
+    ) -> Result<MonthSpend, StoreError> {
+        let row = self.db.one(SUBJECT, args![project, subject, month]).await?;
+        let sum = |column| Ok::<_, StoreError>(Usd::from_nanos(row.get(column)?));
+        Ok(MonthSpend { cap: None, reserved: sum("reserved")?, settled: sum("settled")? })
+    }
+
+    /// What was set aside and cannot be settled any more: nobody works on its job, perhaps after having spent it.
+    pub async fn stale_reservations(&self, now: Time, limit: usize) -> Result<Vec<Reservation>, StoreError> {
+        let before =
+            |it: Duration| Time::from_micros(now.micros() - i64::try_from(it.as_micros()).unwrap_or(0));
+        let args = args![before(GRACE), before(LONGEST), now, limit];
+        self.db.fetch(STALE, args).await?.iter().map(read).collect()
+    }
+
+    /// What was paid, by day, purpose, subject and model.
+    pub async fn spend_by_day(
+        &self,
+        project: ProjectId,
+        from: Time,
+        until: Time,
+    ) -> Result<Vec<DaySpend>, StoreError> {
+        let day = |row: &Row| {
+            Ok(DaySpend {
+                day: row.time("day")?,
+                purpose: row.get("purpose")?,
+                subject: row.get("subject")?,
+                model: row.get("model")?,
+                settled: Usd::from_nanos(row.get("settled")?),
+                assumed: Usd::from_nanos(row.get("assumed")?),
+                n: row.count("n")?,
+            })
+        };
+        self.db.fetch(BY_DAY, args![project, from, until]).await?.iter().map(day).collect()
+    }
+}
+
+impl MonthSpend {
+    /// What can still be set aside; `None` is no limit.
+    pub fn left(&self) -> Option<Usd> {
+        let left = self.cap?.nanos() - self.reserved.nanos() - self.settled.nanos();
+        Some(Usd::from_nanos(left.max(0)))
+    }
+
+    /// Whether so much fits once everything that is set aside has come back.
+    pub fn may_fit(&self, amount: Usd) -> bool {
+        self.cap.is_none_or(|cap| self.settled.plus(amount) <= cap)
+    }
+}
+
+fn read(row: &Row) -> Result<Reservation, StoreError> {
+    Ok(Reservation {
+        id: row.parsed("id")?,
+        project: row.parsed("project")?,
+        amount: Usd::from_nanos(row.get("amount")?),
+        purpose: row.get("purpose")?,
+        time: row.time("time")?,
+    })
+}

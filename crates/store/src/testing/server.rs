@@ -1,0 +1,211 @@
+//! A PostgreSQL in a temporary folder, on a free port of this machine.
+
+use std::net::TcpListener;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, Instant};
+
+use sqlx::{AssertSqlSafe, ConnectOptions, Executor};
+use tempfile::TempDir;
+
+use crate::random;
+
+/// A server that ends when it is dropped.
+#[derive(Debug)]
+pub struct Server {
+    keeper: Mutex<Child>,
+    port: u16,
+    folder: TempDir,
+    user: User,
+    postgres: PathBuf,
+    fsync: Fsync,
+}
+
+/// Whether a server asks the disk to keep what is written. Tests that pull no plug can do without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fsync {
+    On,
+    Off,
+}
+
+static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+
+/// Starts the server, and ends it when its standard input ends: when the test drops it, or dies.
+const KEEPER: &str = r#""$0" "$@" & server=$!; read -r _; kill -QUIT $server; wait $server"#;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Server {
+    /// The one of this process.
+    pub(super) fn shared() -> Option<Arc<Self>> {
+        let mut shared = SHARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(server) = shared.upgrade() {
+            return Some(server);
+        }
+        let server = Arc::new(Self::start(Fsync::Off)?);
+        *shared = Arc::downgrade(&server);
+        Some(server)
+    }
+
+    /// `None` where PostgreSQL is not installed.
+    ///
+    /// # Panics
+    ///
+    /// Where it is installed and does not start.
+    pub fn start(fsync: Fsync) -> Option<Self> {
+        let (initdb, postgres) = (program("initdb")?, program("postgres")?);
+        let folder =
+            tempfile::Builder::new().prefix("jurist-pg-").tempdir().expect("there is room for a folder");
+        let user = user_of(folder.path());
+        let data = folder.path().join("data");
+        let made = user
+            .command(&initdb)
+            .args(["--auth=trust", "--username=jurist", "--no-sync", "--no-locale", "--encoding=UTF8", "-D"])
+            .arg(&data)
+            .current_dir(folder.path())
+            .output()
+            .expect("initdb starts");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        // A port that was free a moment ago may be somebody else's by now, so it is tried again.
+        let started = |port| Some((Self::serve(&user, &postgres, &data, fsync, port)?, port));
+        let server = (0..5).find_map(|_| started(free_port()));
+        let (keeper, port) =
+            server.unwrap_or_else(|| panic!("PostgreSQL does not start: {}", log(folder.path())));
+        Some(Self { keeper: Mutex::new(keeper), port, folder, user, postgres, fsync })
+    }
+
+    /// Ends it as a crash would, and starts it again on what it left.
+    ///
+    /// # Panics
+    ///
+    /// Where it does not start.
+    pub fn restart(&self) {
+        self.stop();
+        let data = self.folder.path().join("data");
+        let keeper = Self::serve(&self.user, &self.postgres, &data, self.fsync, self.port);
+        let keeper =
+            keeper.unwrap_or_else(|| panic!("PostgreSQL does not start: {}", log(self.folder.path())));
+        *self.keeper.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = keeper;
+    }
+
+    fn serve(user: &User, postgres: &Path, data: &Path, fsync: Fsync, port: u16) -> Option<Child> {
+        let folder = data.parent().expect("it is in a folder");
+        let file = std::fs::File::create(folder.join("log")).expect("the folder is ours");
+        let mut command = user.command(Path::new("sh"));
+        command.arg("-c").arg(KEEPER).arg(postgres).arg("-D").arg(data).args(["-p", &port.to_string()]);
+        let fsync = if fsync == Fsync::On { "fsync=on" } else { "fsync=off" };
+        for setting in
+            ["listen_addresses=127.0.0.1", "unix_socket_directories=", "shared_buffers=128MB", fsync]
+        {
+            command.args(["-c", setting]);
+        }
+        let errors = file.try_clone().expect("a file can be shared");
+        command.stdin(Stdio::piped()).stdout(file).stderr(errors).current_dir(folder).process_group(0);
+        let mut keeper = command.spawn().expect("the server starts");
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            let said = log(folder);
+            if said.contains("ready to accept connections") {
+                return Some(keeper);
+            }
+            // Clients that come too early are fatal to nobody but themselves.
+            if said.contains("could not create any TCP/IP sockets") {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        end(&mut keeper);
+        None
+    }
+
+    /// The address of a new database.
+    ///
+    /// # Panics
+    ///
+    /// Where the server does not come up.
+    pub async fn database(&self) -> String {
+        let name = format!("test_{}", u64::from_le_bytes(random()));
+        let url = |name: &str| format!("postgres://jurist@127.0.0.1:{}/{name}", self.port);
+        let options: sqlx::postgres::PgConnectOptions = url("postgres").parse().expect("it is an address");
+        let connection = options.connect().await;
+        let mut connection =
+            connection.unwrap_or_else(|error| panic!("{error}: {}", log(self.folder.path())));
+        let made = connection.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await;
+        made.expect("a database can be made");
+        url(&name)
+    }
+
+    /// Ends it at once, as a crash would.
+    pub fn stop(&self) {
+        end(&mut self.keeper.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// In the path, or where Debian and others keep it; the newest.
+fn program(name: &str) -> Option<PathBuf> {
+    let runs = |path: &Path| {
+        let version =
+            Command::new(path).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        version.is_ok_and(|it| it.success())
+    };
+    let folders = ["/usr/lib/postgresql", "/usr/pgsql", "/opt/homebrew/opt/postgresql"];
+    let versions = folders.iter().filter_map(|it| std::fs::read_dir(it).ok()).flatten().flatten();
+    let mut found: Vec<PathBuf> =
+        versions.map(|it| it.path().join("bin").join(name)).filter(|it| runs(it)).collect();
+    found.sort();
+    Some(PathBuf::from(name)).filter(|it| runs(it)).or_else(|| found.pop())
+}
+
+/// PostgreSQL refuses to run as root.
+#[derive(Debug)]
+enum User {
+    Ours,
+    Nobody,
+}
+
+fn user_of(folder: &Path) -> User {
+    if std::fs::metadata(folder).map_or(1, |it| it.uid()) != 0 {
+        return User::Ours;
+    }
+    let id = Command::new("id").args(["-u", "nobody"]).output().expect("`id` is there");
+    let id = String::from_utf8_lossy(&id.stdout).trim().parse().expect("`nobody` is a user");
+    chown(folder, Some(id), None).expect("root may give folders away");
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).expect("the folder is ours");
+    User::Nobody
+}
+
+impl User {
+    fn command(&self, program: &Path) -> Command {
+        match self {
+            Self::Ours => Command::new(program),
+            Self::Nobody => {
+                let mut command = Command::new("runuser");
+                command.args(["-u", "nobody", "--"]).arg(program);
+                command
+            }
+        }
+    }
+}
+
+fn end(keeper: &mut Child) {
+    drop(keeper.stdin.take());
+    let _ = keeper.wait();
+}
+
+fn log(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join("log")).unwrap_or_default()
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("there is a free port");
+    listener.local_addr().expect("it is bound").port()
+}

@@ -1,0 +1,146 @@
+//! Everything that is ever said to a database, for a test that prepares it on both engines.
+
+use jurist_core::grade::{GraderKind, Status, Usd};
+
+use crate::db::{Bulk, Db};
+use crate::{
+    MonitorId, ProjectId, Region, RubricVersionId, accounts, agents, alerts, annotate, audit, cache, care,
+    clock, contests, decisions, exchanges, grades, idempotency, jobs, labels, migrate, monitors, pieces,
+    projects, random, rescores, rubrics, runs, scores, spend, submissions, tallies, tokens, traces,
+};
+
+/// Every fixed statement.
+pub(super) const STATEMENTS: &[&[(&str, &str)]] = &[
+    accounts::STATEMENTS,
+    agents::STATEMENTS,
+    alerts::STATEMENTS,
+    annotate::STATEMENTS,
+    audit::STATEMENTS,
+    cache::STATEMENTS,
+    care::STATEMENTS,
+    contests::STATEMENTS,
+    decisions::STATEMENTS,
+    exchanges::STATEMENTS,
+    grades::STATEMENTS,
+    idempotency::STATEMENTS,
+    jobs::STATEMENTS,
+    migrate::STATEMENTS,
+    monitors::STATEMENTS,
+    pieces::STATEMENTS,
+    projects::STATEMENTS,
+    rescores::STATEMENTS,
+    rubrics::STATEMENTS,
+    runs::STATEMENTS,
+    scores::STATEMENTS,
+    spend::STATEMENTS,
+    submissions::STATEMENTS,
+    tokens::STATEMENTS,
+    traces::STATEMENTS,
+];
+
+/// Every insert of many rows.
+pub(super) const BULKS: &[Bulk] = &[
+    annotate::ADD_ITEMS,
+    decisions::ADD_EVENTS,
+    decisions::ADD_TALLIES,
+    decisions::DECIDE,
+    exchanges::ADD,
+    grades::ADD,
+    grades::ADD_DETAILS,
+    grades::ADD_VERDICTS,
+    jobs::ADD,
+    labels::ADD,
+    pieces::ADD,
+    pieces::TOUCH,
+    scores::ADD,
+    scores::ADD_TALLIES,
+    tallies::ADD_GRADES,
+    tallies::ADD_VERDICTS,
+];
+
+/// Every statement that depends on what is asked: once with nothing, once with everything that can be.
+pub(super) fn grown_statements(db: &Db) -> Vec<String> {
+    let now = clock::now();
+    let (project, monitor) = (ProjectId::at(now), MonitorId::at(now));
+    let version = RubricVersionId::new(Region::default(), now, random());
+    let text = || Some(String::new());
+    let traces = traces::TraceFilter {
+        agent: text(),
+        session: text(),
+        state: Some(traces::TraceState::Open),
+        status: text(),
+        is_failed: Some(true),
+        from: Some(now),
+        until: Some(now),
+        min_cost: Some(Usd::from_nanos(1)),
+        min_duration: Some(1),
+        verdict: Some(Status::Pass),
+        id_prefix: text(),
+    };
+    let grades = grades::GradeFilter {
+        candidate: text(),
+        rubric_version: Some(version.clone()),
+        criterion: text(),
+        grader_kind: Some(GraderKind::Judge),
+        grader: text(),
+        agent: text(),
+        outcome: Some(grades::OutcomeKind::Scored),
+        max_unit: Some(0.5),
+        from: Some(now),
+        until: Some(now),
+    };
+    let verdicts = grades::VerdictFilter {
+        candidate: text(),
+        rubric_version: Some(version.clone()),
+        monitor: Some(monitor),
+        agent: text(),
+        status: Some(Status::Pass),
+        from: Some(now),
+        until: Some(now),
+    };
+    let tally = tallies::TallyFilter {
+        rubric_version: Some(version.clone()),
+        criterion: text(),
+        grader: text(),
+        agent: text(),
+        from: Some(now),
+        until: Some(now),
+    };
+    let decided = decisions::DecisionFilter {
+        state: Some(decisions::DecisionState::Scored),
+        stratum: Some(jurist_core::plan::Stratum::Failed),
+        agent: text(),
+        is_disputed: Some(true),
+        from: Some(now),
+        until: Some(now),
+    };
+    let scored =
+        scores::ScoreFilter { agent: text(), rubric_version: Some(version.clone()), from: now, until: now };
+    let audit = audit::AuditFilter { project: Some(project), actor: text(), action: text(), target: text() };
+    let mut all = vec![
+        traces.select(project, None, 1).sql,
+        traces::TraceFilter::default().select(project, None, 1).sql,
+        verdicts.select(project, None, 1).sql,
+        grades::VerdictFilter::default().select(project, None, 1).sql,
+        audit.select(None, 1).sql,
+        audit::AuditFilter::default().select(None, 1).sql,
+        decided.select(project, monitor, None, 1).sql,
+        decisions::DecisionFilter::default().select(project, monitor, None, 1).sql,
+        decisions::tally(project, monitor, Some("a"), (now, now), true).sql,
+        decisions::tally(project, monitor, None, (now, now), false).sql,
+        scored.tally(project, monitor, true).sql,
+        scored.tally(project, monitor, false).sql,
+        labels::select(project, &version, Some("a"), None, 1).sql,
+        jobs::take(db, "w", &["a", "b"], 1, now, now).0,
+        jobs::take(db, "w", &[], 1, now, now).0,
+    ];
+    all.extend(grades.statements(project));
+    all.extend(grades::GradeFilter::default().statements(project));
+    for by in [tallies::By::All, tallies::By::Day, tallies::By::Hour] {
+        all.push(tally.grades(project, by).sql);
+        all.push(tally.verdicts(project, by).sql);
+        all.push(tallies::TallyFilter::default().grades(project, by).sql);
+        all.push(tallies::TallyFilter::default().verdicts(project, by).sql);
+    }
+    all
+}

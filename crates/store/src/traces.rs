@@ -1,0 +1,435 @@
+//! Traces: what is known of each, and what an agent did, put together and compressed.
+
+use jurist_core::candidate::{Trace, Usage};
+use jurist_core::grade::{Status, Time, Usd};
+use serde_json::Value as Json;
+
+use crate::db::{Arg, Row, Tx, args, statements};
+use crate::filter::Select;
+use crate::pack::{hash, pack, unpack};
+use crate::{Cursor, Page, Probability, ProjectId, Store, StoreError, TraceId};
+
+/// What is known of a trace without reading it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TraceHead {
+    pub id: TraceId,
+    pub agent: Option<String>,
+    pub session: Option<String>,
+    pub state: TraceState,
+    /// Whether a piece said that it has ended.
+    pub has_end: bool,
+    /// How the run ended, in the words of its framework.
+    pub status: Option<String>,
+    pub is_failed: bool,
+    pub started: Time,
+    /// When a piece last came.
+    pub updated: Time,
+    pub finished: Option<Time>,
+    pub n_pieces: u64,
+    /// Of them, how many came after it was first finished.
+    pub n_late: u64,
+    /// How often it was put together with a new result; 0 is never.
+    pub revision: u64,
+    pub n_steps: u64,
+    pub cost: Option<Usd>,
+    pub usage: Usage,
+    /// Microseconds.
+    pub duration: Option<i64>,
+    /// With which it was kept, where whoever sent it keeps only some.
+    pub probability: Probability,
+    pub metadata: Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TraceState {
+    /// Pieces are expected.
+    Open,
+    Finished,
+    /// Finished, and then more pieces came.
+    Reopened,
+    /// Only the numbers are left.
+    Erased,
+}
+
+/// A trace that is whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    pub trace: Trace,
+    pub agent: Option<String>,
+    pub session: Option<String>,
+    pub is_failed: bool,
+    pub started: Time,
+    /// Microseconds.
+    pub duration: Option<i64>,
+    /// With which it was kept, where whoever sent it keeps only some.
+    pub probability: Probability,
+    /// A mapping, to filter and show.
+    pub metadata: Json,
+}
+
+/// What became of finishing a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    Done {
+        revision: u64,
+    },
+    /// It is finished, and reads as before.
+    Same {
+        revision: u64,
+    },
+    /// Pieces came in the meantime; put it together again.
+    Moved,
+}
+
+/// What became of a trace that came whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Put {
+    New,
+    /// Was there already, the same.
+    Repeated,
+    /// Was there already with other content, which stays.
+    Conflict,
+}
+
+/// A trace that can be put together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ready {
+    pub project: ProjectId,
+    pub trace: TraceId,
+    pub n_pieces: u64,
+}
+
+/// Which traces to list; what is `None` does not matter.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TraceFilter {
+    pub agent: Option<String>,
+    pub session: Option<String>,
+    pub state: Option<TraceState>,
+    pub status: Option<String>,
+    pub is_failed: Option<bool>,
+    pub from: Option<Time>,
+    pub until: Option<Time>,
+    pub min_cost: Option<Usd>,
+    /// Microseconds.
+    pub min_duration: Option<i64>,
+    /// Has a verdict like this.
+    pub verdict: Option<Status>,
+    /// Its id begins so.
+    pub id_prefix: Option<String>,
+}
+
+statements! {
+    GET = "SELECT * FROM traces WHERE project = $1 AND id = $2";
+    FINISH = "UPDATE traces SET state = 'finished', has_end = 1,
+        revision = CASE WHEN content_hash = $4 THEN revision ELSE revision + 1 END,
+        content_hash = $4, finished = $5, agent = COALESCE($6, agent), session = COALESCE($7, session),
+        status = $8, is_failed = $9, started = $10, duration = $11, n_steps = $12, cost = $13,
+        tokens_in = $14, tokens_cached = $15, tokens_out = $16, probability = $17, metadata = $18
+        WHERE project = $1 AND id = $2 AND n_pieces = $3 RETURNING revision";
+    ADD = "INSERT INTO traces (project, id, state, has_end, n_pieces, n_late, revision, content_hash, finished,
+        updated, agent, session, status, is_failed, started, duration, n_steps, cost, tokens_in, tokens_cached,
+        tokens_out, probability, metadata)
+        VALUES ($1, $2, 'finished', 1, $3, 0, 1, $4, $5, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+        ON CONFLICT DO NOTHING";
+    ADD_CONTENT = "INSERT INTO trace_contents (project, trace, revision, hash, body, created)
+        VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
+    CONTENT = "SELECT body FROM trace_contents WHERE project = $1 AND trace = $2 ORDER BY revision DESC LIMIT 1";
+    CONTENT_AT = "SELECT body FROM trace_contents WHERE project = $1 AND trace = $2 AND revision = $3";
+    READY = "SELECT project, id, n_pieces FROM traces WHERE state IN ('open', 'reopened')
+        AND updated <= $1 AND (has_end = 1 OR updated <= $2) ORDER BY updated LIMIT $3";
+    TO_ERASE = "SELECT id FROM traces WHERE project = $1 AND started < $2 AND state = 'finished'
+        ORDER BY started LIMIT $3";
+    ERASE = "UPDATE traces SET state = 'erased', metadata = '{}', content_hash = NULL
+        WHERE project = $1 AND id = $2 AND state = 'finished'";
+    ERASE_CONTENT = "DELETE FROM trace_contents WHERE project = $1 AND trace = $2";
+    ERASE_PIECES = "UPDATE pieces SET body = NULL WHERE project = $1 AND trace = $2 AND body IS NOT NULL";
+    ERASE_DETAILS = "DELETE FROM grade_details WHERE project = $1 AND candidate = $2";
+    ERASE_EXCHANGES = "DELETE FROM exchanges WHERE project = $1 AND owner = $2";
+}
+
+const LIST: &str = "SELECT * FROM traces WHERE project = $1 AND (started, id) < ($2, $3)";
+
+impl Store {
+    /// Traces whose end came before `settled`, or of which nothing came since `idle`; those that wait longest first.
+    pub async fn ready_traces(
+        &self,
+        settled: Time,
+        idle: Time,
+        limit: usize,
+    ) -> Result<Vec<Ready>, StoreError> {
+        let rows = self.db.fetch(READY, args![settled, idle, limit]).await?;
+        let ready = |row: &Row| {
+            Ok(Ready {
+                project: row.parsed("project")?,
+                trace: row.parsed("id")?,
+                n_pieces: row.count("n_pieces")?,
+            })
+        };
+        rows.iter().map(ready).collect()
+    }
+
+    /// Keeps what pieces were put together to, if no others came in the meantime.
+    pub async fn finish_trace(
+        &self,
+        ready: &Ready,
+        finished: &Finished,
+        now: Time,
+    ) -> Result<Finish, StoreError> {
+        let (content, content_hash) = content_of(&finished.trace);
+        let mut tx = self.db.begin().await?;
+        let args = finished.args(ready.project, &ready.trace, ready.n_pieces, &content_hash, now);
+        let Some(row) = tx.optional(FINISH, args).await? else {
+            drop(tx);
+            return self.trace(ready.project, &ready.trace).await.map(|_| Finish::Moved);
+        };
+        let revision = row.count("revision")?;
+        let args = args![ready.project, &ready.trace, revision, content_hash, content, now];
+        let is_new = tx.execute(ADD_CONTENT, args).await? == 1;
+        tx.commit().await?;
+        Ok(if is_new { Finish::Done { revision } } else { Finish::Same { revision } })
+    }
+
+    /// Keeps a trace that came whole.
+    pub async fn put_trace(
+        &self,
+        project: ProjectId,
+        id: &TraceId,
+        finished: &Finished,
+        now: Time,
+    ) -> Result<Put, StoreError> {
+        let mut tx = self.db.begin().await?;
+        let put = put_whole(&mut tx, project, id, finished, now).await?;
+        tx.commit().await?;
+        Ok(put)
+    }
+
+    /// Keeps many with one commit, and says of each, in their order, what became of it.
+    pub async fn put_traces(
+        &self,
+        project: ProjectId,
+        traces: &[(TraceId, Finished)],
+        now: Time,
+    ) -> Result<Vec<Put>, StoreError> {
+        // In one order everywhere, so that two transactions wait for each other and do not deadlock.
+        let mut order: Vec<usize> = (0..traces.len()).collect();
+        order.sort_by_key(|it| &traces[*it].0);
+        let mut puts = vec![Put::New; traces.len()];
+        let mut tx = self.db.begin().await?;
+        for at in order {
+            let (id, finished) = &traces[at];
+            puts[at] = put_whole(&mut tx, project, id, finished, now).await?;
+        }
+        tx.commit().await?;
+        Ok(puts)
+    }
+
+    pub async fn trace(&self, project: ProjectId, id: &TraceId) -> Result<TraceHead, StoreError> {
+        let row = self.db.optional(GET, args![project, id]).await?;
+        read(&row.ok_or_else(|| StoreError::unknown("trace", id))?)
+    }
+
+    /// What the agent did, as last put together; `None` if it never was, or is erased.
+    pub async fn trace_content(&self, project: ProjectId, id: &TraceId) -> Result<Option<Trace>, StoreError> {
+        let row = self.db.optional(CONTENT, args![project, id]).await?;
+        row.map(|row| read_content(&row, id)).transpose()
+    }
+
+    /// What a grade of an earlier revision saw.
+    pub async fn trace_content_at(
+        &self,
+        project: ProjectId,
+        id: &TraceId,
+        revision: u64,
+    ) -> Result<Option<Trace>, StoreError> {
+        let row = self.db.optional(CONTENT_AT, args![project, id, revision]).await?;
+        row.map(|row| read_content(&row, id)).transpose()
+    }
+
+    /// The newest first.
+    pub async fn traces(
+        &self,
+        project: ProjectId,
+        filter: &TraceFilter,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<TraceHead>, StoreError> {
+        let rows = filter.select(project, after, limit).fetch(&self.db).await?;
+        let heads = rows.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(Page::of(heads, limit, |it: &TraceHead| Cursor::new(it.started.micros(), &it.id)))
+    }
+
+    /// Takes away what traces of before a time said, and what judges said about them; their numbers stay.
+    ///
+    /// Call until it returns 0.
+    pub async fn erase_traces(
+        &self,
+        project: ProjectId,
+        before: Time,
+        limit: usize,
+    ) -> Result<usize, StoreError> {
+        let rows = self.db.fetch(TO_ERASE, args![project, before, limit]).await?;
+        for row in &rows {
+            let id: String = row.get("id")?;
+            let mut tx = self.db.begin().await?;
+            if tx.execute(ERASE, args![project, &id]).await? == 1 {
+                for sql in [ERASE_CONTENT, ERASE_PIECES, ERASE_DETAILS, ERASE_EXCHANGES] {
+                    tx.execute(sql, args![project, &id]).await?;
+                }
+                tx.commit().await?;
+            }
+        }
+        Ok(rows.len())
+    }
+}
+
+async fn put_whole(
+    tx: &mut Tx,
+    project: ProjectId,
+    id: &TraceId,
+    finished: &Finished,
+    now: Time,
+) -> Result<Put, StoreError> {
+    let (content, content_hash) = content_of(&finished.trace);
+    if tx.execute(ADD, finished.args(project, id, 0, &content_hash, now)).await? == 1 {
+        tx.execute(ADD_CONTENT, args![project, id, 1_i64, content_hash, content, now]).await?;
+        return Ok(Put::New);
+    }
+    let there = tx.optional(GET, args![project, id]).await?;
+    let there = there.as_ref().map(|row| Ok::<_, StoreError>((row.get("content_hash")?, read(row)?)));
+    // Whoever says less the second time does not say otherwise.
+    let agrees = |new: &Option<String>, old: &Option<String>| new.is_none() || new == old;
+    let mut told = finished.metadata.as_object().into_iter().flatten();
+    let is_same = |(hash, head): (Option<String>, TraceHead)| {
+        hash.as_ref() == Some(&content_hash)
+            && agrees(&finished.agent, &head.agent)
+            && agrees(&finished.session, &head.session)
+            && finished.is_failed == head.is_failed
+            && told.all(|(name, value)| head.metadata.get(name) == Some(value))
+    };
+    Ok(if there.transpose()?.is_some_and(is_same) { Put::Repeated } else { Put::Conflict })
+}
+
+impl TraceFilter {
+    pub(crate) fn select(&self, project: ProjectId, after: Option<&Cursor>, limit: usize) -> Select {
+        let place = Cursor::top(after);
+        let end = self.id_prefix.as_ref().map(|it| format!("{it}\u{10ffff}"));
+        Select::new(LIST, args![project, place.sort, place.id])
+            .and_maybe("agent = ?", self.agent.as_deref())
+            .and_maybe("session = ?", self.session.as_deref())
+            .and_maybe("state = ?", self.state.map(TraceState::as_str))
+            .and_maybe("status = ?", self.status.as_deref())
+            .and_maybe("is_failed = ?", self.is_failed)
+            .and_maybe("? <= started", self.from)
+            .and_maybe("started < ?", self.until)
+            .and_maybe("? <= cost", self.min_cost.map(Usd::nanos))
+            .and_maybe("? <= duration", self.min_duration)
+            .and_maybe(
+                "EXISTS (SELECT 1 FROM verdicts WHERE verdicts.project = traces.project \
+                 AND verdicts.candidate = traces.id AND verdicts.status = ?)",
+                self.verdict.map(status_name),
+            )
+            .and_maybe("? <= id", self.id_prefix.as_deref())
+            .and_maybe("id < ?", end)
+            .then("ORDER BY started DESC, id DESC")
+            .limit(limit + 1)
+    }
+}
+
+impl Finished {
+    fn args(&self, project: ProjectId, id: &TraceId, n_pieces: u64, hash: &str, now: Time) -> Vec<Arg> {
+        let trace = &self.trace;
+        args![
+            project,
+            id,
+            n_pieces,
+            hash,
+            now,
+            self.agent.as_deref(),
+            self.session.as_deref(),
+            trace.status.as_deref(),
+            self.is_failed,
+            self.started,
+            self.duration,
+            trace.steps.len(),
+            trace.cost,
+            trace.usage.input,
+            trace.usage.cached,
+            trace.usage.output,
+            self.probability,
+            &self.metadata,
+        ]
+    }
+}
+
+impl TraceState {
+    const ALL: [Self; 4] = [Self::Open, Self::Finished, Self::Reopened, Self::Erased];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Finished => "finished",
+            Self::Reopened => "reopened",
+            Self::Erased => "erased",
+        }
+    }
+}
+
+impl std::str::FromStr for TraceState {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|it| it.as_str() == text)
+            .ok_or_else(|| format!("`{text}` is no state of a trace"))
+    }
+}
+
+pub(crate) fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::Pass => "pass",
+        Status::Fail => "fail",
+        Status::Error => "error",
+        Status::Deferred => "deferred",
+    }
+}
+
+/// Packed, and the hash of what was packed.
+fn content_of(trace: &Trace) -> (Vec<u8>, String) {
+    let text = serde_json::to_vec(trace).expect("a trace is plain data");
+    (pack(&text), hash(&text))
+}
+
+fn read_content(row: &Row, id: &TraceId) -> Result<Trace, StoreError> {
+    let body: Vec<u8> = row.get("body")?;
+    let text = unpack(&body).map_err(|why| StoreError::damaged("trace", id, &why))?;
+    serde_json::from_slice(&text).map_err(|error| StoreError::damaged("trace", id, &error))
+}
+
+pub(crate) fn read(row: &Row) -> Result<TraceHead, StoreError> {
+    Ok(TraceHead {
+        id: row.parsed("id")?,
+        agent: row.get("agent")?,
+        session: row.get("session")?,
+        state: row.parsed("state")?,
+        has_end: row.flag("has_end")?,
+        status: row.get("status")?,
+        is_failed: row.flag("is_failed")?,
+        started: row.time("started")?,
+        updated: row.time("updated")?,
+        finished: row.maybe_time("finished")?,
+        n_pieces: row.count("n_pieces")?,
+        n_late: row.count("n_late")?,
+        revision: row.count("revision")?,
+        n_steps: row.count("n_steps")?,
+        cost: row.maybe_usd("cost")?,
+        usage: Usage {
+            input: row.count("tokens_in")?,
+            cached: row.count("tokens_cached")?,
+            output: row.count("tokens_out")?,
+        },
+        duration: row.get("duration")?,
+        probability: row.probability()?,
+        metadata: row.json("metadata")?,
+    })
+}

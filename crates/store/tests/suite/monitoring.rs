@@ -1,0 +1,223 @@
+use std::sync::Arc;
+
+use jurist_core::candidate::Trace;
+use jurist_core::grade::{Time, Value};
+use jurist_core::plan::Stratum;
+use jurist_store::decisions::{DecisionFilter, DecisionState, NewDecision, Outcome};
+use jurist_store::jobs::NewJob;
+use jurist_store::labels::NewLabel;
+use jurist_store::monitors::NewMonitorVersion;
+use jurist_store::scores::{Score, ScoreFilter, Scored};
+use jurist_store::testing::{Scene, for_each_engine};
+use jurist_store::traces::Finished;
+use jurist_store::{MonitorId, MonitorVersionId, Probability, ProjectId, RubricVersionId, StoreError};
+use serde_json::json;
+
+use crate::grading::version;
+use crate::traces::id;
+use crate::{at, project};
+
+/// A monitor with two versions of the same rubric.
+struct Watch {
+    scene: Arc<Scene>,
+    project: ProjectId,
+    monitor: MonitorId,
+    version: MonitorVersionId,
+    rubric_version: RubricVersionId,
+}
+
+async fn watch(scene: Arc<Scene>) -> Watch {
+    let project = project(&scene).await;
+    let rubric_version = version(&scene, project).await;
+    let store = &scene.store;
+    let monitor = store.add_monitor(project, "tone", at(0)).await.unwrap().id;
+    let new = NewMonitorVersion {
+        rubric_version: rubric_version.clone(),
+        agent: None,
+        settings: json!({"rate": 0.1}),
+        author: None,
+    };
+    store.put_monitor_version(project, monitor, &new, at(1)).await.unwrap();
+    let version = store.put_monitor_version(project, monitor, &new, at(2)).await.unwrap();
+    Watch { scene, project, monitor, version, rubric_version }
+}
+
+impl Watch {
+    fn decision(&self, trace: &str, state: DecisionState) -> NewDecision {
+        NewDecision {
+            trace: id(trace),
+            monitor: self.monitor,
+            version: self.version,
+            agent: Some("desk".into()),
+            stratum: Stratum::Other,
+            probability: Probability::new(0.25).unwrap(),
+            upstream: Probability::new(0.5).unwrap(),
+            state,
+            reason: "sampled".into(),
+        }
+    }
+
+    async fn consider(&self, decisions: &[NewDecision], time: Time) -> Vec<NewDecision> {
+        let traces: Vec<_> = decisions.iter().map(|it| it.trace.clone()).collect();
+        let job = |it: &NewDecision| (it.state == DecisionState::Sampled).then(|| job(&it.trace.to_string()));
+        self.scene.store.consider(self.project, &traces, decisions, job, time).await.unwrap()
+    }
+
+    async fn set(&self, trace: &str, state: DecisionState, time: i64) -> Result<(), StoreError> {
+        let outcome = Outcome { state, note: "why", spread: Some(0.5), is_disputed: trace == "a" };
+        self.scene.store.set_decision(self.project, &id(trace), self.monitor, &outcome, at(time)).await
+    }
+
+    fn scored(&self, trace: &str) -> Scored {
+        Scored {
+            monitor: self.monitor,
+            trace: id(trace),
+            version: self.version,
+            rubric_version: self.rubric_version.clone(),
+            rescore: None,
+            stratum: Stratum::Other,
+            agent: Some("desk".into()),
+            probability: Probability::new(0.25).unwrap(),
+            decided: at(3),
+        }
+    }
+
+    async fn score(&self, trace: &str, unit: Option<f64>) {
+        let score = |criterion: &str| Score {
+            judge: "m".into(),
+            criterion: criterion.into(),
+            unit,
+            is_passed: unit.map(|it| 0.5 <= it),
+        };
+        let (scored, scores) = (self.scored(trace), [score(""), score("clear")]);
+        self.scene.store.put_scores(self.project, &scored, &scores, None, at(5)).await.unwrap();
+    }
+}
+
+fn job(key: &str) -> NewJob {
+    NewJob {
+        project: None,
+        kind: "monitor".into(),
+        payload: json!({}),
+        priority: 0,
+        ready: at(0),
+        max_attempts: 3,
+        dedupe: Some(key.to_owned()),
+    }
+}
+
+fn finished(at: Time) -> Finished {
+    Finished {
+        trace: Trace::default(),
+        agent: Some("desk".into()),
+        session: None,
+        is_failed: false,
+        started: at,
+        duration: None,
+        probability: Probability::CERTAIN,
+        metadata: json!({}),
+    }
+}
+
+#[test]
+fn a_decision_is_made_once_and_its_history_is_kept() {
+    for_each_engine(|scene| async move {
+        let watch = watch(scene).await;
+        let (store, support, monitor) = (&watch.scene.store, watch.project, watch.monitor);
+        let newest = store.monitors(support).await.unwrap()[0].newest.clone().unwrap();
+        assert_eq!((newest.id, newest.monitor), (watch.version, monitor));
+        assert_eq!(store.monitor_versions(support, monitor).await.unwrap().len(), 2);
+
+        for trace in ["a", "b"] {
+            store.put_trace(support, &id(trace), &finished(at(1)), at(2)).await.unwrap();
+        }
+        let waiting = store.unconsidered(9).await.unwrap();
+        assert_eq!(waiting.iter().map(|it| it.1.id.to_string()).collect::<Vec<_>>(), ["a", "b"]);
+        let made =
+            [watch.decision("a", DecisionState::Sampled), watch.decision("b", DecisionState::SampledOut)];
+        assert_eq!(watch.consider(&made, at(3)).await, made);
+        assert!(store.unconsidered(9).await.unwrap().is_empty());
+        assert_eq!(store.job_counts(None).await.unwrap()[0].n, 1, "only what is sampled is work");
+        let again =
+            [watch.decision("b", DecisionState::Sampled), watch.decision("c", DecisionState::Filtered)];
+        assert_eq!(watch.consider(&again, at(4)).await, again[1..]);
+        let first = &store.decisions_of(support, &id("b")).await.unwrap()[0];
+        assert!(!first.is_sampled && first.state == DecisionState::SampledOut, "the first stands");
+
+        watch.set("a", DecisionState::Pending, 5).await.unwrap();
+        let left = store.waiting_decisions(support, monitor, None, 9).await.unwrap();
+        assert_eq!(left.len(), 1);
+        assert!(store.waiting_decisions(support, monitor, left.last(), 9).await.unwrap().is_empty());
+        watch.set("a", DecisionState::Scored, 6).await.unwrap();
+        assert!(matches!(watch.set("no", DecisionState::Scored, 6).await, Err(StoreError::Unknown { .. })));
+        let events = store.decision_events(support, &id("a"), monitor).await.unwrap();
+        let states: Vec<_> = events.iter().map(|it| it.state).collect();
+        assert_eq!(states, [DecisionState::Sampled, DecisionState::Pending, DecisionState::Scored]);
+        assert!(watch.scene.execute("DELETE FROM decision_events").await.is_err());
+
+        let tally =
+            store.tally_decisions(support, monitor, Some("desk"), (at(0), at(9)), true).await.unwrap();
+        let told: Vec<_> = tally.iter().map(|it| (it.state, it.n, it.population)).collect();
+        let counts = [DecisionState::Filtered, DecisionState::SampledOut, DecisionState::Scored]
+            .map(|it| (it, 1, 2.0));
+        assert!(counts.iter().all(|it| told.contains(it)) && tally.len() == 3, "{told:?}");
+        assert!((tally[0].population_variance - 2.0).abs() < 1e-12 && tally[0].day.is_some());
+        let all = DecisionFilter::default();
+        let page = store.decisions(support, monitor, &all, None, 2).await.unwrap();
+        let rest = store.decisions(support, monitor, &all, page.next.as_ref(), 2).await.unwrap();
+        let all = page.items.iter().chain(&rest.items).map(|it| it.trace.to_string());
+        assert_eq!(all.collect::<Vec<_>>(), ["c", "b", "a"]);
+        let disputed = DecisionFilter { is_disputed: Some(true), ..DecisionFilter::default() };
+        assert_eq!(store.decisions(support, monitor, &disputed, None, 9).await.unwrap().items.len(), 1);
+
+        store.pause_monitor(support, monitor, Some("the key is wrong")).await.unwrap();
+        let paused = store.monitor(support, monitor).await.unwrap().paused;
+        assert_eq!(paused.as_deref(), Some("the key is wrong"));
+        store.pause_monitor(support, monitor, None).await.unwrap();
+        store.remove_monitor(support, monitor, at(9)).await.unwrap();
+        assert!(store.monitors(support).await.unwrap().is_empty());
+        assert!(store.monitor_named(support, "tone").await.unwrap().unwrap().removed.is_some());
+    });
+}
+
+#[test]
+fn scores_are_summed_by_stratum_and_an_error_may_heal_while_a_number_stays() {
+    for_each_engine(|scene| async move {
+        let watch = watch(scene).await;
+        let (store, support, monitor) = (&watch.scene.store, watch.project, watch.monitor);
+        let made = ["a", "b"].map(|it| watch.decision(it, DecisionState::Sampled));
+        watch.consider(&made, at(3)).await;
+        watch.score("a", Some(0.5)).await;
+        watch.score("b", None).await;
+        let filter =
+            ScoreFilter { agent: Some("desk".into()), rubric_version: None, from: at(0), until: at(9) };
+        let tallies = store.tally_scores(support, monitor, &filter, false).await.unwrap();
+        assert_eq!((tallies.len(), tallies[0].n_errors, tallies[0].units.n), (2, 1, 1));
+        let sums = &tallies[0].units;
+        assert!((sums.w - 4.0).abs() < 1e-12 && (sums.wwxx - 4.0).abs() < 1e-12, "{sums:?}");
+        watch.score("b", Some(1.0)).await;
+        watch.score("a", Some(0.0)).await;
+        let tallies = store.tally_scores(support, monitor, &filter, true).await.unwrap();
+        let whole = &tallies[0];
+        assert_eq!((whole.criterion.as_str(), whole.n_errors, whole.units.n), ("", 0, 2));
+        assert!((whole.units.x - 1.5).abs() < 1e-12 && (whole.passes.wx - 8.0).abs() < 1e-12, "{whole:?}");
+
+        assert_eq!(store.check().await.unwrap(), [], "the sums are those of what they sum up");
+        let series = (&watch.rubric_version, "m", "");
+        let order = store.scores_in_order(support, monitor, series, (at(0), at(9)), 9).await.unwrap();
+        assert_eq!(order.iter().map(|it| it.1).collect::<Vec<_>>(), [0.5, 1.0]);
+        let label = |unit: f64| NewLabel {
+            candidate: "a".into(),
+            rubric_version: watch.rubric_version.clone(),
+            criterion: "clear".into(),
+            value: Value::Number(unit),
+            unit: Some(unit),
+            origin: "imported".into(),
+            author: None,
+        };
+        store.add_labels(support, &[label(0.0)], at(6)).await.unwrap();
+        store.add_labels(support, &[label(1.0)], at(7)).await.unwrap();
+        let labelled = store.labelled_scores(support, monitor, (at(0), at(9))).await.unwrap();
+        assert_eq!(labelled.iter().map(|it| (it.human, it.unit)).collect::<Vec<_>>(), [(1.0, 0.5)]);
+    });
+}

@@ -1,0 +1,134 @@
+use std::collections::BTreeMap;
+
+use futures_util::TryStreamExt;
+use jurist_core::grade::{Counts, FORMAT, Spend, Status, Usd, Verdict, Version};
+use jurist_core::run::{CaseResult, Run, RunId};
+use jurist_store::StoreError;
+use jurist_store::runs::Graded;
+use jurist_store::testing::for_each_engine;
+use serde_json::json;
+
+use crate::{at, project};
+
+fn run(seconds: i64, chance: u8) -> Run {
+    let rubric: Version = serde_json::from_value(json!("abc")).unwrap();
+    Run {
+        format: FORMAT,
+        id: RunId::new(at(seconds), [chance; 10]),
+        suite: Some("suite".into()),
+        started: at(seconds),
+        ended: None,
+        seed: u64::MAX,
+        rubrics: BTreeMap::from([(rubric, json!({"threshold": 0.5}))]),
+        results: jurist_core::run::Results::default(),
+        spend: Spend::default(),
+    }
+}
+
+fn result(case: &str, status: Status, score: Option<f64>) -> CaseResult {
+    CaseResult {
+        case: case.into(),
+        trial: None,
+        candidate: case.into(),
+        rubric: serde_json::from_value(json!("abc")).unwrap(),
+        verdict: Verdict {
+            status,
+            score,
+            native: None,
+            vacuous: false,
+            failed_gates: Vec::new(),
+            path: Vec::new(),
+            counts: Counts::default(),
+        },
+        grades: Vec::new(),
+        spend: Spend { tokens_in: 3, cost: Some(Usd::from_nanos(10)), ..Spend::default() },
+        metadata: BTreeMap::new(),
+        material: Default::default(),
+    }
+}
+
+#[test]
+fn a_run_is_kept_place_by_place_and_read_in_the_order_of_the_plan() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let mut run = run(1, 1);
+        store.begin_run(support, &run).await.unwrap();
+        assert!(
+            matches!(store.begin_run(support, &run).await, Err(StoreError::Taken { .. })),
+            "not written over"
+        );
+        let results: Vec<CaseResult> =
+            (0..450).map(|n| result(&format!("c{n}"), Status::Pass, Some(0.5))).collect();
+        let graded = |(place, result)| Graded { place, result, exchanges: &[] };
+        let placed: Vec<Graded<'_>> = results.iter().enumerate().rev().map(graded).collect();
+        store.put_results(support, run.id, &placed, at(2)).await.unwrap();
+        // What comes late does not take the place of a verdict; what broke gives its place to the next.
+        let broken = result("c7", Status::Error, None);
+        store
+            .put_results(support, run.id, &[graded((7, &broken)), graded((450, &broken))], at(3))
+            .await
+            .unwrap();
+        let later = result("c450", Status::Deferred, None);
+        store.put_results(support, run.id, &[graded((450, &later))], at(4)).await.unwrap();
+        store.end_run(support, run.id, at(9)).await.unwrap();
+
+        let streamed: Vec<(usize, CaseResult)> =
+            store.result_stream(support, run.id).try_collect().await.unwrap();
+        assert_eq!(streamed.iter().map(|it| it.0).collect::<Vec<_>>(), (0..451).collect::<Vec<_>>());
+        run.results = results.into_iter().chain([later]).collect();
+        run.ended = Some(at(9));
+        run.spend = Spend { tokens_in: 1353, cost: Some(Usd::from_nanos(4510)), ..Spend::default() };
+        assert_eq!(store.load_run(support, run.id).await.unwrap(), run);
+        let head = store.runs(support, None, 5).await.unwrap().items.remove(0);
+        assert_eq!((head.n_pass, head.n_deferred, head.score, head.cost.nanos()), (450, 1, Some(0.5), 4510));
+    });
+}
+
+#[test]
+fn runs_are_found_by_what_people_type() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let none = store.find_run(support, "latest").await.unwrap_err();
+        assert!(matches!(none, StoreError::Unknown { what: "run", .. }));
+        let (first, second) = (run(1, 0x11), run(2, 0x22));
+        store.begin_run(support, &first).await.unwrap();
+        store.begin_run(support, &second).await.unwrap();
+        let find = async |name: &str| store.find_run(support, name).await;
+        assert_eq!(find("latest").await.unwrap(), second.id);
+        assert_eq!(find(&first.id.to_string()).await.unwrap(), first.id);
+        assert_eq!(find("222222").await.unwrap(), second.id);
+        assert!(find("22222").await.is_err(), "too little");
+        assert!(
+            find("nobody")
+                .await
+                .unwrap_err()
+                .to_string()
+                .ends_with(&format!("; the latest is {}", second.id))
+        );
+        assert_eq!(store.run_before(support, second.id).await.unwrap(), Some(first.id));
+        assert_eq!(store.run_before(support, first.id).await.unwrap(), None);
+    });
+}
+
+#[test]
+fn a_removed_run_takes_along_what_its_judges_said() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let run = run(1, 1);
+        let name = run.id.to_string();
+        store.begin_run(support, &run).await.unwrap();
+        let (passed, exchanges) =
+            (result("c", Status::Pass, None), [json!({"asked": 1}), json!({"asked": 2})]);
+        let graded = Graded { place: 0, result: &passed, exchanges: &exchanges };
+        store.put_results(support, run.id, &[graded], at(1)).await.unwrap();
+        store.put_exchanges(support, &name, "c", &[json!({"asked": 3})], at(2)).await.unwrap();
+        let asked = store.exchanges(support, &name, "c").await.unwrap();
+        assert_eq!(asked, [json!({"asked": 1}), json!({"asked": 2}), json!({"asked": 3})]);
+        let other = store.add_project("other", at(1)).await.unwrap().id;
+        assert!(store.remove_run(other, run.id).await.is_err(), "not of this project");
+        assert_eq!(store.results(support, run.id, None, 5).await.unwrap().len(), 1);
+        store.remove_run(support, run.id).await.unwrap();
+        assert!(store.exchanges(support, &name, "c").await.unwrap().is_empty());
+        assert!(store.run(support, run.id).await.is_err());
+    });
+}

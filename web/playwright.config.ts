@@ -1,0 +1,25 @@
+import { defineConfig } from "@playwright/test";
+
+// The system's own browser: nothing is downloaded.
+const executablePath = process.env.JURIST_CHROMIUM ?? "/usr/bin/chromium";
+
+export default defineConfig({
+  testDir: "tests",
+  globalSetup: "./tests/setup.ts",
+  outputDir: "test-results",
+  fullyParallel: true,
+  workers: 2,
+  timeout: 60_000,
+  expect: { timeout: 10_000 },
+  forbidOnly: true,
+  reporter: [["list"]],
+  use: {
+    viewport: { width: 1440, height: 900 },
+    launchOptions: { executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] },
+  },
+  webServer: {
+    command: "npx vite preview --config vite.workbench.config.ts --port 4188 --strictPort",
+    url: "http://localhost:4188",
+    reuseExistingServer: false,
+  },
+});

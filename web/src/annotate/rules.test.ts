@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { codingTask } from "../../workbench/fixtures";
+import { missing, runningScore, weighted } from "./rules";
+import type { Draft, KindOf, Rated } from "./types";
+
+const [trajectory, rubric] = codingTask.schemes as [KindOf<"trajectory">, KindOf<"rubric">];
+
+const rated = (values: Record<string, number>): Record<string, Rated> =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, { rating: { kind: "scored", value } }]),
+  );
+
+test("the weighted score is that of the tutorial", () => {
+  const all = { correctness: 4, code_quality: 3, efficiency: 5, documentation: 2, error_handling: 3 };
+  expect(weighted(rubric, rated(all))?.toFixed(2)).toBe("3.56");
+});
+
+test("what does not apply leaves the denominator", () => {
+  const criteria = {
+    ...rated({ correctness: 4 }),
+    code_quality: { rating: { kind: "not_applicable" } } as Rated,
+  };
+  expect(weighted(rubric, criteria)).toBe(4);
+  expect(weighted(rubric, {})).toBeUndefined();
+});
+
+test("a comment alone is no rating", () => {
+  const draft: Draft = {
+    [rubric.name]: {
+      kind: "rubric",
+      criteria: { correctness: { comment: "hm" }, ...rated({ efficiency: 3 }) },
+    },
+  };
+  expect(missing(rubric, draft)).toContain("correctness");
+  expect(missing(rubric, draft)).not.toContain("efficiency");
+});
+
+test("the running score is withheld until every step is marked", () => {
+  const steps: Record<string, { mark: string; error?: string; severity?: string }> = {};
+  for (const n of trajectory.steps) steps[n] = { mark: "correct" };
+  expect(runningScore(trajectory, steps)).toBe(100);
+  const [first, second] = trajectory.steps;
+  steps[first as number] = { mark: "incorrect", error: "logical_error", severity: "major" };
+  expect(runningScore(trajectory, steps)).toBe(95);
+  steps[second as number] = { mark: "incorrect", error: "wrong_tool" };
+  expect(runningScore(trajectory, steps)).toBeUndefined();
+  expect(missing(trajectory, { [trajectory.name]: { kind: "trajectory", steps } })).toEqual([String(second)]);
+});
+
+test("a draft of another kind counts for nothing", () => {
+  expect(missing(rubric, { [rubric.name]: { kind: "text", text: "old" } })).toHaveLength(6);
+});

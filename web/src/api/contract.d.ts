@@ -1,0 +1,435 @@
+// Generated from schemas/run.schema.json by scripts/types.mjs; do not edit.
+
+export type paths = Record<string, never>;
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description One try that did not give an answer. */
+        Attempt: {
+            /** @default  */
+            detail?: string;
+            failure: components["schemas"]["Failure"];
+            time?: components["schemas"]["Time"] | null;
+        };
+        /** @description What came of one case. */
+        CaseResult: {
+            candidate: string;
+            case: string;
+            grades: components["schemas"]["Grade"][];
+            /** @description What was graded; evidence gives its places in it. */
+            material?: components["schemas"]["Material"];
+            /**
+             * @description What it can be looked at by: the case's metadata and tags, short fields of its row, and which agent,
+             *     model and prompt answered.
+             */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            rubric: components["schemas"]["Version"];
+            /** @description Of its judges, and of the agent that was run for it. */
+            spend: components["schemas"]["Spend"];
+            /**
+             * Format: uint32
+             * @description Which of several trials this is, from 1.
+             */
+            trial?: number | null;
+            verdict: components["schemas"]["Verdict"];
+        };
+        /** @enum {string} */
+        ChangeKind: "modified" | "added" | "removed" | "renamed";
+        /** @description What became of the questions. */
+        Counts: {
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            abstained?: number;
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            deferred?: number;
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            failed?: number;
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            not_applicable?: number;
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            scored?: number;
+            /**
+             * Format: uint32
+             * @description Not asked because something they require is not met.
+             * @default 0
+             */
+            unmet?: number;
+        };
+        /** @description Why nobody was asked. */
+        Deferral: ("no_key" | "over_budget" | "sampled_out" | "waits_for_person" | "unreachable") | "not_graded";
+        /** @description A quote, and where it stands in the candidate; without a place it was not found. */
+        Evidence: {
+            found?: components["schemas"]["Found"] | null;
+            quote: string;
+        };
+        FailedGate: {
+            /** @description Absent for gates of the rubric itself. */
+            criterion?: string | null;
+            gate: components["schemas"]["Gate"];
+        };
+        /** @description How a grader broke. */
+        Failure: ("timeout" | "rate_limit" | "refusal" | "malformed" | "off_scale" | "auth" | "evidence_not_found") | "unavailable" | "crashed";
+        /** @description What happened to one file. */
+        FileChange: {
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            added?: number;
+            hunks?: components["schemas"]["Hunk"][];
+            /** @default modified */
+            kind?: components["schemas"]["ChangeKind"];
+            /** @description Where it stood before, if elsewhere. */
+            old_path?: string | null;
+            /**
+             * @description Where the file stands now; where it stood, if it is gone.
+             * @default
+             */
+            path?: string;
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            removed?: number;
+        };
+        /** @description A stretch of bytes in one part of a candidate, such as `response` or `trace.3.result`. */
+        Found: {
+            /** Format: uint64 */
+            end: number;
+            in: string;
+            /** Format: uint64 */
+            start: number;
+        };
+        /** @description A condition that fails the verdict whatever the score. */
+        Gate: ("required" | "guard" | "min_score" | "strict" | "evidence") | "cannot_assess" | "on_error";
+        /**
+         * @description One grader's answer to one criterion of one candidate.
+         *
+         *     ```
+         *     use jurist_core::grade::{Grade, Outcome, Value};
+         *
+         *     let grade: Grade = serde_json::from_str(
+         *         r#"{"candidate": "trace_042", "criterion": "correctness",
+         *             "grader": {"kind": "human", "name": "ann"},
+         *             "outcome": {"kind": "scored", "value": 4, "unit": 0.75}}"#,
+         *     ).unwrap();
+         *     assert_eq!(grade.outcome, Outcome::Scored { value: Value::Number(4.0), unit: Some(0.75) });
+         *     ```
+         */
+        Grade: {
+            /** @description Tries before this answer, oldest first. */
+            attempts?: components["schemas"]["Attempt"][];
+            /** @description Ids from outside are kept as given. */
+            candidate: string;
+            criterion: string;
+            evidence?: components["schemas"]["Evidence"][];
+            /**
+             * Format: uint32
+             * @description Version of this contract.
+             * @default 1
+             */
+            format?: number;
+            grader: components["schemas"]["Grader"];
+            outcome: components["schemas"]["Outcome"];
+            /** @description What the answer rests on, one by one: claims, requirements. */
+            points?: components["schemas"]["Point"][];
+            /** @description At most [`Reason::MAX`] bytes are kept. */
+            reason?: components["schemas"]["Reason"];
+            /** @description The rubric this was graded against. */
+            rubric?: components["schemas"]["Version"] | null;
+            spend?: components["schemas"]["Spend"];
+            time?: components["schemas"]["Time"] | null;
+        };
+        Grader: {
+            /** @description Hash of everything that shapes its answers besides the candidate. */
+            configuration?: string | null;
+            kind: components["schemas"]["GraderKind"];
+            /** @description Model, check or person. */
+            name: string;
+        };
+        /**
+         * @description Who answers a criterion.
+         * @enum {string}
+         */
+        GraderKind: "check" | "judge" | "human";
+        /** @description A stretch of changed lines; each keeps its first character: blank, `+` or `-`. */
+        Hunk: {
+            /** @default [] */
+            lines?: string[];
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            new_start?: number;
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            old_start?: number;
+        };
+        /** @description What is graded, with the task it answers. None of it is trusted. */
+        Material: {
+            /** @description Documents that the answer may rest on. */
+            context?: string[];
+            /** @description A unified diff. */
+            diff?: string | null;
+            /** @description Output and reference as checks compare them, where they are more than text. */
+            raw_output?: unknown;
+            raw_reference?: unknown;
+            reference?: string | null;
+            /** @description What must be met, where the case says so and not the rubric. */
+            requirements?: string[];
+            response?: string | null;
+            task?: string;
+            trace?: components["schemas"]["Trace"] | null;
+        };
+        /** @description What came of asking. Only `scored` enters a score. */
+        Outcome: {
+            /** @constant */
+            kind: "scored";
+            /**
+             * Format: double
+             * @description The same on 0..=1; absent for a choice that only leads on in a tree.
+             */
+            unit?: number | null;
+            value: components["schemas"]["Value"];
+        } | {
+            /** @constant */
+            kind: "not_applicable";
+        } | {
+            /** @constant */
+            kind: "abstained";
+            why: string;
+        } | {
+            /** @default  */
+            detail?: string;
+            failure: components["schemas"]["Failure"];
+            /** @constant */
+            kind: "failed";
+        } | {
+            /** @constant */
+            kind: "deferred";
+            why: components["schemas"]["Deferral"];
+        };
+        /** @description A claim or a requirement, and whether it holds. */
+        Point: {
+            evidence?: components["schemas"]["Evidence"][];
+            holds: boolean;
+            text: string;
+        };
+        /** @description A grader's reason, cut to what is kept. */
+        Reason: string;
+        Role: ("system" | "user" | "assistant" | "other") | "tool";
+        RunId: string;
+        /** @description What an answer cost. */
+        Spend: {
+            cost?: components["schemas"]["Usd"] | null;
+            /**
+             * @description Taken from Jurist's own cache: nothing was sent and nothing was paid.
+             * @default false
+             */
+            from_cache?: boolean;
+            /**
+             * Format: uint64
+             * @description Part of `tokens_in` that a provider had cached.
+             * @default 0
+             */
+            tokens_cached?: number;
+            /**
+             * Format: uint64
+             * @default 0
+             */
+            tokens_in?: number;
+            /**
+             * Format: uint64
+             * @default 0
+             */
+            tokens_out?: number;
+        };
+        Status: ("pass" | "fail") | "error" | "deferred";
+        /** @description One answered node on the way through a tree. */
+        Step: {
+            answer: string;
+            /** @description The question's id, as grades name it. */
+            node: string;
+            reason?: string | null;
+            /**
+             * Format: double
+             * @description At the last node: the authored score, and why.
+             */
+            score?: number | null;
+        };
+        /** @description One message, turn or action. */
+        Step2: {
+            /** @description Which agent, where there are several. */
+            agent?: string | null;
+            /**
+             * Format: uint32
+             * @description How many agents deep; a sub-agent's steps follow the step that started it.
+             */
+            depth?: number;
+            files?: components["schemas"]["FileChange"][];
+            /** @description What the agent thought and did not say. */
+            reasoning?: string;
+            results?: components["schemas"]["ToolResult"][];
+            /** @default assistant */
+            role?: components["schemas"]["Role"];
+            /** @description Path or address of a picture. */
+            screenshot?: string | null;
+            text?: string;
+            time?: components["schemas"]["Time"] | null;
+            tool_calls?: components["schemas"]["ToolCall"][];
+            usage?: components["schemas"]["Usage"];
+        };
+        /**
+         * Format: date-time
+         * @description RFC 3339, in UTC.
+         */
+        Time: string;
+        ToolCall: {
+            /** @default {} */
+            arguments?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: double
+             * @description How long it took, where the format says so.
+             */
+            duration_ms?: number | null;
+            id?: string | null;
+            /** @default  */
+            name?: string;
+        };
+        ToolResult: {
+            /** @description The id of the call it answers. */
+            call?: string | null;
+            error?: boolean;
+            name?: string | null;
+            /** @default  */
+            text?: string;
+        };
+        /**
+         * @description A run of an agent, step by step.
+         *
+         *     ```
+         *     use jurist_core::candidate::{Format, read_trace};
+         *
+         *     let text = r#"[{"role": "assistant", "content": null,
+         *         "tool_calls": [{"id": "c1", "function": {"name": "search", "arguments": "{\"q\": \"cat\"}"}}]}]"#;
+         *     let (format, trace) = read_trace(text, None).unwrap();
+         *     assert_eq!(format, Format::OpenaiChat);
+         *     assert_eq!(trace.tool_calls().next().unwrap().arguments["q"], "cat");
+         *     ```
+         */
+        Trace: {
+            cost?: components["schemas"]["Usd"] | null;
+            /** @description What the run changed, where it is told for the run as a whole. */
+            files?: components["schemas"]["FileChange"][];
+            id?: string | null;
+            /** @description Names of graph nodes in the order they ran. */
+            nodes?: string[];
+            /** @description How the run ended, in the words of its framework. */
+            status?: string | null;
+            /** @default [] */
+            steps?: components["schemas"]["Step2"][];
+            /** @description What the agent was asked, where the format says so apart from its messages. */
+            task?: string | null;
+            usage?: components["schemas"]["Usage"];
+        };
+        /** @description Tokens, each counted once. */
+        Usage: {
+            /**
+             * Format: uint64
+             * @description Part of `input` that the provider had cached.
+             * @default 0
+             */
+            cached?: number;
+            /**
+             * Format: uint64
+             * @default 0
+             */
+            input?: number;
+            /**
+             * Format: uint64
+             * @default 0
+             */
+            output?: number;
+        };
+        /** @description US dollars, exact to a billionth. */
+        Usd: number;
+        /** @description An answer on a criterion's own scale. */
+        Value: boolean | number | string;
+        /** @description What the whole rubric says about one candidate. */
+        Verdict: {
+            counts: components["schemas"]["Counts"];
+            failed_gates?: components["schemas"]["FailedGate"][];
+            /**
+             * Format: double
+             * @description The weighted mean in the scale's own units, where all criteria share one.
+             */
+            native?: number | null;
+            /** @description The way through the rubric's trees. */
+            path?: components["schemas"]["Step"][];
+            /**
+             * Format: double
+             * @description On 0..=1; absent when no number would be honest.
+             */
+            score?: number | null;
+            status: components["schemas"]["Status"];
+            /** @description A pass because no criterion applied. */
+            vacuous?: boolean;
+        };
+        /** @description The hash of a rubric's canonical form; a grade always names the one it was made against. */
+        Version: string;
+        /**
+         * Run
+         * @description A run with everything needed to report on it again.
+         */
+        Run: {
+            ended?: components["schemas"]["Time"] | null;
+            /**
+             * Format: uint32
+             * @description Version of this contract.
+             */
+            format: number;
+            id: components["schemas"]["RunId"];
+            /** @description In the order of the plan. */
+            results: components["schemas"]["CaseResult"][];
+            /** @description The canonical form of every rubric used, by version. */
+            rubrics: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: uint64
+             * @description The same plan, replies and seed give the same run.
+             */
+            seed: number;
+            spend: components["schemas"]["Spend"];
+            started: components["schemas"]["Time"];
+            suite?: string | null;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;

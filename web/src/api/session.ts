@@ -1,0 +1,30 @@
+// Who is asking, and what is open to them.
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { answered, api, Problem, type Schemas } from "./client";
+
+export type Scope = "ingest" | "read" | "annotate" | "write" | "manage";
+export type Session = Schemas["Session"];
+export type OpenProject = Schemas["OpenProject"];
+
+export const sessionQuery = queryOptions({
+  queryKey: ["session"],
+  queryFn: () => answered(api(null).GET("/api/v1/session")),
+  staleTime: 60_000,
+  // Every page asks who is there; that nobody is does not change by asking.
+  retryOnMount: false,
+});
+
+/** Nobody is signed in, and somebody has to be. */
+export const isSignedOut = (error: unknown): boolean => error instanceof Problem && error.status === 401;
+
+/** The project of the address. Only beneath `ProjectShell`, which shows nothing without one. */
+export function useProject(): OpenProject {
+  const { project: name } = useParams({ from: "/p/$project" });
+  const { data } = useQuery(sessionQuery);
+  const found = data?.projects.find((it) => it.name === name);
+  if (!found) throw new Error(`ProjectShell lets nobody in without a project, yet there is no ${name}`);
+  return found;
+}
+
+export const may = (project: OpenProject, scope: Scope): boolean => project.scopes.includes(scope);

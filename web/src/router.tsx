@@ -1,0 +1,159 @@
+// Every address there is. What is worth sharing about a page is in its address.
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from "@tanstack/react-router";
+import { Joining } from "./shell/Joining";
+import { Home, NotFound, ProjectHome, ProjectShell, Root } from "./shell/Shell";
+import { SignIn } from "./shell/SignIn";
+
+const root = createRootRoute({ component: Root, notFoundComponent: NotFound });
+
+const text = (it: unknown): string | undefined =>
+  typeof it === "string" && it !== "" ? it : typeof it === "number" ? String(it) : undefined;
+const number = (it: unknown): number | undefined => {
+  const found = typeof it === "number" || typeof it === "string" ? Number(it) : Number.NaN;
+  return it !== "" && Number.isFinite(found) ? found : undefined;
+};
+const flag = (it: unknown): boolean | undefined =>
+  it === true || it === "true" ? true : it === false || it === "false" ? false : undefined;
+const oneOf =
+  <Name extends string>(...names: Name[]) =>
+  (it: unknown): Name | undefined =>
+    names.find((name) => name === it);
+
+const home = createRoute({ getParentRoute: () => root, path: "/", component: Home });
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  validateSearch: (it: Record<string, unknown>): { next?: string } => ({ next: text(it.next) }),
+  component: SignIn,
+});
+
+const join = createRoute({ getParentRoute: () => root, path: "/join", component: Joining });
+
+const project = createRoute({ getParentRoute: () => root, path: "/p/$project", component: ProjectShell });
+
+const projectHome = createRoute({ getParentRoute: () => project, path: "/", component: ProjectHome });
+
+const runs = createRoute({
+  getParentRoute: () => project,
+  path: "runs",
+  component: lazyRouteComponent(() => import("./runs/RunsPage"), "RunsPage"),
+});
+
+const shown = oneOf("pass", "fail", "error", "deferred");
+export type RunSearch = { status?: "pass" | "fail" | "error" | "deferred"; find?: string; case?: number };
+
+const run = createRoute({
+  getParentRoute: () => project,
+  path: "runs/$run",
+  validateSearch: (it: Record<string, unknown>): RunSearch => ({
+    status: shown(it.status),
+    find: text(it.find),
+    case: number(it.case),
+  }),
+  component: lazyRouteComponent(() => import("./runs/RunPage"), "RunPage"),
+});
+
+export type TracesSearch = {
+  agent?: string;
+  session?: string;
+  state?: string;
+  status?: string;
+  failed?: boolean;
+  verdict?: "pass" | "fail" | "error" | "deferred";
+  from?: string;
+  until?: string;
+  min_cost?: number;
+  min_duration_ms?: number;
+  id_prefix?: string;
+};
+
+const traces = createRoute({
+  getParentRoute: () => project,
+  path: "traces",
+  validateSearch: (it: Record<string, unknown>): TracesSearch => ({
+    agent: text(it.agent),
+    session: text(it.session),
+    state: text(it.state),
+    status: text(it.status),
+    failed: flag(it.failed),
+    verdict: shown(it.verdict),
+    from: text(it.from),
+    until: text(it.until),
+    min_cost: number(it.min_cost),
+    min_duration_ms: number(it.min_duration_ms),
+    id_prefix: text(it.id_prefix),
+  }),
+  component: lazyRouteComponent(() => import("./traces/TracesPage"), "TracesPage"),
+});
+
+export type TraceSearch = { step?: number; find?: string };
+
+const trace = createRoute({
+  getParentRoute: () => project,
+  path: "traces/$trace",
+  validateSearch: (it: Record<string, unknown>): TraceSearch => ({
+    step: number(it.step),
+    find: text(it.find),
+  }),
+  component: lazyRouteComponent(() => import("./traces/TracePage"), "TracePage"),
+});
+
+const annotate = createRoute({
+  getParentRoute: () => project,
+  path: "annotate",
+  component: lazyRouteComponent(() => import("./annotate/TasksPage"), "TasksPage"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => project,
+  path: "settings",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/p/$project/settings/members", params });
+  },
+});
+
+const members = createRoute({
+  getParentRoute: () => project,
+  path: "settings/members",
+  component: lazyRouteComponent(() => import("./settings/MembersPage"), "MembersPage"),
+});
+
+const tokens = createRoute({
+  getParentRoute: () => project,
+  path: "settings/tokens",
+  component: lazyRouteComponent(() => import("./settings/TokensPage"), "TokensPage"),
+});
+
+export type AuditSearch = { actor?: string; action?: string };
+
+const audit = createRoute({
+  getParentRoute: () => project,
+  path: "settings/audit",
+  validateSearch: (it: Record<string, unknown>): AuditSearch => ({
+    actor: text(it.actor),
+    action: text(it.action),
+  }),
+  component: lazyRouteComponent(() => import("./settings/AuditPage"), "AuditPage"),
+});
+
+const tree = root.addChildren([
+  home,
+  signIn,
+  join,
+  project.addChildren([projectHome, runs, run, traces, trace, annotate, settings, members, tokens, audit]),
+]);
+
+export const router = createRouter({ routeTree: tree, defaultPreload: "intent", scrollRestoration: true });
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,284 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useEffect, useMemo, useState } from "react";
+import { answered, api, type Schemas } from "../api/client";
+import { useProject } from "../api/session";
+import { PageHead } from "../shell/Shell";
+import { Badge, type Status, StatusBadge } from "../ui/Badge";
+import { Button } from "../ui/Button";
+import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
+import { Loaded } from "../ui/Loaded";
+import { State, Waiting } from "../ui/State";
+import { count, duration, moment, money, plural, score } from "../ui/say";
+import { type Followed, useFollowed } from "./follow";
+import styles from "./RunPage.module.css";
+import { Scorecard } from "./Scorecard";
+import { type Outcome, Strip } from "./Strip";
+
+type RunInFull = Schemas["RunInFull"];
+
+/** One run: how it went, every case (those that failed first), and the scorecard of one of them. */
+export function RunPage() {
+  const project = useProject();
+  const { run: id } = useParams({ from: "/p/$project/runs/$run" });
+  const run = useQuery({
+    queryKey: ["run", project.id, id],
+    queryFn: () => answered(api(project.id).GET("/api/v1/runs/{id}", { params: { path: { id } } })),
+  });
+  return (
+    <Loaded query={run} what="the run">
+      {(it) => <Run key={it.id} run={it} />}
+    </Loaded>
+  );
+}
+
+function Run({ run }: { run: RunInFull }) {
+  const project = useProject();
+  const followed = useFollowed(project.id, run.id);
+  const queries = useQueryClient();
+  // Once it has ended, its numbers are final.
+  useEffect(() => {
+    if (followed.ended && !run.ended) queries.invalidateQueries({ queryKey: ["run", project.id, run.id] });
+  }, [followed.ended, run.ended, run.id, project.id, queries]);
+  const total = followed.nUnits ?? run.n_units ?? Math.max(run.n_results, followed.outcomes.length);
+  const took = run.ended ? new Date(run.ended).getTime() - new Date(run.started).getTime() : null;
+  const here = `/api/v1/runs/${run.id}/report?project=${project.id}`;
+  return (
+    <>
+      <p className={styles.up}>
+        <Link to="/p/$project/runs" params={{ project: project.name }}>
+          Runs
+        </Link>
+      </p>
+      <PageHead
+        title={run.suite ?? "A run without a name"}
+        about={
+          <>
+            {moment(run.started)}
+            {took !== null && <> · took {duration(took)}</>} · {money(run.cost)} · <code>{run.id}</code>
+          </>
+        }
+      >
+        {["json", "junit", "csv", "md"].map((format) => (
+          <a
+            key={format}
+            className={styles.report}
+            href={`${here}&format=${format}`}
+            download={`${run.id}.${format}`}
+          >
+            {format}
+          </a>
+        ))}
+      </PageHead>
+      <Progress run={run} followed={followed} total={total} />
+      <Cases run={run} followed={followed} total={total} />
+    </>
+  );
+}
+
+function Progress({ run, followed, total }: { run: RunInFull; followed: Followed; total: number }) {
+  const n = useMemo(() => countsOf(followed.outcomes), [followed.outcomes]);
+  const isOver = followed.ended || run.ended;
+  const graded = n.pass + n.fail;
+  return (
+    <div className={styles.progress}>
+      {(
+        [
+          ["pass", graded === 0 ? "–" : `${Math.round((100 * n.pass) / graded)} %`, "pass rate"],
+          ["score", score(meanOf(followed.outcomes)), "mean score"],
+          ["fail", count(n.fail), "failed"],
+          ["error", count(n.error), plural(n.error, "error").split(" ")[1]],
+          ["deferred", count(n.deferred), "deferred"],
+        ] as const
+      ).map(([name, value, label]) => (
+        <div key={name} className={styles.number} data-name={name} data-zero={value === "0" || undefined}>
+          <b>{value}</b>
+          <span>{label}</span>
+        </div>
+      ))}
+      <div className={styles.going} role="status">
+        {followed.broken && !isOver ? (
+          <Badge tone="error">the server is away; trying again</Badge>
+        ) : isOver ? (
+          <span>{plural(followed.outcomes.length, "case")}</span>
+        ) : (
+          <>
+            <progress max={total} value={followed.nResults} aria-label="Cases graded" />
+            <span>
+              {count(followed.nResults)} of {plural(total, "case")}
+            </span>
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+const RANK: Record<Status, number> = { fail: 0, error: 1, deferred: 2, pass: 3 };
+
+function Cases({ run, followed, total }: { run: RunInFull; followed: Followed; total: number }) {
+  const search = useSearch({ from: "/p/$project/runs/$run" });
+  const navigate = useNavigate({ from: "/p/$project/runs/$run" });
+  const n = useMemo(() => countsOf(followed.outcomes), [followed.outcomes]);
+  const shown = useMemo(() => {
+    const find = search.find?.toLowerCase() ?? "";
+    return followed.outcomes
+      .filter((it) => !search.status || it.status === search.status)
+      .filter((it) => it.case.toLowerCase().includes(find))
+      .sort(
+        (a, b) => RANK[a.status] - RANK[b.status] || (a.score ?? 1) - (b.score ?? 1) || a.place - b.place,
+      );
+  }, [followed.outcomes, search.status, search.find]);
+  const set = (change: Partial<typeof search>) =>
+    navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
+  const selected = search.case ?? shown[0]?.place;
+  useCaseKeys(shown, selected, (place) => set({ case: place }));
+  if (followed.outcomes.length === 0) {
+    if (!followed.ended) return total === 0 ? <Waiting what="cases" /> : <Begun total={total} />;
+    return <State title="The run has no cases" />;
+  }
+  return (
+    <>
+      <Strip
+        outcomes={followed.outcomes}
+        total={total}
+        selected={selected}
+        onSelect={(it) => set({ case: it })}
+      />
+      <div className={styles.cases}>
+        <div className={styles.list}>
+          <search className={styles.filter} aria-label="Which cases">
+            <input
+              type="search"
+              aria-label="Find a case"
+              placeholder="Find a case"
+              value={search.find ?? ""}
+              onChange={(it) => set({ find: it.target.value || undefined })}
+            />
+            {(["fail", "error", "deferred", "pass"] as const).map((it) => (
+              <Button
+                key={it}
+                look="quiet"
+                aria-pressed={search.status === it}
+                disabled={n[it] === 0}
+                onClick={() => set({ status: search.status === it ? undefined : it })}
+              >
+                {it} {n[it]}
+              </Button>
+            ))}
+          </search>
+          {shown.length === 0 ? (
+            <State
+              title="No case fits"
+              action={
+                <Button onClick={() => set({ find: undefined, status: undefined })}>Show all cases</Button>
+              }
+            />
+          ) : (
+            <List shown={shown} selected={selected} onSelect={(it) => set({ case: it })} />
+          )}
+        </div>
+        {selected !== undefined && <OneCase run={run} place={selected} />}
+      </div>
+    </>
+  );
+}
+
+function Begun({ total }: { total: number }) {
+  return (
+    <State title="Nothing is graded yet">
+      <p>{plural(total, "case")} wait for a worker. They appear here as they are graded.</p>
+    </State>
+  );
+}
+
+/** Rows at a time; a list of thousands is filtered, not scrolled. */
+const MOST = 300;
+
+function List({
+  shown,
+  selected,
+  onSelect,
+}: {
+  shown: Outcome[];
+  selected?: number;
+  onSelect: (it: number) => void;
+}) {
+  const [most, setMost] = useState(MOST);
+  return (
+    <>
+      <ul className={styles.rows}>
+        {shown.slice(0, most).map((it) => (
+          <li key={it.place}>
+            <button
+              type="button"
+              className={styles.row}
+              aria-current={it.place === selected || undefined}
+              onClick={() => onSelect(it.place)}
+            >
+              <StatusBadge status={it.status} />
+              <span className={styles.name}>{it.case}</span>
+              <span className={styles.score}>{score(it.score)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {shown.length > most && <Button onClick={() => setMost(most + MOST)}>Show more</Button>}
+    </>
+  );
+}
+
+function OneCase({ run, place }: { run: RunInFull; place: number }) {
+  const project = useProject();
+  const query = { limit: 1, ...(place > 0 ? { after: place - 1 } : {}) };
+  const result = useQuery({
+    queryKey: ["result", project.id, run.id, place],
+    queryFn: async () => {
+      const params = { path: { id: run.id }, query };
+      const found = await answered(api(project.id).GET("/api/v1/runs/{id}/results", { params }));
+      return found.items.find((it) => it.place === place) ?? null;
+    },
+  });
+  return (
+    <section className={styles.one} aria-label="Scorecard">
+      <Loaded query={result} what="the scorecard">
+        {(it) =>
+          it ? (
+            <Scorecard run={run} result={it.result} />
+          ) : (
+            <State title="There is no such case in this run" />
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}
+
+const KEYS: KeyGroup = { title: "Cases", keys: [{ keys: ["j", "k"], does: "next, previous case" }] };
+
+function useCaseKeys(shown: Outcome[], selected: number | undefined, onSelect: (place: number) => void) {
+  useKeyHelp(KEYS);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+      const by = { j: 1, k: -1 }[event.key];
+      if (!by || document.querySelector("dialog[open]")) return;
+      const next = shown[shown.findIndex((it) => it.place === selected) + by];
+      if (next) onSelect(next.place);
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  });
+}
+
+function countsOf(outcomes: Outcome[]): Record<Status, number> {
+  const n = { pass: 0, fail: 0, error: 0, deferred: 0 };
+  for (const it of outcomes) n[it.status] += 1;
+  return n;
+}
+
+/** A failure is no score, so it is in no mean. */
+function meanOf(outcomes: Outcome[]): number | null {
+  const scores = outcomes.flatMap((it) => (it.score === null ? [] : [it.score]));
+  return scores.length === 0 ? null : scores.reduce((sum, it) => sum + it, 0) / scores.length;
+}

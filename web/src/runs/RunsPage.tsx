@@ -1,0 +1,98 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { answered, api, type Schemas } from "../api/client";
+import { useProject } from "../api/session";
+import { More, PageHead } from "../shell/Shell";
+import { Badge } from "../ui/Badge";
+import { Loaded } from "../ui/Loaded";
+import { State } from "../ui/State";
+import { duration, money, score } from "../ui/say";
+import { type Column, Table } from "../ui/Table";
+import { Time } from "../ui/Time";
+import styles from "./RunsPage.module.css";
+import { Shares } from "./Strip";
+
+type RunLine = Schemas["RunLine"];
+
+export function RunsPage() {
+  const project = useProject();
+  const runs = useInfiniteQuery({
+    queryKey: ["runs", project.id],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) =>
+      answered(api(project.id).GET("/api/v1/runs", { params: { query: { after: pageParam } } })),
+    getNextPageParam: (last) => last.next ?? undefined,
+    // While something goes on, its numbers change; and others start runs as well.
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some((page) => page.items.some((it) => !it.ended)) ? 2000 : 5000,
+  });
+  return (
+    <>
+      <PageHead title="Runs" about="Suites that were graded, the newest first." />
+      <Loaded query={runs} what="runs">
+        {({ pages }) => {
+          const rows = pages.flatMap((it) => it.items);
+          if (rows.length === 0) return <NoneYet />;
+          return (
+            <>
+              <Table caption="Runs" columns={columns(project.name)} rows={rows} keyOf={(it) => it.id} />
+              <More query={runs} />
+            </>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}
+
+export const countsOf = (it: RunLine) => ({
+  pass: it.n_pass,
+  fail: it.n_fail,
+  error: it.n_error,
+  deferred: it.n_deferred,
+});
+
+function columns(project: string): Column<RunLine>[] {
+  const total = (it: RunLine) => it.n_pass + it.n_fail + it.n_error + it.n_deferred;
+  const took = (it: RunLine) => it.ended && new Date(it.ended).getTime() - new Date(it.started).getTime();
+  return [
+    {
+      name: "suite",
+      head: "Suite",
+      cell: (it) => (
+        <>
+          <Link to="/p/$project/runs/$run" params={{ project, run: it.id }} className={styles.suite}>
+            {it.suite ?? "without a name"}
+          </Link>{" "}
+          {!it.ended && <Badge tone="accent">running</Badge>}
+          <span className={styles.id}>{it.id.slice(-6)}</span>
+        </>
+      ),
+    },
+    {
+      name: "shares",
+      head: "Verdicts",
+      cell: (it) => (
+        <span className={styles.verdicts}>
+          <Shares n={countsOf(it)} total={total(it)} />
+        </span>
+      ),
+    },
+    { name: "pass", head: "Pass", align: "end", cell: (it) => `${it.n_pass}/${total(it)}` },
+    { name: "fail", head: "Fail", align: "end", cell: (it) => it.n_fail || "–", wide: true },
+    { name: "error", head: "Error", align: "end", cell: (it) => it.n_error || "–", wide: true },
+    { name: "score", head: "Score", align: "end", cell: (it) => score(it.score) },
+    { name: "cost", head: "Cost", align: "end", cell: (it) => money(it.cost), wide: true },
+    { name: "took", head: "Took", align: "end", cell: (it) => duration(took(it) || null), wide: true },
+    { name: "began", head: "Began", align: "end", cell: (it) => <Time at={it.started} /> },
+  ];
+}
+
+function NoneYet() {
+  return (
+    <State title="No runs yet">
+      <p>Have this server grade a suite from the command line:</p>
+      <pre>{`jurist init\njurist eval suite.yaml --server ${location.origin}`}</pre>
+    </State>
+  );
+}

@@ -1,0 +1,223 @@
+import { useLayoutEffect, useRef, useState } from "react";
+import type { Contract, Schemas } from "../api/client";
+import { Code } from "../traces/view/Code";
+import { markQuotes, type Quote } from "../traces/view/marks";
+import { TraceView } from "../traces/view/TraceView";
+import { Badge, StatusBadge } from "../ui/Badge";
+import { money, score } from "../ui/say";
+import styles from "./Scorecard.module.css";
+
+type CaseResult = Contract["CaseResult"];
+type Grade = Contract["Grade"];
+type Evidence = Contract["Evidence"];
+type Criterion = { name: string; description?: string; weight?: number; levels?: Record<string, string> };
+
+type ScorecardProps = { run: Schemas["RunInFull"]; result: unknown };
+
+/** Everything that was said about one case, and what it was said about. */
+export function Scorecard({ run, result }: ScorecardProps) {
+  const it = result as CaseResult;
+  const criteria = criteriaOf(run.rubrics[it.rubric]);
+  const [quote, setQuote] = useState<Quote | null>(null);
+  const { verdict } = it;
+  return (
+    <article className={styles.card}>
+      <header className={styles.head}>
+        <h2>
+          {it.case}
+          {it.trial != null && <span className={styles.trial}> trial {it.trial}</span>}
+        </h2>
+        <div className={styles.verdict}>
+          <StatusBadge status={verdict.status} />
+          <b>{score(verdict.score)}</b>
+          {verdict.vacuous && <Badge>nothing applied</Badge>}
+          {it.spend.cost != null && <span className={styles.spend}>{money(it.spend.cost)}</span>}
+        </div>
+      </header>
+      {verdict.failed_gates && verdict.failed_gates.length > 0 && (
+        <p className={styles.gates}>
+          Fails whatever the score:{" "}
+          {verdict.failed_gates.map((gate, at) => (
+            <Badge key={at} tone="fail">
+              {gate.gate.replaceAll("_", " ")}
+              {gate.criterion && ` · ${gate.criterion}`}
+            </Badge>
+          ))}
+        </p>
+      )}
+      {verdict.path && verdict.path.length > 0 && <Path path={verdict.path} />}
+      <ul className={styles.grades}>
+        {it.grades.map((grade, at) => (
+          <GradeRow key={at} grade={grade} criterion={criteria.get(grade.criterion)} onQuote={setQuote} />
+        ))}
+      </ul>
+      <MaterialView material={it.material} grades={it.grades} quote={quote} />
+    </article>
+  );
+}
+
+function criteriaOf(rubric: unknown): Map<string, Criterion> {
+  const all = new Map<string, Criterion>();
+  const visit = (list: unknown) => {
+    if (!Array.isArray(list)) return;
+    for (const it of list) {
+      if (typeof it?.name === "string") all.set(it.name, it);
+      visit(it?.criteria);
+    }
+  };
+  visit((rubric as { criteria?: unknown } | undefined)?.criteria);
+  return all;
+}
+
+function Path({ path }: { path: Contract["Step"][] }) {
+  return (
+    <ol className={styles.path} aria-label="The way through the tree">
+      {path.map((it, at) => (
+        <li key={at}>
+          <span className={styles.node}>{it.node}</span> <b>{it.answer}</b>
+          {it.score != null && <> → {score(it.score)}</>}
+          {it.reason && <span className={styles.muted}> {it.reason}</span>}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+type GradeRowProps = { grade: Grade; criterion?: Criterion; onQuote: (quote: Quote) => void };
+
+/** One grader's answer to one criterion: what, by whom, why, and where it is seen. */
+function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
+  const { outcome } = grade;
+  const unit = outcome.kind === "scored" ? (outcome.unit ?? null) : null;
+  return (
+    <li className={styles.grade} data-outcome={outcome.kind}>
+      <div className={styles.what}>
+        <h3>{grade.criterion}</h3>
+        {criterion?.description && <p className={styles.muted}>{criterion.description}</p>}
+      </div>
+      <div className={styles.answer}>
+        <Answer outcome={outcome} />
+        {unit !== null && (
+          <meter className={styles.meter} min={0} max={1} value={unit} aria-label="On 0 to 1" />
+        )}
+      </div>
+      <div className={styles.why}>
+        {grade.reason && <p className={styles.reason}>{grade.reason}</p>}
+        {grade.points?.map((it, at) => (
+          <p key={at} className={styles.point}>
+            {it.holds ? "✓" : "✕"} {it.text}
+          </p>
+        ))}
+        {grade.evidence?.map((it, at) => (
+          <Quoted key={at} evidence={it} onQuote={onQuote} />
+        ))}
+        <p className={styles.by}>
+          {grade.grader.kind} <b>{grade.grader.name}</b>
+          {grade.spend?.from_cache && " · from the cache"}
+          {grade.attempts && grade.attempts.length > 0 && ` · after ${grade.attempts.length} failed tries`}
+        </p>
+      </div>
+    </li>
+  );
+}
+
+function Answer({ outcome }: { outcome: Contract["Outcome"] }) {
+  switch (outcome.kind) {
+    case "scored":
+      return <b className={styles.value}>{said(outcome.value)}</b>;
+    case "not_applicable":
+      return <Badge>not applicable</Badge>;
+    case "abstained":
+      return <Badge tone="deferred">could not tell</Badge>;
+    case "failed":
+      return (
+        <>
+          <Badge tone="error">! {outcome.failure.replaceAll("_", " ")}</Badge>
+          {outcome.detail && <p className={styles.muted}>{outcome.detail}</p>}
+        </>
+      );
+    case "deferred":
+      return <Badge tone="deferred">– {outcome.why.replaceAll("_", " ")}</Badge>;
+  }
+}
+
+function said(value: unknown): string {
+  if (value === true) return "yes";
+  if (value === false) return "no";
+  return typeof value === "number" ? String(Math.round(value * 1000) / 1000) : String(value);
+}
+
+function Quoted({ evidence, onQuote }: { evidence: Evidence; onQuote: (quote: Quote) => void }) {
+  const { found, quote } = evidence;
+  if (!found) {
+    return (
+      <p className={styles.lost}>
+        “{quote}” <Badge tone="error">does not stand there</Badge>
+      </p>
+    );
+  }
+  const show = () => onQuote({ part: found.in, quote, start: found.start, end: found.end });
+  return (
+    <button type="button" className={styles.quote} title={`Show it in ${found.in}`} onClick={show}>
+      {quote}
+    </button>
+  );
+}
+
+type MaterialViewProps = { material: CaseResult["material"]; grades: Grade[]; quote: Quote | null };
+
+/** What was graded, with what graders quoted of it marked. */
+function MaterialView({ material, grades, quote }: MaterialViewProps) {
+  const root = useRef<HTMLDivElement>(null);
+  const [step, setStep] = useState<number>();
+  const quotes = grades.flatMap((grade) =>
+    (grade.evidence ?? []).flatMap(({ found, quote }) =>
+      found ? [{ part: found.in, quote, start: found.start, end: found.end }] : [],
+    ),
+  );
+  useLayoutEffect(() => {
+    if (root.current && !material?.trace) markQuotes(root.current, quotes);
+  });
+  useLayoutEffect(() => {
+    if (!quote?.part) return;
+    const at = Number(/^trace\.(\d+)\./.exec(quote.part)?.[1]);
+    if (at) setStep(at);
+    else {
+      const region = root.current?.querySelector(`[data-part="${CSS.escape(quote.part)}"]`);
+      region?.scrollIntoView({ block: "center", behavior: "smooth" });
+    }
+  }, [quote]);
+  if (!material) return null;
+  const blocks: [string, string | null | undefined, string?][] = [
+    ["Task", material.task],
+    ...(material.context ?? []).map((it): [string, string] => ["Context", it]),
+    ["Response", material.response, "response"],
+    ["Reference", material.reference],
+  ];
+  return (
+    <div ref={root} className={styles.material}>
+      {blocks.map(
+        ([title, text, part], at) =>
+          text && (
+            <section key={at} data-part-of={part}>
+              <h3>{title}</h3>
+              <p dir="auto" data-text data-part={part}>
+                {text}
+              </p>
+            </section>
+          ),
+      )}
+      {material.diff && (
+        <section>
+          <h3>Diff</h3>
+          <Code text={material.diff} part="diff" />
+        </section>
+      )}
+      {material.trace && (
+        <div className={styles.trace}>
+          <TraceView trace={material.trace} step={step} onStepChange={setStep} quotes={quotes} />
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,88 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { answered, api, type Schemas } from "../api/client";
+import { useProject } from "../api/session";
+import { More } from "../shell/Shell";
+import { Button } from "../ui/Button";
+import { Loaded } from "../ui/Loaded";
+import { State } from "../ui/State";
+import { type Column, Table } from "../ui/Table";
+import { Time } from "../ui/Time";
+import { Settings } from "./Settings";
+import styles from "./Settings.module.css";
+
+type Entry = Schemas["Entry"];
+
+export function AuditPage() {
+  const project = useProject();
+  const search = useSearch({ from: "/p/$project/settings/audit" });
+  const navigate = useNavigate({ from: "/p/$project/settings/audit" });
+  const entries = useInfiniteQuery({
+    queryKey: ["audit", project.id, search],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) =>
+      answered(api(project.id).GET("/api/v1/audit", { params: { query: { ...search, after: pageParam } } })),
+    getNextPageParam: (last) => last.next ?? undefined,
+  });
+  const members = useQuery({
+    queryKey: ["members", project.id],
+    queryFn: () => answered(api(project.id).GET("/api/v1/members")),
+  });
+  const nameOf = (actor: string) => members.data?.find((it) => it.account === actor)?.name ?? actor;
+  const only = (key: "actor" | "action", value: string) => (
+    <Button look="quiet" onClick={() => navigate({ search: { ...search, [key]: value } })} title="Only these">
+      {nameOf(value)}
+    </Button>
+  );
+  const columns: Column<Entry>[] = [
+    { name: "time", head: "When", cell: (it) => <Time at={it.time} /> },
+    { name: "action", head: "What", cell: (it) => only("action", it.action) },
+    { name: "actor", head: "Who", cell: (it) => only("actor", it.actor) },
+    { name: "target", head: "To what", cell: (it) => <code>{it.target}</code>, wide: true },
+    {
+      name: "body",
+      head: "More",
+      wide: true,
+      cell: (it) =>
+        it.body && Object.keys(it.body).length > 0 ? <code>{JSON.stringify(it.body)}</code> : "",
+    },
+  ];
+  const chosen = Object.entries(search).filter((it) => it[1]);
+  return (
+    <Settings>
+      <div className={styles.line}>
+        <h2>Who changed what</h2>
+        {chosen.map(([key, value]) => (
+          <Button key={key} onClick={() => navigate({ search: { ...search, [key]: undefined } })}>
+            {nameOf(value)} ✕
+          </Button>
+        ))}
+      </div>
+      <Loaded query={entries} what="the audit">
+        {({ pages }) => {
+          const rows = pages.flatMap((it) => it.items);
+          if (rows.length > 0) {
+            return (
+              <>
+                <Table
+                  caption="Changes, the newest first"
+                  columns={columns}
+                  rows={rows}
+                  keyOf={(it) => it.id}
+                />
+                <More query={entries} />
+              </>
+            );
+          }
+          if (chosen.length === 0) return <State title="Nothing was changed yet" />;
+          return (
+            <State
+              title="Nothing fits"
+              action={<Button onClick={() => navigate({ search: {} })}>Show everything</Button>}
+            />
+          );
+        }}
+      </Loaded>
+    </Settings>
+  );
+}

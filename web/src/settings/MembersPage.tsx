@@ -1,0 +1,189 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { answered, api, type Schemas } from "../api/client";
+import { sessionQuery, useProject } from "../api/session";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { Select } from "../ui/Field";
+import { Loaded, Wrong } from "../ui/Loaded";
+import { State } from "../ui/State";
+import { type Column, Table } from "../ui/Table";
+import { useTell } from "../ui/Toast";
+import { Once, Settings } from "./Settings";
+import styles from "./Settings.module.css";
+
+type Member = Schemas["Member"];
+
+const ROLES = [
+  { value: "annotator", label: "annotator: answers annotation tasks" },
+  { value: "viewer", label: "viewer: sees everything, changes nothing" },
+  { value: "member", label: "member: works with traces, rubrics and runs" },
+  { value: "owner", label: "owner: people, tokens and money as well" },
+];
+
+export function MembersPage() {
+  const project = useProject();
+  const members = useQuery({
+    queryKey: ["members", project.id],
+    queryFn: () => answered(api(project.id).GET("/api/v1/members")),
+  });
+  const session = useQuery(sessionQuery);
+  const [inviting, setInviting] = useState(false);
+  return (
+    <Settings>
+      <div className={styles.line}>
+        <h2>People of {project.name}</h2>
+        {session.data?.account && (
+          <Button look="main" onClick={() => setInviting(true)}>
+            Invite somebody
+          </Button>
+        )}
+      </div>
+      <Loaded query={members} what="members">
+        {(all) => (all.length === 0 ? <NoMembers /> : <Members members={all} />)}
+      </Loaded>
+      {inviting && <Invite onClose={() => setInviting(false)} />}
+    </Settings>
+  );
+}
+
+function NoMembers() {
+  return (
+    <State title="Nobody is a member">
+      <p>
+        An open server asks nobody who they are. Start it with <code>--auth</code> to have accounts.
+      </p>
+    </State>
+  );
+}
+
+function Members({ members }: { members: Member[] }) {
+  const project = useProject();
+  const session = useQuery(sessionQuery);
+  const queries = useQueryClient();
+  const tell = useTell();
+  const [removing, setRemoving] = useState<Member | null>(null);
+  const again = () => queries.invalidateQueries({ queryKey: ["members", project.id] });
+  const setRole = useMutation({
+    mutationFn: ({ account, role }: { account: string; role: string }) =>
+      answered(
+        api(project.id).PUT("/api/v1/members/{account}", { params: { path: { account } }, body: { role } }),
+      ),
+    onSuccess: () => tell("The role is changed."),
+    onSettled: again,
+  });
+  const remove = useMutation({
+    mutationFn: (account: string) =>
+      answered(api(project.id).DELETE("/api/v1/members/{account}", { params: { path: { account } } })),
+    onSuccess: () => {
+      tell(`${removing?.name} is no member any more.`);
+      setRemoving(null);
+    },
+    onSettled: again,
+  });
+  const me = session.data?.account?.id;
+  const columns: Column<Member>[] = [
+    { name: "name", head: "Name", cell: (it) => (it.account === me ? `${it.name} (you)` : it.name) },
+    { name: "email", head: "E-mail address", cell: (it) => it.email, wide: true },
+    {
+      name: "role",
+      head: "Role",
+      cell: (it) => (
+        <Select
+          label={`Role of ${it.name}`}
+          bare
+          value={it.role}
+          disabled={it.account === me}
+          options={ROLES.map((role) => ({ value: role.value, label: role.value }))}
+          onChange={(event) => setRole.mutate({ account: it.account, role: event.target.value })}
+        />
+      ),
+    },
+    {
+      name: "remove",
+      head: <span className="visually-hidden">Remove</span>,
+      align: "end",
+      cell: (it) =>
+        it.account !== me && (
+          <Button look="quiet" onClick={() => setRemoving(it)} aria-label={`Remove ${it.name}`}>
+            Remove
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <>
+      {setRole.error && <Wrong error={setRole.error} />}
+      <Table caption="Members" columns={columns} rows={members} keyOf={(it) => it.account} />
+      {removing && (
+        <Dialog title={`Remove ${removing.name}?`} onClose={() => setRemoving(null)}>
+          <p>They see nothing of this project any more. What they graded stays.</p>
+          {remove.error && <Wrong error={remove.error} />}
+          <div className={styles.line}>
+            <Button look="danger" onClick={() => remove.mutate(removing.account)} disabled={remove.isPending}>
+              Remove
+            </Button>
+            <Button onClick={() => setRemoving(null)}>Keep</Button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function Invite({ onClose }: { onClose: () => void }) {
+  const project = useProject();
+  const [role, setRole] = useState("annotator");
+  const invite = useMutation({
+    mutationFn: () => answered(api(project.id).POST("/api/v1/invitations", { body: { role } })),
+  });
+  if (invite.data) {
+    const link = `${location.origin}${invite.data.path}`;
+    return (
+      <Dialog title="The invitation" onClose={onClose}>
+        <Once
+          secret={link}
+          about="Send this link to one person. It works once, within a day, and is not shown again."
+        />
+        <div className={styles.line}>
+          <Copy text={link} />
+          <Button onClick={onClose}>Done</Button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Invite somebody" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          invite.mutate();
+        }}
+      >
+        <Select
+          label="They join as"
+          value={role}
+          options={ROLES}
+          onChange={(it) => setRole(it.target.value)}
+        />
+        {invite.error && <Wrong error={invite.error} />}
+        <Button type="submit" look="main" disabled={invite.isPending}>
+          Make a link
+        </Button>
+      </form>
+    </Dialog>
+  );
+}
+
+export function Copy({ text }: { text: string }) {
+  const [done, setDone] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setDone(true);
+  };
+  return (
+    <Button look="main" onClick={copy}>
+      {done ? "Copied" : "Copy"}
+    </Button>
+  );
+}

@@ -1,0 +1,41 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useProject } from "../api/session";
+import { PageHead } from "../shell/Shell";
+import styles from "./Settings.module.css";
+
+/** What all settings share: where one is among them. */
+export function Settings({ children }: { children: ReactNode }) {
+  const params = { project: useProject().name };
+  return (
+    <>
+      <PageHead title="Settings" />
+      <div className={styles.settings}>
+        <nav aria-label="Settings" className={styles.nav}>
+          <Link to="/p/$project/settings/members" params={params}>
+            Members
+          </Link>
+          <Link to="/p/$project/settings/tokens" params={params}>
+            Tokens
+          </Link>
+          <Link to="/p/$project/settings/audit" params={params}>
+            Audit
+          </Link>
+        </nav>
+        <div className={styles.body}>{children}</div>
+      </div>
+    </>
+  );
+}
+
+/** A secret that is shown here and never again. */
+export function Once({ secret, about }: { secret: string; about: ReactNode }) {
+  return (
+    <div className={styles.once}>
+      <p>{about}</p>
+      <code className={styles.secret} data-secret>
+        {secret}
+      </code>
+    </div>
+  );
+}

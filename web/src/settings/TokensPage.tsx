@@ -1,0 +1,199 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { answered, api, type Schemas } from "../api/client";
+import { type Scope, useProject } from "../api/session";
+import { Badge } from "../ui/Badge";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { Field, Select } from "../ui/Field";
+import { Loaded, Wrong } from "../ui/Loaded";
+import { State } from "../ui/State";
+import { day } from "../ui/say";
+import { type Column, Table } from "../ui/Table";
+import { Time } from "../ui/Time";
+import { useTell } from "../ui/Toast";
+import { Copy } from "./MembersPage";
+import { Once, Settings } from "./Settings";
+import styles from "./Settings.module.css";
+
+type Token = Schemas["Token"];
+
+const SCOPES: { name: Scope; does: string }[] = [
+  { name: "ingest", does: "send traces, and see nothing" },
+  { name: "read", does: "see traces, runs, grades and rubrics" },
+  { name: "annotate", does: "answer annotation tasks" },
+  { name: "write", does: "start runs and change rubrics" },
+  { name: "manage", does: "people, tokens and money" },
+];
+
+export function TokensPage() {
+  const project = useProject();
+  const tokens = useQuery({
+    queryKey: ["tokens", project.id],
+    queryFn: () => answered(api(project.id).GET("/api/v1/tokens")),
+  });
+  const [adding, setAdding] = useState(false);
+  const add = (
+    <Button look="main" onClick={() => setAdding(true)}>
+      New token
+    </Button>
+  );
+  return (
+    <Settings>
+      <div className={styles.line}>
+        <h2>Tokens of programs</h2>
+        {add}
+      </div>
+      <Loaded query={tokens} what="tokens">
+        {(all) => {
+          const programs = all.filter((it) => !it.scopes.some((scope) => scope.startsWith("join:")));
+          if (programs.length > 0) return <Tokens tokens={programs} />;
+          return (
+            <State title="No tokens yet">
+              <p>Programs that send traces or start runs show a token instead of signing in.</p>
+            </State>
+          );
+        }}
+      </Loaded>
+      {adding && <NewToken onClose={() => setAdding(false)} />}
+    </Settings>
+  );
+}
+
+function Tokens({ tokens }: { tokens: Token[] }) {
+  const project = useProject();
+  const queries = useQueryClient();
+  const tell = useTell();
+  const [revoking, setRevoking] = useState<Token | null>(null);
+  const revoke = useMutation({
+    mutationFn: (id: string) =>
+      answered(api(project.id).DELETE("/api/v1/tokens/{id}", { params: { path: { id } } })),
+    onSuccess: () => {
+      tell(`${revoking?.name} opens nothing any more.`);
+      setRevoking(null);
+      return queries.invalidateQueries({ queryKey: ["tokens", project.id] });
+    },
+  });
+  const columns: Column<Token>[] = [
+    { name: "name", head: "Name", cell: (it) => it.name },
+    { name: "scopes", head: "May", cell: (it) => it.scopes.join(", ") },
+    { name: "created", head: "Made", cell: (it) => <Time at={it.created} />, wide: true },
+    {
+      name: "used",
+      head: "Last used",
+      cell: (it) => (it.used ? <Time at={it.used} /> : <span className={styles.muted}>never</span>),
+      wide: true,
+    },
+    { name: "state", head: "Until", cell: (it) => <Until token={it} /> },
+    {
+      name: "revoke",
+      head: <span className="visually-hidden">Revoke</span>,
+      align: "end",
+      cell: (it) =>
+        !it.revoked && (
+          <Button look="quiet" onClick={() => setRevoking(it)} aria-label={`Revoke ${it.name}`}>
+            Revoke
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <>
+      <Table caption="Tokens" columns={columns} rows={tokens} keyOf={(it) => it.id} />
+      {revoking && (
+        <Dialog title={`Revoke ${revoking.name}?`} onClose={() => setRevoking(null)}>
+          <p>Whatever uses it is turned away from now on. This cannot be taken back.</p>
+          {revoke.error && <Wrong error={revoke.error} />}
+          <div className={styles.line}>
+            <Button look="danger" onClick={() => revoke.mutate(revoking.id)} disabled={revoke.isPending}>
+              Revoke
+            </Button>
+            <Button onClick={() => setRevoking(null)}>Keep</Button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function Until({ token }: { token: Token }) {
+  if (token.revoked) return <Badge>revoked</Badge>;
+  if (!token.expires) return <span className={styles.muted}>revoked</span>;
+  return new Date(token.expires) < new Date() ? <Badge>expired</Badge> : day(token.expires);
+}
+
+const LIVES = [
+  { value: "30", label: "30 days" },
+  { value: "90", label: "90 days" },
+  { value: "365", label: "a year" },
+  { value: "", label: "until it is revoked" },
+];
+
+function NewToken({ onClose }: { onClose: () => void }) {
+  const project = useProject();
+  const queries = useQueryClient();
+  const [name, setName] = useState("");
+  const [days, setDays] = useState("90");
+  const [scopes, setScopes] = useState<Scope[]>(["ingest"]);
+  const add = useMutation({
+    mutationFn: () => {
+      const body = { name, scopes, days: days ? Number(days) : undefined };
+      return answered(api(project.id).POST("/api/v1/tokens", { body }));
+    },
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["tokens", project.id] }),
+  });
+  if (add.data) {
+    return (
+      <Dialog title={add.data.name} onClose={onClose}>
+        <Once
+          secret={add.data.secret}
+          about="This is the only time it is shown. Keep it where secrets are kept."
+        />
+        <div className={styles.line}>
+          <Copy text={add.data.secret} />
+          <Button onClick={onClose}>Done</Button>
+        </div>
+      </Dialog>
+    );
+  }
+  const toggle = (scope: Scope) =>
+    setScopes((it) => (it.includes(scope) ? it.filter((other) => other !== scope) : [...it, scope]));
+  return (
+    <Dialog title="New token" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          add.mutate();
+        }}
+      >
+        <Field
+          label="Name"
+          hint="What will use it, such as CI or a collector."
+          required
+          maxLength={100}
+          value={name}
+          onChange={(it) => setName(it.target.value)}
+        />
+        <fieldset className={styles.scopes}>
+          <legend>It may</legend>
+          {SCOPES.map((it) => (
+            <label key={it.name}>
+              <input type="checkbox" checked={scopes.includes(it.name)} onChange={() => toggle(it.name)} />
+              {it.name} <span>{it.does}</span>
+            </label>
+          ))}
+        </fieldset>
+        <Select
+          label="It works for"
+          value={days}
+          options={LIVES}
+          onChange={(it) => setDays(it.target.value)}
+        />
+        {add.error && <Wrong error={add.error} />}
+        <Button type="submit" look="main" disabled={add.isPending || scopes.length === 0}>
+          Make it
+        </Button>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,328 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, Navigate, Outlet, useNavigate, useParams, useRouter } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useState } from "react";
+import { answered, api } from "../api/client";
+import { isSignedOut, may, type OpenProject, type Session, sessionQuery, useProject } from "../api/session";
+import { Button } from "../ui/Button";
+import { useOpenKeyHelp } from "../ui/Keys";
+import { Loaded, Wrong } from "../ui/Loaded";
+import { Menu } from "../ui/Menu";
+import { State } from "../ui/State";
+import { NewPassword } from "./NewPassword";
+import { NewProject } from "./NewProject";
+import styles from "./Shell.module.css";
+import { setTheme, THEMES, theme } from "./theme";
+
+const LAST = "jurist.project";
+
+export function Root() {
+  return <Outlet />;
+}
+
+/** `/` leads to the project one was in last. */
+export function Home() {
+  const session = useQuery(sessionQuery);
+  if (isSignedOut(session.error)) return <Navigate to="/sign-in" />;
+  return (
+    <Loaded query={session} what="your projects">
+      {({ projects }) => {
+        const last = localStorage.getItem(LAST);
+        const project = projects.find((it) => it.name === last) ?? projects[0];
+        if (!project) return <NoProject session={session.data} />;
+        return <Navigate to="/p/$project" params={{ project: project.name }} replace />;
+      }}
+    </Loaded>
+  );
+}
+
+/** The first page of a project: what one may look at. */
+export function ProjectHome() {
+  const project = useProject();
+  const to = may(project, "read") ? "/p/$project/runs" : "/p/$project/annotate";
+  return <Navigate to={to} params={{ project: project.name }} replace />;
+}
+
+function NoProject({ session }: { session: Session | undefined }) {
+  return (
+    <Framed session={session}>
+      <State title="No project is open to you">
+        <p>Ask whoever invited you to add you to one.</p>
+      </State>
+    </Framed>
+  );
+}
+
+/** What surrounds every page of a project; pages below it find a session and a project. */
+export function ProjectShell() {
+  const { project: name } = useParams({ from: "/p/$project" });
+  const session = useQuery(sessionQuery);
+  const project = session.data?.projects.find((it) => it.name === name);
+  useEffect(() => {
+    if (project) localStorage.setItem(LAST, project.name);
+  }, [project]);
+  if (isSignedOut(session.error)) return <ToSignIn />;
+  if (!session.data) {
+    return (
+      <Framed session={undefined}>
+        <Loaded query={session} what="your projects">
+          {() => null}
+        </Loaded>
+      </Framed>
+    );
+  }
+  return (
+    <Framed session={session.data} project={project}>
+      {project ? (
+        <Outlet />
+      ) : (
+        <State title="There is no such project">
+          <p>
+            No project named <b>{name}</b> is open to you. <Link to="/">See what is.</Link>
+          </p>
+        </State>
+      )}
+    </Framed>
+  );
+}
+
+/** Signing in leads back to where one was. Once: the address is about to change. */
+function ToSignIn() {
+  const router = useRouter();
+  useEffect(() => {
+    router.navigate({ to: "/sign-in", search: { next: router.state.location.href }, replace: true });
+  }, [router]);
+  return null;
+}
+
+export function NotFound() {
+  const session = useQuery(sessionQuery);
+  return (
+    <Framed session={session.data}>
+      <State title="There is no such page">
+        <p>
+          The address may be mistyped. <Link to="/">Start from the beginning.</Link>
+        </p>
+      </State>
+    </Framed>
+  );
+}
+
+type FramedProps = { session: Session | undefined; project?: OpenProject; children: ReactNode };
+
+function Framed({ session, project, children }: FramedProps) {
+  return (
+    <div className={styles.shell}>
+      <a href="#main" className={styles.skip}>
+        Skip to the page
+      </a>
+      <header className={styles.bar}>
+        <Link to="/" className={styles.word}>
+          Jurist
+        </Link>
+        {session && project && <Projects session={session} project={project} />}
+        {project && <Pages project={project} />}
+        <Account session={session} />
+      </header>
+      <Reachable />
+      <main id="main" className={styles.main} tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+function Pages({ project }: { project: OpenProject }) {
+  const params = { project: project.name };
+  return (
+    <nav aria-label="Pages" className={styles.pages}>
+      {may(project, "read") && (
+        <>
+          <Link to="/p/$project/runs" params={params}>
+            Runs
+          </Link>
+          <Link to="/p/$project/traces" params={params}>
+            Traces
+          </Link>
+        </>
+      )}
+      {may(project, "annotate") && (
+        <Link to="/p/$project/annotate" params={params}>
+          Annotate
+        </Link>
+      )}
+      {may(project, "manage") && (
+        <Link to="/p/$project/settings" params={params}>
+          Settings
+        </Link>
+      )}
+    </nav>
+  );
+}
+
+function Projects({ session, project }: { session: Session; project: OpenProject }) {
+  const [adding, setAdding] = useState(false);
+  return (
+    <>
+      <Menu
+        label={`Project: ${project.name}`}
+        button={
+          <>
+            <span className={styles.project}>{project.name}</span> ▾
+          </>
+        }
+      >
+        {(close) => (
+          <>
+            {session.projects.map((it) => (
+              <Link
+                key={it.id}
+                role="menuitemradio"
+                aria-checked={it.id === project.id}
+                to="/p/$project"
+                params={{ project: it.name }}
+                onClick={close}
+              >
+                {it.name}
+              </Link>
+            ))}
+            {may(project, "manage") && (
+              <>
+                <hr />
+                <button
+                  type="button"
+                  role="menuitem"
+                  onClick={() => {
+                    close();
+                    setAdding(true);
+                  }}
+                >
+                  New project…
+                </button>
+              </>
+            )}
+          </>
+        )}
+      </Menu>
+      {adding && <NewProject project={project} onClose={() => setAdding(false)} />}
+    </>
+  );
+}
+
+function Account({ session }: { session: Session | undefined }) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const openKeys = useOpenKeyHelp();
+  const [chosen, setChosen] = useState(theme);
+  const [changing, setChanging] = useState(false);
+  const signOut = async () => {
+    await answered(api(null).DELETE("/api/v1/session"));
+    queries.clear();
+    await navigate({ to: "/sign-in" });
+  };
+  const name = session?.account?.name ?? "This machine";
+  return (
+    <div className={styles.account}>
+      <Menu label={`Account: ${name}`} button={<>{session ? name : "Menu"} ▾</>} align="end">
+        {(close) => (
+          <>
+            {session?.account && <div className={styles.who}>{session.account.email}</div>}
+            {session && !session.account && (
+              <div className={styles.who}>An open server: whoever is at this machine may do anything.</div>
+            )}
+            {THEMES.map((it) => (
+              <button
+                key={it.name}
+                type="button"
+                role="menuitemradio"
+                aria-checked={it.name === chosen}
+                onClick={() => {
+                  setTheme(it.name);
+                  setChosen(it.name);
+                }}
+              >
+                {it.label}
+              </button>
+            ))}
+            <hr />
+            <button
+              type="button"
+              role="menuitem"
+              onClick={() => {
+                close();
+                openKeys();
+              }}
+            >
+              Keys <kbd>?</kbd>
+            </button>
+            {session?.account && (
+              <>
+                <button
+                  type="button"
+                  role="menuitem"
+                  onClick={() => {
+                    close();
+                    setChanging(true);
+                  }}
+                >
+                  Change password…
+                </button>
+                <button type="button" role="menuitem" onClick={signOut}>
+                  Sign out
+                </button>
+              </>
+            )}
+          </>
+        )}
+      </Menu>
+      {changing && <NewPassword onClose={() => setChanging(false)} />}
+    </div>
+  );
+}
+
+/** Says so while the server is away, above whatever is still on the page. */
+function Reachable() {
+  const session = useQuery(sessionQuery);
+  if (!session.data || !session.error || isSignedOut(session.error)) return null;
+  return (
+    <div className={styles.gone}>
+      <Wrong error={session.error} onRetry={() => session.refetch()} />
+    </div>
+  );
+}
+
+/** The head of a page: what it is, and what can be done there. */
+export function PageHead({
+  title,
+  about,
+  children,
+}: {
+  title: ReactNode;
+  about?: ReactNode;
+  children?: ReactNode;
+}) {
+  return (
+    <div className={styles.head}>
+      <div>
+        <h1>{title}</h1>
+        {about && <div className={styles.about}>{about}</div>}
+      </div>
+      {children && <div className={styles.doing}>{children}</div>}
+    </div>
+  );
+}
+
+/** More rows of a list. */
+export function More({
+  query,
+}: {
+  query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => void };
+}) {
+  if (!query.hasNextPage) return null;
+  return (
+    <div className={styles.more}>
+      <Button onClick={() => query.fetchNextPage()} disabled={query.isFetchingNextPage}>
+        {query.isFetchingNextPage ? "Loading…" : "Show more"}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+// Light, dark, or as the machine prefers. `public/theme.js` applies it before the first picture.
+export type Theme = "auto" | "light" | "dark";
+
+export const THEMES: { name: Theme; label: string }[] = [
+  { name: "auto", label: "As the system" },
+  { name: "light", label: "Light" },
+  { name: "dark", label: "Dark" },
+];
+
+const KEY = "jurist.theme";
+
+export function theme(): Theme {
+  const kept = localStorage.getItem(KEY);
+  return kept === "light" || kept === "dark" ? kept : "auto";
+}
+
+export function setTheme(theme: Theme) {
+  localStorage.setItem(KEY, theme);
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+}

@@ -1,0 +1,164 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useCallback } from "react";
+import { answered, api, type Schemas } from "../api/client";
+import { useProject } from "../api/session";
+import { Badge, type Status, StatusBadge } from "../ui/Badge";
+import { Loaded } from "../ui/Loaded";
+import { State } from "../ui/State";
+import { count, duration, moment, money, score } from "../ui/say";
+import styles from "./TracePage.module.css";
+import { Ended } from "./TracesPage";
+import type { Trace } from "./view/parts";
+import { TraceView } from "./view/TraceView";
+
+type Head = Schemas["Head"];
+
+/** One trace: what is known of it, what was said about it, and all that the agent did. */
+export function TracePage() {
+  const project = useProject();
+  const { trace: id } = useParams({ from: "/p/$project/traces/$trace" });
+  const params = { path: { id } };
+  const head = useQuery({
+    queryKey: ["trace", project.id, id],
+    queryFn: () => answered(api(project.id).GET("/api/v1/traces/{id}", { params })),
+  });
+  const content = useQuery({
+    queryKey: ["trace-content", project.id, id],
+    queryFn: async () =>
+      (await answered(api(project.id).GET("/api/v1/traces/{id}/content", { params }))) as Trace,
+    enabled: (head.data?.revision ?? 0) > 0 && head.data?.state !== "erased",
+  });
+  return (
+    <Loaded query={head} what="the trace">
+      {(it) => (
+        <div className={styles.page}>
+          <Title head={it} />
+          {it.state === "erased" ? (
+            <State title="This trace was erased">
+              <p>Its content is gone; what was said about it stays.</p>
+            </State>
+          ) : it.revision === 0 ? (
+            <State title="It is still on its way">
+              <p>{count(it.n_pieces)} pieces have come. It can be read once it has ended.</p>
+            </State>
+          ) : (
+            <Loaded query={content} what="its steps">
+              {(trace) => <Steps trace={trace} />}
+            </Loaded>
+          )}
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+function Title({ head }: { head: Head }) {
+  const project = useProject();
+  const verdicts = useQuery({
+    queryKey: ["verdicts", project.id, head.id],
+    queryFn: () =>
+      answered(api(project.id).GET("/api/v1/verdicts", { params: { query: { candidate: head.id } } })),
+  });
+  const isCounted = head.tokens.input + head.tokens.output > 0;
+  const facts: [string, React.ReactNode][] = [
+    ["agent", head.agent ?? "–"],
+    ["began", moment(head.started)],
+    ["took", duration(head.duration_ms)],
+    ["tokens", isCounted ? `${count(head.tokens.input)} in, ${count(head.tokens.output)} out` : "–"],
+    ["cost", money(head.cost)],
+  ];
+  if (head.session) {
+    facts.splice(1, 0, [
+      "session",
+      <Link
+        key="session"
+        to="/p/$project/traces"
+        params={{ project: project.name }}
+        search={{ session: head.session }}
+      >
+        {head.session}
+      </Link>,
+    ]);
+  }
+  return (
+    <header className={styles.head}>
+      <p className={styles.up}>
+        <Link to="/p/$project/traces" params={{ project: project.name }}>
+          Traces
+        </Link>
+      </p>
+      <h1 className={styles.title}>
+        <span className={styles.id}>{head.id}</span> <Ended trace={head} />
+      </h1>
+      <dl className={styles.facts}>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+        {verdicts.data?.items.map((it) => (
+          <div key={it.id}>
+            <dt>verdict</dt>
+            <dd>
+              <StatusBadge status={it.status as Status} /> {score(it.score)}
+            </dd>
+          </div>
+        ))}
+        {head.n_late > 0 && (
+          <div>
+            <dt>late</dt>
+            <dd>
+              <Badge>{head.n_late} pieces came after it had ended</Badge>
+            </dd>
+          </div>
+        )}
+      </dl>
+    </header>
+  );
+}
+
+function Steps({ trace }: { trace: Trace }) {
+  const search = useSearch({ from: "/p/$project/traces/$trace" });
+  const params = useParams({ from: "/p/$project/traces/$trace" });
+  const navigate = useNavigate({ from: "/p/$project/traces/$trace" });
+  const onStepChange = useCallback(
+    (step: number) =>
+      navigate({ search: (before) => ({ ...before, step }), replace: true, resetScroll: false }),
+    [navigate],
+  );
+  const onFindChange = useCallback(
+    (find: string) =>
+      navigate({
+        search: (before) => ({ ...before, find: find || undefined }),
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate],
+  );
+  if (!trace.steps?.length && !trace.files?.length) {
+    return <State title="Nothing can be read of it">It has no steps.</State>;
+  }
+  const here = `/p/${encodeURIComponent(params.project)}/traces/${encodeURIComponent(params.trace)}`;
+  return (
+    <>
+      {trace.task && (
+        <section className={styles.task} aria-label="Task">
+          <h2>Task</h2>
+          <p dir="auto">{trace.task}</p>
+        </section>
+      )}
+      <div className={styles.steps}>
+        <TraceView
+          trace={trace}
+          step={search.step}
+          onStepChange={onStepChange}
+          find={search.find}
+          onFindChange={onFindChange}
+          addressOf={(n) => `${here}?step=${n}`}
+        />
+      </div>
+    </>
+  );
+}

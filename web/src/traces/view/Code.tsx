@@ -1,0 +1,95 @@
+import { useEffect, useState } from "react";
+import styles from "./Code.module.css";
+import type { Language, Token } from "./highlight";
+
+/** Colouring longer texts would hold up the page. */
+const MOST = 60_000;
+
+/** Code in colours, once its language is loaded; plain until then. */
+export function Code({ text, language, part }: { text: string; language?: Language; part?: string }) {
+  const lines = useTokens(text, language);
+  return (
+    <pre className={styles.code} data-text data-part={part}>
+      {lines ? <Lines lines={lines} /> : text}
+    </pre>
+  );
+}
+
+function Lines({ lines }: { lines: Token[][] }) {
+  return lines.map((line, at) => (
+    <span key={at}>
+      <Tokens line={line} />
+      {at + 1 < lines.length && "\n"}
+    </span>
+  ));
+}
+
+export function Tokens({ line }: { line: Token[] }) {
+  return line.map((it, at) =>
+    it.kind ? (
+      <span key={at} data-kind={it.kind} className={styles.token}>
+        {it.text}
+      </span>
+    ) : (
+      it.text
+    ),
+  );
+}
+
+/** Lines of tokens, or nothing while they are not there. */
+export function useTokens(text: string, language: Language | undefined): Token[][] | undefined {
+  const [found, setFound] = useState<{ text: string; lines: Token[][] }>();
+  useEffect(() => {
+    if (!language || text.length > MOST) return;
+    let isWanted = true;
+    import("./highlight")
+      .then((it) => it.highlighted(text, language))
+      .then((lines) => {
+        // Trusted only if it is the same text: it is quoted from.
+        const same = lines.map((line) => line.map((it) => it.text).join("")).join("\n") === text;
+        if (isWanted && same) setFound({ text, lines });
+      });
+    return () => {
+      isWanted = false;
+    };
+  }, [text, language]);
+  return found?.text === text ? found.lines : undefined;
+}
+
+const BY_ENDING: Record<string, Language> = {
+  sh: "bash",
+  bash: "bash",
+  c: "c",
+  h: "c",
+  css: "css",
+  go: "go",
+  java: "java",
+  json: "json",
+  jsonl: "json",
+  py: "python",
+  pyi: "python",
+  rs: "rust",
+  sql: "sql",
+  toml: "toml",
+  ts: "tsx",
+  tsx: "tsx",
+  js: "tsx",
+  jsx: "tsx",
+  mjs: "tsx",
+  yaml: "yaml",
+  yml: "yaml",
+};
+
+export const languageOf = (path: string): Language | undefined =>
+  BY_ENDING[path.split(".").pop()?.toLowerCase() ?? ""];
+
+/** JSON shows that it is; nothing else is guessed. */
+export const isJson = (text: string): boolean => {
+  if (!/^\s*[[{]/.test(text) || text.length > MOST) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};

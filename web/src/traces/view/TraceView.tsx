@@ -1,0 +1,292 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import {
+  type ReactNode,
+  type Ref,
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { Button } from "../../ui/Button";
+import { isTyping, type KeyGroup, useKeyHelp } from "../../ui/Keys";
+import { count, plural } from "../../ui/say";
+import { Diff } from "./Diff";
+import { markFound, markQuotes, type Quote, selectedQuote } from "./marks";
+import { type FileChange, found, type Step, type Trace } from "./parts";
+import { type Folds, FoldsContext, StepView } from "./StepView";
+import styles from "./TraceView.module.css";
+
+export type TraceViewHandle = {
+  /** What is selected in it, where it stands. */
+  selected: () => Quote | undefined;
+  /** Shows a step, without changing which is the current one. */
+  show: (step: number) => void;
+};
+
+type TraceViewProps = {
+  trace: Trace;
+  /** The current step, from 1. */
+  step?: number;
+  onStepChange: (step: number) => void;
+  find?: string;
+  onFindChange?: (find: string) => void;
+  /** Quotes to mark where they stand. */
+  quotes?: Quote[];
+  /** The address of a step. */
+  addressOf?: (step: number) => string;
+  /** What stands beneath a step. */
+  beside?: (n: number) => ReactNode;
+  /** Beside the search. */
+  tools?: ReactNode;
+  ref?: Ref<TraceViewHandle>;
+};
+
+const NO_QUOTES: Quote[] = [];
+
+/** What an agent did, step by step; only what is on screen is drawn. */
+export function TraceView(props: TraceViewProps) {
+  const {
+    trace,
+    step,
+    onStepChange,
+    find = "",
+    onFindChange,
+    quotes = NO_QUOTES,
+    addressOf,
+    beside,
+    tools,
+  } = props;
+  const [steps, files] = [trace.steps ?? [], trace.files ?? []];
+  const pane = useRef<HTMLDivElement>(null);
+  const search = useRef<HTMLInputElement>(null);
+  const wanted = useDeferredValue(find);
+  const hits = useMemo(() => found(trace, wanted), [trace, wanted]);
+  const folds = useFolds();
+  const rows = useVirtualizer({
+    // What the run changed as a whole stands after its steps.
+    count: steps.length + (files.length > 0 ? 1 : 0),
+    getScrollElement: () => pane.current,
+    estimateSize: (at) => heightOf(steps[at]),
+    overscan: 6,
+  });
+  const show = useCallback((n: number) => rows.scrollToIndex(n - 1, { align: "start" }), [rows]);
+  useImperativeHandle(
+    props.ref,
+    () => ({ show, selected: () => (pane.current ? selectedQuote(pane.current) : undefined) }),
+    [show],
+  );
+  useEffect(() => {
+    if (step !== undefined && step >= 1 && step <= steps.length) show(step);
+  }, [step, steps.length, show]);
+  const visible = rows.getVirtualItems();
+  // After every drawing: steps that came into view have texts to mark as well.
+  useLayoutEffect(() => {
+    if (!pane.current) return;
+    markFound(pane.current, wanted, step);
+    markQuotes(pane.current, quotes);
+  });
+  const nextHit = useCallback(
+    (by: 1 | -1) => {
+      const at = step ?? 0;
+      const next = by === 1 ? hits.find((it) => it.step > at) : hits.findLast((it) => it.step < at);
+      const to = next ?? (by === 1 ? hits[0] : hits.at(-1));
+      if (to) onStepChange(to.step);
+    },
+    [hits, step, onStepChange],
+  );
+  useKeys({ step, n: steps.length, onStepChange, nextHit, folds, search });
+  return (
+    <section className={styles.view} aria-label="Steps">
+      <div className={styles.tools}>
+        {onFindChange && (
+          <Find
+            ref={search}
+            find={find}
+            onFindChange={onFindChange}
+            onNext={nextHit}
+            n={hits.reduce((sum, it) => sum + it.n, 0)}
+            nSteps={hits.length}
+          />
+        )}
+        <span className={styles.count}>{plural(steps.length, "step")}</span>
+        <Button look="quiet" onClick={() => folds.all(false, steps.length)}>
+          Fold all
+        </Button>
+        <Button look="quiet" onClick={() => folds.all(true, steps.length)}>
+          Open all
+        </Button>
+        {tools}
+      </div>
+      <div ref={pane} className={styles.pane} tabIndex={0} role="group" aria-label="Steps, scrolling">
+        <FoldsContext value={folds}>
+          <div className={styles.all} style={{ blockSize: rows.getTotalSize() }}>
+            {visible.map((row) => {
+              const one = steps[row.index];
+              const n = row.index + 1;
+              return (
+                <div
+                  key={row.key}
+                  ref={rows.measureElement}
+                  data-index={row.index}
+                  className={styles.row}
+                  style={{ transform: `translateY(${row.start}px)` }}
+                >
+                  {one ? (
+                    <StepView
+                      step={one}
+                      n={n}
+                      isCurrent={n === step}
+                      isHit={hits.some((it) => it.step === n)}
+                      link={<StepLink n={n} address={addressOf?.(n)} onFollow={() => onStepChange(n)} />}
+                      beside={beside?.(n)}
+                    />
+                  ) : (
+                    <Changed files={files} />
+                  )}
+                </div>
+              );
+            })}
+          </div>
+        </FoldsContext>
+      </div>
+    </section>
+  );
+}
+
+function Changed({ files }: { files: FileChange[] }) {
+  return (
+    <section className={styles.changed} aria-label="What the run changed">
+      <h3>{plural(files.length, "file")} changed</h3>
+      {files.map((it, at) => (
+        <Diff key={at} file={it} />
+      ))}
+    </section>
+  );
+}
+
+function StepLink({ n, address, onFollow }: { n: number; address?: string; onFollow: () => void }) {
+  return (
+    <a
+      href={address ?? `#step-${n}`}
+      aria-label={`Link to step ${n}`}
+      onClick={(event) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        onFollow();
+      }}
+    >
+      {count(n)}
+    </a>
+  );
+}
+
+type FindProps = {
+  find: string;
+  onFindChange: (find: string) => void;
+  onNext: (by: 1 | -1) => void;
+  n: number;
+  nSteps: number;
+  ref: Ref<HTMLInputElement>;
+};
+
+function Find({ find, onFindChange, onNext, n, nSteps, ref }: FindProps) {
+  return (
+    <search className={styles.find}>
+      <input
+        ref={ref}
+        type="search"
+        aria-label="Find in steps"
+        placeholder="Find in steps"
+        value={find}
+        onChange={(it) => onFindChange(it.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") onNext(event.shiftKey ? -1 : 1);
+          if (event.key === "Escape") onFindChange("");
+        }}
+      />
+      {find.trim() !== "" && (
+        <>
+          <span className={styles.hits} role="status">
+            {n === 0 ? "not found" : `${count(n)} in ${plural(nSteps, "step")}`}
+          </span>
+          <Button look="quiet" aria-label="Previous" onClick={() => onNext(-1)} disabled={n === 0}>
+            ↑
+          </Button>
+          <Button look="quiet" aria-label="Next" onClick={() => onNext(1)} disabled={n === 0}>
+            ↓
+          </Button>
+        </>
+      )}
+    </search>
+  );
+}
+
+/** A guess that is put right once a step is drawn; the better it is, the less the scrollbar jumps. */
+function heightOf(step: Step | undefined): number {
+  if (!step) return 100;
+  const lines = (text: string | undefined) =>
+    text ? Math.min(20, text.length / 90 + text.split("\n", 20).length) : 0;
+  let height = 40 + 22 * (lines(step.text) + lines(step.reasoning));
+  for (const result of step.results ?? []) height += 40 + 20 * lines(result.text);
+  for (const call of step.tool_calls ?? []) height += 60 + 22 * Object.keys(call.arguments ?? {}).length;
+  for (const file of step.files ?? [])
+    height += 40 + 20 * (file.hunks ?? []).reduce((n, it) => n + (it.lines?.length ?? 0), 0);
+  return height;
+}
+
+function useFolds(): Folds & { all: (to: boolean, n: number) => void } {
+  const [changed, setChanged] = useState<ReadonlyMap<string, boolean>>(new Map());
+  return useMemo(
+    () => ({
+      isOpen: (key, byDefault) => changed.get(key) ?? byDefault,
+      toggle: (key, to) => setChanged((it) => new Map(it).set(key, to)),
+      all: (to, n) =>
+        setChanged(
+          new Map(to ? [] : Array.from({ length: n }, (_, at) => [`step ${at + 1}`, false] as const)),
+        ),
+    }),
+    [changed],
+  );
+}
+
+const KEYS: KeyGroup = {
+  title: "Steps",
+  keys: [
+    { keys: ["j", "k"], does: "next, previous step" },
+    { keys: ["o"], does: "fold or open the step" },
+    { keys: ["/"], does: "find in steps" },
+    { keys: ["Enter", "⇧ Enter"], does: "in the search: next, previous place" },
+  ],
+};
+
+type KeysOf = {
+  step: number | undefined;
+  n: number;
+  onStepChange: (step: number) => void;
+  nextHit: (by: 1 | -1) => void;
+  folds: Folds;
+  search: { current: HTMLInputElement | null };
+};
+
+function useKeys({ step, n, onStepChange, folds, search }: KeysOf) {
+  useKeyHelp(KEYS);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (document.querySelector("dialog[open]")) return;
+      const at = step ?? 0;
+      if (event.key === "j" && at < n) onStepChange(at + 1);
+      else if (event.key === "k" && at > 1) onStepChange(at - 1);
+      else if (event.key === "o" && at > 0) folds.toggle(`step ${at}`, !folds.isOpen(`step ${at}`, true));
+      else if (event.key === "/") search.current?.focus();
+      else return;
+      event.preventDefault();
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  }, [step, n, onStepChange, folds, search]);
+}

@@ -1,0 +1,63 @@
+import { type InputHTMLAttributes, type ReactNode, type Ref, type SelectHTMLAttributes, useId } from "react";
+import styles from "./Field.module.css";
+
+type Shared = {
+  label: string;
+  /** What is expected, beneath the field. */
+  hint?: ReactNode;
+  /** What is wrong with what was entered. */
+  fault?: string | null;
+  /** The label is told to screen readers alone. */
+  bare?: boolean;
+};
+
+type FieldProps = Shared & InputHTMLAttributes<HTMLInputElement> & { ref?: Ref<HTMLInputElement> };
+
+/** One line of text with its label, hint and fault. */
+export function Field({ label, hint, fault, bare, ...rest }: FieldProps) {
+  const id = useId();
+  return (
+    <Framed id={id} label={label} hint={hint} fault={fault} bare={bare}>
+      <input
+        id={id}
+        className={styles.input}
+        aria-invalid={fault ? true : undefined}
+        aria-describedby={`${id}-more`}
+        {...rest}
+      />
+    </Framed>
+  );
+}
+
+type SelectProps = Shared &
+  SelectHTMLAttributes<HTMLSelectElement> & { options: { value: string; label: string }[] };
+
+/** One of a few. */
+export function Select({ label, hint, fault, bare, options, ...rest }: SelectProps) {
+  const id = useId();
+  return (
+    <Framed id={id} label={label} hint={hint} fault={fault} bare={bare}>
+      <select id={id} className={styles.input} aria-describedby={`${id}-more`} {...rest}>
+        {options.map((it) => (
+          <option key={it.value} value={it.value}>
+            {it.label}
+          </option>
+        ))}
+      </select>
+    </Framed>
+  );
+}
+
+function Framed({ id, label, hint, fault, bare, children }: Shared & { id: string; children: ReactNode }) {
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id} className={bare ? "visually-hidden" : styles.label}>
+        {label}
+      </label>
+      {children}
+      <div id={`${id}-more`} className={fault ? styles.fault : styles.hint}>
+        {fault || hint}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+import { fireEvent, render, screen } from "@testing-library/react";
+import { expect, test, vi } from "vitest";
+import { Problem, ServerGone } from "../api/client";
+import { within as address } from "../shell/SignIn";
+import { Loaded } from "./Loaded";
+import { ago, duration, money, plural, score } from "./say";
+import { Tabs } from "./Tabs";
+
+const query = (error?: Error) => ({
+  data: undefined,
+  error: error ?? null,
+  refetch: vi.fn(),
+  isFetching: false,
+});
+
+test("each reason for nothing has its own words", () => {
+  const draw = (error?: Error) =>
+    render(
+      <Loaded query={query(error)} what="runs">
+        {() => null}
+      </Loaded>,
+    );
+  draw();
+  expect(screen.getByText("Loading runs…")).toBeTruthy();
+  draw(new ServerGone());
+  expect(screen.getByRole("heading", { name: "The server does not answer" })).toBeTruthy();
+  draw(new Problem(403, "Not allowed", "this needs a role with `read`"));
+  expect(screen.getByRole("heading", { name: "This is not open to you" })).toBeTruthy();
+  draw(new Problem(404, "Not found", "there is nothing here"));
+  expect(screen.getByRole("heading", { name: "There is nothing here" })).toBeTruthy();
+  draw(new Problem(500, "Something broke", "it is in the server's log"));
+  expect(screen.getByText("it is in the server's log")).toBeTruthy();
+});
+
+test("numbers and times are said as people say them", () => {
+  expect([plural(1, "run"), plural(1200, "run")]).toEqual(["1 run", "1,200 runs"]);
+  expect([score(null), score(0), score(0.765)]).toEqual(["–", "0.00", "0.77"]);
+  expect([money(null), money(0), money(0.0013), money(0.25), money(12.5)]).toEqual([
+    "–",
+    "$0",
+    "$0.0013",
+    "$0.250",
+    "$12.50",
+  ]);
+  expect([duration(null), duration(40), duration(4500), duration(61_000), duration(7_260_000)]).toEqual([
+    "–",
+    "40 ms",
+    "4.5 s",
+    "1 min 1 s",
+    "2 h 1 min",
+  ]);
+  const now = Date.parse("2026-03-20T10:00:00Z");
+  expect([
+    ago("2026-03-20T09:59:40Z", now),
+    ago("2026-03-20T08:00:00Z", now),
+    ago("2026-03-17T10:00:00Z", now),
+  ]).toEqual(["just now", "2 h ago", "3 days ago"]);
+});
+
+test("signing in leads nowhere but here", () => {
+  for (const next of [
+    undefined,
+    "https://elsewhere.example",
+    "//elsewhere.example",
+    "/\\elsewhere.example",
+    "javascript:alert(1)",
+  ]) {
+    expect(address(next)).toBe("/");
+  }
+  expect(address("/p/default/runs?status=fail")).toBe("/p/default/runs?status=fail");
+});
+
+test("arrows move between tabs and around their ends", () => {
+  const onSelect = vi.fn();
+  const tabs = ["a", "b", "c"].map((name) => ({ name, label: name.toUpperCase() }));
+  render(
+    <Tabs label="Views" tabs={tabs} selected="a" onSelect={onSelect}>
+      here
+    </Tabs>,
+  );
+  fireEvent.keyDown(screen.getByRole("tab", { name: "A" }), { key: "ArrowLeft" });
+  expect(onSelect).toHaveBeenLastCalledWith("c");
+  expect(screen.getByRole("tabpanel", { name: "A" })).toBeTruthy();
+});
