@@ -42,6 +42,7 @@ test: setup postgres chromium web ## everything that must pass
 	@scripts/check-reports
 	@scripts/check-api
 	@scripts/check-otlp
+	@scripts/check-notices
 	@scripts/check-web
 
 bench: setup postgres ## how fast it is

@@ -87,6 +87,18 @@ pub struct Outcome<'a> {
     pub is_disputed: bool,
 }
 
+/// How judges did on some traces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Judged {
+    /// Traces that a judge was asked about.
+    pub n: usize,
+    pub n_errors: usize,
+    /// Those that several judges scored.
+    pub n_compared: usize,
+    /// Of them, those on which judges were too far apart.
+    pub n_disputed: usize,
+}
+
 /// Traces of one kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionTally {
@@ -126,6 +138,10 @@ statements! {
         ORDER BY time, id";
     WAITING = "SELECT * FROM decisions WHERE project = $1 AND monitor = $2 AND state IN ('sampled', 'pending')
         AND (decided, trace) > ($3, $4) ORDER BY decided, trace LIMIT $5";
+    JUDGED = "SELECT state, spread, is_disputed FROM decisions WHERE project = $1 AND monitor = $2
+        AND state IN ('scored', 'judge_error') AND $3 <= decided ORDER BY decided DESC, trace DESC LIMIT $4";
+    NEWEST = "SELECT decided FROM decisions WHERE project = $1 AND monitor = $2
+        ORDER BY decided DESC, trace DESC LIMIT 1";
     COSTS = "SELECT cost FROM traces WHERE project = $1 AND agent = $2 AND state = 'finished' AND cost IS NOT NULL
         ORDER BY started DESC LIMIT $3";
 }
@@ -321,6 +337,35 @@ impl Store {
             })
         };
         rows.iter().map(read).collect()
+    }
+
+    /// How judges did on the newest traces that they were asked about, and on how many they were apart.
+    pub async fn recently_judged(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+        since: Time,
+        limit: usize,
+    ) -> Result<Judged, StoreError> {
+        let mut all = Judged::default();
+        for row in self.db.fetch(JUDGED, args![project, monitor, since, limit]).await? {
+            let state: DecisionState = row.parsed("state")?;
+            all.n += 1;
+            all.n_errors += usize::from(state == DecisionState::JudgeError);
+            all.n_compared += usize::from(row.get::<Option<f64>>("spread")?.is_some());
+            all.n_disputed += usize::from(row.flag("is_disputed")?);
+        }
+        Ok(all)
+    }
+
+    /// When a monitor last decided about a trace.
+    pub async fn last_decided(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+    ) -> Result<Option<Time>, StoreError> {
+        let row = self.db.optional(NEWEST, args![project, monitor]).await?;
+        row.map(|it| it.time("decided")).transpose()
     }
 
     /// What an agent's newest finished traces cost, as far as they say so.

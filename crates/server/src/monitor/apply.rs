@@ -14,6 +14,7 @@ use jurist_store::{AccountId, MonitorId, ProjectId, Region, Store, StoreError, T
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::alarms;
 use super::watched::{Kept, Watched, read, written};
 use crate::notify;
 use crate::work::{MONITOR, MonitorTask, Refused, Work, benches};
@@ -272,5 +273,6 @@ pub async fn remove(
     now: Time,
 ) -> Result<(), StoreError> {
     store.remove_monitor(project, monitor.id, now).await?;
+    alarms::end(store, project, &monitor.name, now).await?;
     store.discard_jobs(project, MONITOR, &MonitorTask::prefix(monitor.id)).await.map(drop)
 }

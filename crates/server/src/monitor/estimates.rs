@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jurist_core::alert::Seen;
 use jurist_core::grade::Time;
 use jurist_core::plan::Stratum;
 use jurist_core::stats::{
@@ -32,7 +33,7 @@ pub struct Look {
 }
 
 /// A day of UTC in microseconds.
-const DAY: i64 = 86_400_000_000;
+pub(super) const DAY: i64 = 86_400_000_000;
 
 /// Traffic of so many days is looked at unless told.
 const DAYS: i64 = 30;
@@ -125,7 +126,7 @@ struct Gathered {
 }
 
 /// One judge under one rubric version.
-type Series = (RubricVersionId, String);
+pub(super) type Series = (RubricVersionId, String);
 
 pub async fn estimates(
     store: &Store,
@@ -221,6 +222,44 @@ pub async fn trend(
     Ok(trends)
 }
 
+/// The series of the version in use that has most scores, of several judges their average.
+pub(super) async fn main_series(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+    look: &Look,
+) -> Result<Option<Series>, StoreError> {
+    let Some(version) = monitor.newest.as_ref().map(|it| &it.rubric_version) else { return Ok(None) };
+    let gathered = gather(store, project, monitor, look, false).await?;
+    let own = gathered.series().into_iter().filter(|it| it.0 == *version);
+    let n = |it: &Series| gathered.of(&it.0, &it.1).map(|it| it.units.n).sum::<usize>();
+    Ok(own.max_by_key(|it| (n_judges(it), n(it))))
+}
+
+/// Where the mean of a series over some traffic lies, however often one looks.
+pub(super) async fn seen(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+    look: &Look,
+    (version, judge): &Series,
+    alpha: f64,
+) -> Result<Option<Seen>, StoreError> {
+    let gathered = gather(store, project, monitor, look, false).await?;
+    let window = (look.from, look.until);
+    let scores =
+        store.scores_in_order(project, monitor.id, (version, judge, ""), window, LONGEST_SEQUENCE).await?;
+    let mut sequence = TrafficSequence::new(Stratum::ALL.len(), alpha);
+    for (stratum, unit, _) in &scores {
+        // What is stored is on the scale.
+        let _ = sequence.push(stratum.as_str(), *unit);
+    }
+    let (units, _) = gathered.sums(version, judge, "", None);
+    let populations = units.into_iter().filter(|it| 0 < it.n_seen).map(|it| (it.name, it.population));
+    let interval = sequence.interval(&populations.collect());
+    Ok(interval.map(|interval| Seen { interval, n: scores.len() }))
+}
+
 async fn gather(
     store: &Store,
     project: ProjectId,
@@ -247,7 +286,6 @@ impl Gathered {
         let all: BTreeSet<Series> =
             self.scores.iter().map(|it| (it.rubric_version.clone(), it.judge.clone())).collect();
         let mut all: Vec<Series> = all.into_iter().collect();
-        let n_judges = |it: &Series| it.1.split(PANEL).count();
         all.sort_by(|a, b| (&b.0, n_judges(b), &a.1).cmp(&(&a.0, n_judges(a), &b.1)));
         all
     }
@@ -288,6 +326,10 @@ impl Gathered {
     }
 }
 
+fn n_judges(series: &Series) -> usize {
+    series.1.split(PANEL).count()
+}
+
 /// What stands between judges whose scores are averaged.
 pub(crate) const PANEL: &str = " + ";
 
@@ -314,26 +356,13 @@ pub(super) fn by_stratum<'a>(
     for (stratum, (mut sums, n_sampled)) in strata {
         let own = || scores.iter().filter(|it| it.stratum == stratum);
         sums.n_errors = own().map(|it| usize::try_from(it.n_errors).unwrap_or(usize::MAX)).sum();
-        sums.scores = own().fold(Sums::default(), |sum, it| plus(sum, it.units));
+        sums.scores = own().fold(Sums::default(), |sum, it| sum.plus(it.units));
         sums.n_unjudged = n_sampled.saturating_sub(sums.scores.n + sums.n_errors);
         passes.push(TrafficSums {
-            scores: own().fold(Sums::default(), |sum, it| plus(sum, it.passes)),
+            scores: own().fold(Sums::default(), |sum, it| sum.plus(it.passes)),
             ..sums.clone()
         });
         units.push(sums);
     }
     (units, passes)
-}
-
-fn plus(a: Sums, b: Sums) -> Sums {
-    Sums {
-        n: a.n + b.n,
-        x: a.x + b.x,
-        w: a.w + b.w,
-        wx: a.wx + b.wx,
-        wxx: a.wxx + b.wxx,
-        ww: a.ww + b.ww,
-        wwx: a.wwx + b.wwx,
-        wwxx: a.wwxx + b.wwxx,
-    }
 }

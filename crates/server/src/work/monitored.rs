@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use jurist_core::candidate::{Candidate, Material};
 use jurist_core::grade::{Deferral, Failure, Grade, Outcome as Answer, Spend, Status, Time, Usd, Verdict};
+use jurist_core::plan::Stratum;
 use jurist_core::rubric::{Criterion, Polarity, Rubric};
 use jurist_core::score::{Combine, panel};
 use jurist_core::suite::{Aggregate, Calls, Judge, Monitor, TieBreak};
@@ -29,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use super::emit::Emit;
 use super::worker::{Done, Stop, Trouble, patiently};
 use super::{Purse, Refused, Work, Workshop};
-use crate::monitor::{PANEL, Watched, pause};
+use crate::monitor::{FOR_FAILURES, PANEL, Watched, budget, pace, pause};
 
 /// What jobs of this kind are called.
 pub const KIND: &str = "monitor";
@@ -144,6 +145,14 @@ pub async fn judge(shop: &Workshop, job: &Job, stop: &mut Stop) -> Result<Done, 
         Err(Trouble::Hopeless(why)) => return at_work.paused(&why).await,
         Err(trouble) => return Err(trouble),
     };
+    if task.rescore.is_none() && decision.stratum != Stratum::Failed {
+        // It may have waited for hours, and the money did not.
+        let rates = &shop.work.settings.rates;
+        if pace(&shop.store, project, &seated.watched, rates, clock::now()).await?.is_for_failures {
+            at_work.became(DecisionState::OverBudget, FOR_FAILURES).await?;
+            return Ok(Done::Finished);
+        }
+    }
     let Some(trace) = shop.store.trace_content(project, &task.trace).await? else {
         at_work.became(DecisionState::Overloaded, "it waited so long that the trace was erased").await?;
         return Ok(Done::Finished);
@@ -415,11 +424,7 @@ impl AtWork<'_> {
 
 /// What calls of a monitor are paid from: the project's money, and no more than the monitor may cost.
 pub(super) fn purse(shop: &Workshop, project: ProjectId, watched: &Watched, job: &Job) -> Purse {
-    let limit = watched.monitor.budget.as_ref().and_then(|it| {
-        let currency = it.currency.parse().ok()?;
-        let cap = shop.work.settings.rates.cap(it.monthly, currency, None).ok()?;
-        Some(Limit::InMonth(cap.usd()))
-    });
+    let limit = budget(&watched.monitor, &shop.work.settings.rates).map(Limit::InMonth);
     Purse::new(shop, project, KIND, watched.monitor_id.to_string()).limited(limit).held_by(job)
 }
 

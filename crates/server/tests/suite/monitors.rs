@@ -24,12 +24,12 @@ rubric: |
 pass_threshold: 4.0
 ";
 
-fn monitor(more: &str) -> String {
+pub fn monitor(more: &str) -> String {
     format!("agent: desk\n{PROMPT}{more}\n")
 }
 
 /// What the judge says where every criterion gets this many points.
-fn rated(seen: &Seen, points: i64) -> Act {
+pub fn rated(seen: &Seen, points: i64) -> Act {
     let mut reply = fitting(&seen.schema());
     let entries = reply["criteria"].as_array_mut().into_iter().flatten();
     for value in entries.filter_map(Json::as_object_mut).flat_map(|it| it.values_mut()) {
@@ -41,13 +41,13 @@ fn rated(seen: &Seen, points: i64) -> Act {
 }
 
 /// As many points as the answer says of itself.
-fn honest(seen: &Seen) -> Act {
+pub fn honest(seen: &Seen) -> Act {
     let prompt = seen.prompt();
     let points = prompt.split("worth ").nth(1).and_then(|it| it[..1].parse().ok()).unwrap_or(3);
     rated(seen, points)
 }
 
-fn hurried(judge: &Judge) -> Settings {
+pub fn hurried(judge: &Judge) -> Settings {
     Settings { work: judge.settings().work, ..hasty() }
 }
 
@@ -57,13 +57,13 @@ impl Place {
         self.ask(Method::PUT, &format!("/api/v1/monitors/{name}"), &[], body).await
     }
 
-    async fn applied(&self, name: &str, source: &str) -> Json {
+    pub async fn applied(&self, name: &str, source: &str) -> Json {
         let answer = self.apply(name, source).await;
         assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
         answer.json()
     }
 
-    async fn finish(&self, id: &str, answer: &str, more: Json) {
+    pub async fn finish(&self, id: &str, answer: &str, more: Json) {
         let trace = json!([
             { "role": "user", "content": format!("Question {answer}?") },
             { "role": "assistant", "content": answer },
@@ -75,7 +75,7 @@ impl Place {
     }
 
     /// How many traces came to which state, once so many are decided about and none is waited for.
-    async fn settled(&self, name: &str, n: u64) -> BTreeMap<String, u64> {
+    pub async fn settled(&self, name: &str, n: u64) -> BTreeMap<String, u64> {
         let (started, mut last) = (Instant::now(), BTreeMap::new());
         while started.elapsed() < Duration::from_secs(90) {
             let found = self.get(&format!("/api/v1/monitors/{name}/estimates")).await;
