@@ -3,12 +3,15 @@
 //! A figure belongs to one rubric version and one judge; neither is ever averaged with another.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jurist_core::alert::Seen;
 use jurist_core::grade::Time;
 use jurist_core::plan::Stratum;
+use jurist_core::rubric::Rubric;
 use jurist_core::stats::{
-    CorrectedTraffic, LabelledTrace, Sums, Traffic, TrafficSequence, TrafficSums, corrected_traffic, traffic,
+    CorrectedTraffic, LabelledTrace, Sums, Traffic, TrafficSequence, TrafficSums, Undefined,
+    corrected_traffic, traffic,
 };
 use jurist_store::decisions::{DecisionState, DecisionTally};
 use jurist_store::monitors::Monitor;
@@ -18,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Watched;
+use super::labelled::Labelled;
 
 /// Scores that a sequence is made of, at most.
 const LONGEST_SEQUENCE: usize = 100_000;
@@ -91,6 +95,10 @@ pub struct CriterionEstimate {
     /// The mean score, moved by how wrong the judge is where people labelled as well (PPI++).
     #[schema(value_type = Option<Object>)]
     pub corrected: Option<CorrectedTraffic>,
+    /// The same of the share that passes.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub corrected_pass_rate: Option<CorrectedTraffic>,
 }
 
 /// One judge's figures day by day, under one rubric version
@@ -123,6 +131,7 @@ struct Gathered {
     scores: Vec<ScoreTally>,
     /// The judges of each version, as they are written.
     judges: BTreeMap<MonitorVersionId, Vec<String>>,
+    rubrics: BTreeMap<RubricVersionId, Arc<Rubric>>,
 }
 
 /// One judge under one rubric version.
@@ -135,33 +144,30 @@ pub async fn estimates(
     look: &Look,
 ) -> Result<Estimates, StoreError> {
     let gathered = gather(store, project, monitor, look, false).await?;
-    let labelled = store.labelled_scores(project, monitor.id, (look.from, look.until)).await?;
+    let labelled = Labelled::read(store, project, monitor, look, &gathered.rubrics).await?;
     let mut judges = Vec::new();
-    for (version, judge) in gathered.series() {
-        let criteria = gathered.criteria(&version, &judge).into_iter().map(|criterion| {
-            let (units, passes) = gathered.sums(&version, &judge, &criterion, None);
-            let score = traffic(&units);
-            let labels: Vec<LabelledTrace> = labelled
-                .iter()
-                .filter(|it| it.rubric_version == version && it.judge == judge && it.criterion == criterion)
-                .map(|it| LabelledTrace {
-                    human: it.human,
-                    judge: it.unit,
-                    probability: it.probability.get(),
-                })
-                .collect();
-            let corrected = score.as_ref().ok().and_then(|it| corrected_traffic(it, &labels).ok());
+    for series in gathered.series() {
+        let (version, judge) = &series;
+        let criteria = gathered.criteria(version, judge).into_iter().map(|criterion| {
+            let (units, passes) = gathered.sums(version, judge, &criterion, None);
+            let (score, pass_rate) = (traffic(&units), traffic(&passes));
+            let rubric = gathered.rubrics.get(version);
+            let labels = rubric.map(|it| labelled.pairs(it, &series, &criterion)).unwrap_or_default();
+            let moved = |raw: &Result<Traffic, Undefined>, labels: &[LabelledTrace]| {
+                raw.as_ref().ok().and_then(|it| corrected_traffic(it, labels).ok())
+            };
             CriterionEstimate {
+                corrected: moved(&score, &labels.0),
+                corrected_pass_rate: moved(&pass_rate, &labels.1),
                 criterion: Some(criterion).filter(|it| !it.is_empty()),
                 not_estimable: score.as_ref().err().map(ToString::to_string),
                 score: score.ok(),
-                pass_rate: traffic(&passes).ok(),
-                corrected,
+                pass_rate: pass_rate.ok(),
             }
         });
-        let is_current = monitor.newest.as_ref().is_some_and(|it| it.rubric_version == version);
-        let criteria = criteria.collect();
-        judges.push(JudgeEstimates { rubric_version: version.to_string(), is_current, judge, criteria });
+        let is_current = monitor.newest.as_ref().is_some_and(|it| it.rubric_version == *version);
+        let (criteria, rubric_version) = (criteria.collect(), version.to_string());
+        judges.push(JudgeEstimates { rubric_version, is_current, judge: judge.clone(), criteria });
     }
     let mut states: BTreeMap<DecisionState, u64> = BTreeMap::new();
     for it in &gathered.decisions {
@@ -275,9 +281,12 @@ async fn gather(
     // Those that were judged again are counted with their re-scoring.
     scores.retain(|it| it.rescore.is_none());
     let versions = store.monitor_versions(project, monitor.id).await?;
-    let judges =
-        versions.iter().filter_map(|it| Some((it.id, Watched::read(it).ok()?.monitor.judges.clone())));
-    Ok(Gathered { decisions, scores, judges: judges.collect() })
+    let (mut judges, mut rubrics) = (BTreeMap::new(), BTreeMap::new());
+    for watched in versions.iter().filter_map(|it| Watched::read(it).ok()) {
+        judges.insert(watched.id, watched.monitor.judges.clone());
+        rubrics.insert(watched.rubric_version, Arc::clone(&watched.monitor.rubric));
+    }
+    Ok(Gathered { decisions, scores, judges, rubrics })
 }
 
 impl Gathered {

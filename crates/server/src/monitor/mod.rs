@@ -7,6 +7,7 @@ mod apply;
 mod consider;
 mod contest;
 mod estimates;
+mod labelled;
 mod pace;
 mod rescore;
 mod watched;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use jurist_core::candidate::{Candidate, Material};
@@ -28,7 +29,7 @@ use jurist_store::{
 use serde::{Deserialize, Serialize};
 
 use super::emit::Emit;
-use super::worker::{Done, Stop, Trouble, patiently};
+use super::worker::{Done, Stop, Trouble, later, patiently};
 use super::{Purse, Refused, Work, Workshop};
 use crate::monitor::{FOR_FAILURES, PANEL, Watched, budget, pace, pause};
 
@@ -58,6 +59,11 @@ impl MonitorTask {
     /// How the keys of a monitor's jobs begin.
     pub fn prefix(monitor: MonitorId) -> String {
         format!("{monitor}/")
+    }
+
+    /// And those of one of its re-scorings.
+    pub fn prefix_of(monitor: MonitorId, rescore: RescoreId) -> String {
+        format!("{}{rescore}/", Self::prefix(monitor))
     }
 
     pub fn job(self, project: ProjectId, now: Time) -> NewJob {
@@ -246,6 +252,9 @@ impl AtWork<'_> {
             Status::Error => DecisionState::JudgeError,
             Status::Deferred => DecisionState::OverBudget,
         };
+        if state == DecisionState::OverBudget && self.task.rescore.is_some() {
+            return Ok(until_money());
+        }
         let note = note(state, &heard);
         let (scores, spread) = scores(seated, rubric, &heard, &verdict);
         let margin = seated.watched.monitor.margin();
@@ -413,13 +422,23 @@ impl AtWork<'_> {
 
     async fn waits(&self, why: &str) -> Result<Done, Trouble> {
         if self.task.rescore.is_some() {
-            return Err(Trouble::Retry(format!("the monitor is paused: {why}")));
+            return Ok(while_paused());
         }
         if self.decision.state != DecisionState::Pending {
             self.became(DecisionState::Pending, &format!("the monitor is paused: {why}")).await?;
         }
         Ok(Done::Finished)
     }
+}
+
+/// What somebody asked for waits until the monitor goes on, however long that takes.
+pub(super) fn while_paused() -> Done {
+    Done::Later(later(clock::now(), Duration::from_secs(60)))
+}
+
+/// And until there is money again.
+pub(super) fn until_money() -> Done {
+    Done::Later(later(clock::now(), Duration::from_secs(3600)))
 }
 
 /// What calls of a monitor are paid from: the project's money, and no more than the monitor may cost.
@@ -543,11 +562,12 @@ fn whole(judge: &str, verdict: &Verdict) -> Option<Score> {
     })
 }
 
-fn criterion(rubric: &Rubric, id: &str) -> Option<Criterion> {
+pub fn criterion(rubric: &Rubric, id: &str) -> Option<Criterion> {
     rubric.questions().find(|it| it.id() == id).map(|it| it.criterion.clone())
 }
 
-fn is_met(rubric: &Rubric, criterion: &Criterion, unit: f64) -> Option<bool> {
+/// Whether an answer on 0..=1 is good enough.
+pub fn is_met(rubric: &Rubric, criterion: &Criterion, unit: f64) -> Option<bool> {
     let contribution = if criterion.polarity == Polarity::Plain { unit } else { 1.0 - unit };
     Some(criterion.threshold.unwrap_or(rubric.pass_mark) <= contribution + 1e-9)
 }
