@@ -602,43 +602,46 @@ fn over_two_hundred_samples_the_interval_holds_what_is_true_of_all_traces() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     runtime.unwrap().block_on(async {
         let place = start(Arc::new(Scene::sqlite().await), hurried(&judge)).await;
-        // Each draws a sample of its own from the same traffic.
-        for salt in 0..200 {
-            let source = monitor(&format!("sample_rate: 0.3\nsalt: '{salt}'"));
-            place.applied(&format!("m{salt}"), &source).await;
-        }
-        let mut sum = 0.0;
-        for at in 0..60_u32 {
-            // One in ten fails, then two; how good either is stays the same.
-            let failed = at % 10 == 0 || (30 <= at && at % 10 == 5);
-            let points = if failed { 1 + at / 10 % 2 } else { 3 + at % 3 };
-            sum += f64::from(points - 1) / 4.0;
-            place
-                .finish(&format!("t{at}"), &format!("worth {points}, {at}"), json!({ "failed": failed }))
-                .await;
-        }
-        place.workers(16);
-        let waiting = "SELECT COUNT(*) FROM decisions WHERE state NOT IN ('scored', 'cached', 'sampled_out')";
+        let agents: Vec<String> = (0..200).map(|it| format!("a{it}")).collect();
+        let watched = format!("agents: [{}]", agents.join(", "));
+        place.applied("tone", &monitor("sample_rate: 0.3").replace("agent: desk", &watched)).await;
+        // Each agent has the same traffic, of which another sample is drawn. One in twelve fails, then two; how good
+        // either is stays the same.
+        let is_failed = |at: u32| matches!(at, 0 | 12 | 18);
+        let points = |at: u32| if is_failed(at) { 1 } else { 3 + at % 3 };
+        let trace = |agent: &String, at: u32| {
+            json!({ "id": format!("{agent}-{at}"), "agent": agent, "failed": is_failed(at), "trace": [
+                { "role": "user", "content": format!("Question {at}?") },
+                { "role": "assistant", "content": format!("worth {}, {at}", points(at)) },
+            ]})
+        };
+        let lines: Vec<String> =
+            agents.iter().flat_map(|it| (0..24).map(|at| trace(it, at).to_string())).collect();
+        let kind = [("content-type", "application/x-ndjson")];
+        let sent = place.send("/api/v1/traces/bulk", &kind, lines.join("\n")).await;
+        assert_eq!(sent.status, StatusCode::OK, "{}", sent.text);
+        place.workers(8);
+        let done = "SELECT COUNT(*) FROM decisions WHERE state IN ('scored', 'cached', 'sampled_out')";
         let started = Instant::now();
-        while place.scene.number("SELECT COUNT(*) FROM decisions").await.unwrap() < 200 * 60
-            || 0 < place.scene.number(waiting).await.unwrap()
-        {
-            assert!(started.elapsed().as_secs() < 500);
-            tokio::time::sleep(Duration::from_millis(200)).await;
+        while place.scene.number(done).await.unwrap() < 200 * 24 {
+            assert!(started.elapsed().as_secs() < 250);
+            tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        let (truth, mut held, mut off, mut naive) = (sum / 60.0, 0, 0.0, 0.0);
-        for salt in 0..200 {
-            let found = place.get(&format!("/api/v1/monitors/m{salt}/estimates")).await;
+        let truth = (0..24).map(|at| f64::from(points(at) - 1) / 4.0).sum::<f64>() / 24.0;
+        let (mut held, mut off, mut naive) = (0, 0.0, 0.0);
+        for agent in &agents {
+            let found = place.get(&format!("/api/v1/monitors/tone/estimates?agent={agent}")).await;
             let score = &whole(&found)["score"];
+            let at = |key: &str| score[key].as_f64().unwrap();
             let (low, high) =
                 (score["interval"][0].as_f64().unwrap(), score["interval"][1].as_f64().unwrap());
             held += usize::from(low <= truth && truth <= high);
-            off += (score["mean"].as_f64().unwrap() - truth) / 200.0;
-            naive += (score["naive"].as_f64().unwrap() - truth) / 200.0;
+            off += (at("mean") - truth) / 200.0;
+            naive += (at("naive") - truth) / 200.0;
         }
         println!("held {held} of 200, off by {off:.4}, the plain mean by {naive:.4}");
-        // The salts are given, so the figures are the same each time.
-        assert!((182..=199).contains(&held) && off.abs() < 0.01 && naive < -0.1, "{held} {off} {naive}");
+        // Ids decide who is drawn, so the figures are the same each time.
+        assert!((182..=199).contains(&held) && off.abs() < 0.015 && naive < -0.1, "{held} {off} {naive}");
     });
 }
 
