@@ -42,6 +42,7 @@ test: setup postgres chromium web ## everything that must pass
 	@scripts/check-reports
 	@scripts/check-api
 	@scripts/check-otlp
+	@scripts/check-notices
 	@scripts/check-web
 
 bench: setup postgres ## how fast it is
@@ -55,6 +56,7 @@ bench: setup postgres ## how fast it is
 	@scripts/bench-evals
 	@scripts/bench-ingest
 	cargo run --release --quiet --locked -p jurist-store --features testing --example store_bench
+	cargo run --release --quiet --locked -p jurist-server --example estimates_bench
 
 bless: ## accept new snapshots and generated files; review the difference
 	JURIST_BLESS=1 cargo nextest run --workspace

@@ -5,38 +5,14 @@
 #[path = "../../engine/tests/server/mod.rs"]
 mod server;
 
+mod process;
+
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use process::{jurist, listening};
 use server::{Act, Server};
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::{Child, Command};
-
-fn jurist(folder: &Path, model: &Server, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_jurist"));
-    command
-        .args(args)
-        .current_dir(folder)
-        .env_clear()
-        .env("OPENAI_API_KEY", "sk-test-4f9a8b7c6d5e4f3a2b1c")
-        .env("OPENAI_BASE_URL", format!("{}/v1", model.url))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    command
-}
-
-async fn serve(folder: &Path, model: &Server) -> (Child, String) {
-    let args = ["serve", "--address", "127.0.0.1:0", "--store", "jurist.db", "--region", "eu"];
-    let mut child = jurist(folder, model, &args).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let first = lines.next_line().await.unwrap().unwrap();
-    let url = first.split_whitespace().last().unwrap().to_owned();
-    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-    (child, url)
-}
 
 const MONITOR: &str = "agent: desk
 rubric: |
@@ -64,7 +40,9 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
     };
     let lines: Vec<String> = (0..6).map(line).collect();
     fs::write(folder.path().join("traces.jsonl"), lines.join("\n")).unwrap();
-    let (_server, url) = serve(folder.path(), &model).await;
+    let (_server, url) =
+        listening(&mut process::server(folder.path(), &model, &["--store", "jurist.db", "--region", "eu"]))
+            .await;
     let run = async |args: &[&str], code: i32| {
         let output = jurist(folder.path(), &model, args).output().await.unwrap();
         let told = String::from_utf8_lossy(&output.stdout).into_owned();

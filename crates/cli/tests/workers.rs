@@ -5,9 +5,9 @@
 #[path = "../../engine/tests/server/mod.rs"]
 mod server;
 
+mod process;
+
 use std::fs;
-use std::path::Path;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,27 +15,10 @@ use jurist_core::grade::Time;
 use jurist_server::{Metrics, Work, Workshop, upkeep};
 use jurist_store::clock;
 use jurist_store::testing::Scene;
+use process::{KEY, jurist, listening};
 use server::{Act, Server};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::io::AsyncReadExt;
 use tokio::process::{Child, Command};
-
-const KEY: &str = "sk-test-4f9a8b7c6d5e4f3a2b1c";
-
-fn jurist(folder: &Path, model: &Server, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_jurist"));
-    command
-        .args(args)
-        .current_dir(folder)
-        .env_clear()
-        .env("OPENAI_API_KEY", KEY)
-        .env("OPENAI_BASE_URL", format!("{}/v1", model.url))
-        .env("JURIST_JUDGE", "openai/gpt-5-mini")
-        .env("JURIST_LOG", "trace")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    command
-}
 
 /// A folder with a suite of so many cases, some of which a check fails.
 fn folder(n: usize) -> tempfile::TempDir {
@@ -55,15 +38,9 @@ fn folder(n: usize) -> tempfile::TempDir {
     folder
 }
 
-/// A server that listens, and its address.
-async fn serve(folder: &Path, model: &Server, store: &str, more: &[&str]) -> (Child, String) {
-    let args = [&["serve", "--address", "127.0.0.1:0", "--store", store][..], more].concat();
-    let mut child = jurist(folder, model, &args).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let first = lines.next_line().await.unwrap().unwrap();
-    let url = first.split_whitespace().last().unwrap().to_owned();
-    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-    (child, url)
+/// A server that leaves the work to others.
+fn without_workers(folder: &std::path::Path, model: &Server, scene: &Scene) -> Command {
+    process::server(folder, model, &["--store", &scene.url, "--workers", "0"])
 }
 
 fn without_what_differs(text: &str) -> String {
@@ -75,10 +52,11 @@ fn without_what_differs(text: &str) -> String {
 #[tokio::test]
 async fn a_server_grades_like_this_machine() {
     let (folder, model) = (folder(20), Server::start(|_| Act::Fit).await);
-    let (mut server, url) = serve(folder.path(), &model, "jurist.db", &["--workers", "2"]).await;
+    let mut command = process::server(folder.path(), &model, &["--store", "jurist.db", "--workers", "2"]);
+    let (mut server, url) = listening(command.env("JURIST_LOG", "trace")).await;
     let eval = async |more: &[&str]| {
         let args = [&["eval", "suite.yaml", "--verbose"][..], more].concat();
-        let output = jurist(folder.path(), &model, &args).env_remove("JURIST_LOG").output().await.unwrap();
+        let output = jurist(folder.path(), &model, &args).output().await.unwrap();
         let told = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(output.status.code(), Some(0), "{told}{}", String::from_utf8_lossy(&output.stderr));
         told
@@ -118,7 +96,7 @@ async fn a_worker_that_is_killed_costs_no_result_and_none_is_there_twice() {
     let n = 200;
     let slow = |_: &server::Seen| Act::Wait(Duration::from_millis(60), Box::new(Act::Fit));
     let (folder, model) = (folder(n), Server::start(slow).await);
-    let (_server, url) = serve(folder.path(), &model, &scene.url, &["--workers", "0"]).await;
+    let (_server, url) = listening(&mut without_workers(folder.path(), &model, &scene)).await;
     let worker = || {
         let args = ["worker", "--store", &scene.url, "--workers", "1", "--lease", "2"];
         jurist(folder.path(), &model, &args).spawn().unwrap()
@@ -155,10 +133,19 @@ async fn a_worker_that_is_killed_costs_no_result_and_none_is_there_twice() {
 #[tokio::test]
 async fn what_a_killed_worker_had_set_aside_is_neither_lost_nor_paid_twice() {
     let Some(scene) = Scene::postgres().await else { return };
+    killed_between_reserve_and_settle(scene).await;
+}
+
+#[tokio::test]
+async fn and_so_it_is_where_workers_share_a_file() {
+    killed_between_reserve_and_settle(Scene::sqlite().await).await;
+}
+
+async fn killed_between_reserve_and_settle(scene: Scene) {
     let n = 48;
     let slow = |_: &server::Seen| Act::Wait(Duration::from_millis(400), Box::new(Act::Fit));
     let (folder, model) = (folder(n), Server::start(slow).await);
-    let (_server, url) = serve(folder.path(), &model, &scene.url, &["--workers", "0"]).await;
+    let (_server, url) = listening(&mut without_workers(folder.path(), &model, &scene)).await;
     let worker = || {
         let args = ["worker", "--store", &scene.url, "--workers", "1", "--lease", "2"];
         jurist(folder.path(), &model, &args).spawn().unwrap()

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::money::Cap;
 use crate::quantity::{Time, Usd, plural};
-use crate::stats::{ProportionMethod, proportion, watch};
+use crate::stats::{ProportionMethod, proportion};
 
 /// What somebody can be told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -86,10 +86,15 @@ pub const WARNED_AT: f64 = 0.8;
 /// Two looks an hour for a year give a false alarm once in some years.
 const CAUTION: f64 = 0.001;
 
-/// How often a false alarm about scores may come, however often one looks.
-const ALPHA: f64 = 0.01;
+/// How often a false alarm about scores may come, however often one looks; half of it for each side compared.
+pub const SCORE_ALPHA: f64 = 0.01;
 
 impl Signal {
+    /// A cause that holds no longer.
+    pub fn over(kind: Kind, of: &str) -> Self {
+        Self::new(kind, of, State::Over)
+    }
+
     fn new(kind: Kind, of: &str, state: State) -> Self {
         Self { kind, of: of.to_owned(), state }
     }
@@ -137,58 +142,59 @@ pub fn spend_stop(month: &str, spent: Usd, cap: Option<&Cap>, needed: Usd) -> Si
     Signal::new(Kind::SpendStop, "", state)
 }
 
-/// Whether scores on 0..=1 are lower than they were, as a confidence sequence shows; one may look at any time.
-pub fn score_drop(of: &str, before: &[f64], since: &[f64]) -> Signal {
-    let values: Vec<f64> = before.iter().chain(since).copied().collect();
-    let state = match watch(&values, before.len(), ALPHA) {
-        Err(_) => State::Unclear,
-        Ok(watched) => match watched.alarm {
-            Some(alarm) if alarm.now.1 < alarm.before.0 => State::holds(
-                format!(
-                    "scores of {of} fell: between {:.2} and {:.2} before, and between {:.2} and {:.2} over the last {}",
-                    alarm.before.0,
-                    alarm.before.1,
-                    alarm.now.0,
-                    alarm.now.1,
-                    plural(since.len() + 1 - alarm.since.min(since.len()), "trace")
-                ),
-                json!({ "before": alarm.before, "now": alarm.now, "n_before": before.len(), "n_since": since.len() }),
+/// Where the mean score of some traffic lies, however often one looks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen {
+    pub interval: (f64, f64),
+    /// From so many scores.
+    pub n: usize,
+}
+
+/// Whether scores are lower than they were. Between that and being back where they were, figures do not say.
+pub fn score_drop(of: &str, before: Option<Seen>, since: Option<Seen>) -> Signal {
+    let state = match before.zip(since) {
+        None => State::Unclear,
+        Some((before, since)) if since.interval.1 < before.interval.0 => State::holds(
+            format!(
+                "scores of {of} fell: their mean was between {:.2} and {:.2}, and is between {:.2} and {:.2} over the \
+                 last {}",
+                before.interval.0,
+                before.interval.1,
+                since.interval.0,
+                since.interval.1,
+                plural(since.n, "trace")
             ),
-            _ => State::Over,
-        },
+            json!({ "before": before.interval, "now": since.interval, "n_before": before.n, "n_since": since.n }),
+        ),
+        Some((before, since)) if before.interval.0 <= f64::midpoint(since.interval.0, since.interval.1) => {
+            State::Over
+        }
+        Some(_) => State::Unclear,
     };
     Signal::new(Kind::ScoreDrop, of, state)
 }
 
 /// Whether more of a monitor's judgements break than may.
 pub fn error_rate(of: &str, n_failed: usize, n: usize, limit: f64) -> Signal {
-    let state = share(n_failed, n, limit, |rate| {
-        format!(
-            "{:.0} % of judgements of {of} broke ({n_failed} of {n}), and {:.0} % may",
-            100.0 * rate,
-            100.0 * limit
-        )
-    });
-    Signal::new(Kind::ErrorRate, of, state)
+    let what = format!("judgements of {of} broke");
+    Signal::new(Kind::ErrorRate, of, share(&what, n_failed, n, limit))
 }
 
 /// Whether judges of one candidate are further apart more often than they may be.
 pub fn judge_disagreement(of: &str, n_apart: usize, n: usize, limit: f64) -> Signal {
-    let state = share(n_apart, n, limit, |rate| {
-        format!(
-            "judges of {of} are far apart on {:.0} % of traces ({n_apart} of {n}), and {:.0} % may be",
-            100.0 * rate,
-            100.0 * limit
-        )
-    });
-    Signal::new(Kind::JudgeDisagreement, of, state)
+    let what = format!("traces have judges of {of} far apart");
+    Signal::new(Kind::JudgeDisagreement, of, share(&what, n_apart, n, limit))
 }
 
-/// Holds where a share is surely over its limit, and is over where it no longer looks like it.
-fn share(n_of: usize, n: usize, limit: f64, message: impl Fn(f64) -> String) -> State {
-    match proportion(n_of, n, CAUTION, ProportionMethod::ClopperPearson) {
+/// Holds where a share is surely over its limit, and is over where it is seen to be no longer.
+fn share(what: &str, n_such: usize, n: usize, limit: f64) -> State {
+    match proportion(n_such, n, CAUTION, ProportionMethod::ClopperPearson) {
         Ok(found) if limit < found.interval.0 => State::holds(
-            message(found.rate),
+            format!(
+                "{:.0} % of {what} ({n_such} of {n}), and {:.0} % may",
+                100.0 * found.rate,
+                100.0 * limit
+            ),
             json!({ "rate": found.rate, "interval": found.interval, "n": n, "limit": limit }),
         ),
         Ok(found) if found.rate <= limit => State::Over,
@@ -255,19 +261,22 @@ mod tests {
         check(&error_rate("triage", 5, 20, 0.2), "unclear");
         check(&error_rate("triage", 4, 20, 0.2), "over");
         check(&error_rate("triage", 0, 0, 0.2), "unclear");
-        check(&judge_disagreement("triage", 40, 50, 0.3), "80 % of traces");
+        check(&judge_disagreement("triage", 40, 50, 0.3), "80 % of traces have judges of triage far apart");
     }
 
     #[test]
     fn only_a_fall_is_told_and_only_when_it_is_shown() {
-        let high: Vec<f64> = (0..200).map(|it| if it % 10 == 0 { 0.0 } else { 1.0 }).collect();
-        let low: Vec<f64> = (0..200).map(|it| if it % 2 == 0 { 0.0 } else { 1.0 }).collect();
-        check(&score_drop("triage", &high, &low), "scores of triage fell");
-        check(&score_drop("triage", &low, &high), "over");
-        check(&score_drop("triage", &high, &high), "over");
-        check(&score_drop("triage", &high, &low[..4]), "over");
-        check(&score_drop("triage", &[], &low), "unclear");
-        check(&score_drop("triage", &high, &[]), "unclear");
+        let seen = |low: f64, high: f64| Some(Seen { interval: (low, high), n: 40 });
+        check(
+            &score_drop("triage", seen(0.8, 0.9), seen(0.5, 0.7)),
+            "is between 0.50 and 0.70 over the last 40",
+        );
+        check(&score_drop("triage", seen(0.5, 0.7), seen(0.8, 0.9)), "over");
+        check(&score_drop("triage", seen(0.8, 0.9), seen(0.75, 0.95)), "over");
+        // Neither surely lower nor where it was.
+        check(&score_drop("triage", seen(0.8, 0.9), seen(0.6, 0.85)), "unclear");
+        check(&score_drop("triage", None, seen(0.5, 0.7)), "unclear");
+        check(&score_drop("triage", seen(0.8, 0.9), None), "unclear");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What nobody needs any more goes, now and then.
+//! Now and then: what nobody needs any more goes, and monitors are looked after.
 
 use std::time::Duration;
 
@@ -7,6 +7,7 @@ use jurist_store::{StoreError, clock};
 use tokio::sync::watch;
 
 use crate::app::App;
+use crate::monitor::watch_monitors;
 
 const PAUSE: Duration = Duration::from_secs(600);
 
@@ -21,6 +22,9 @@ pub async fn run(app: App, mut stopped: watch::Receiver<bool>) {
     loop {
         if let Err(error) = tidy(&app, clock::now()).await {
             tracing::warn!(%error, "housekeeping waits for the database");
+        }
+        if let Err(error) = watch_monitors(&app.store, clock::now()).await {
+            tracing::warn!(%error, "monitors cannot be looked after");
         }
         if let Ok(stopped) = tokio::time::timeout(PAUSE, stopped.wait_for(|it| *it)).await {
             drop(stopped);

@@ -87,6 +87,18 @@ pub struct Outcome<'a> {
     pub is_disputed: bool,
 }
 
+/// How judges did on some traces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Judged {
+    /// Traces that a judge was asked about.
+    pub n: usize,
+    pub n_errors: usize,
+    /// Those that several judges scored.
+    pub n_compared: usize,
+    /// Of them, those on which judges were too far apart.
+    pub n_disputed: usize,
+}
+
 /// Traces of one kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionTally {
@@ -126,6 +138,16 @@ statements! {
         ORDER BY time, id";
     WAITING = "SELECT * FROM decisions WHERE project = $1 AND monitor = $2 AND state IN ('sampled', 'pending')
         AND (decided, trace) > ($3, $4) ORDER BY decided, trace LIMIT $5";
+    BROKEN = "SELECT d.* FROM decisions d JOIN monitor_versions v ON v.id = d.monitor_version
+        JOIN traces t ON t.project = d.project AND t.id = d.trace AND t.state <> 'erased'
+        WHERE d.project = $1 AND d.monitor = $2 AND $3 <= d.decided AND d.decided < $4 AND d.state = 'judge_error'
+        AND v.rubric_version = $5 ORDER BY d.decided, d.trace LIMIT $6";
+    // It would give up on what is asked again.
+    DISCARD_DEAD = "DELETE FROM jobs WHERE project = $1 AND kind = $2 AND dedupe = $3 AND state = 'dead'";
+    JUDGED = "SELECT state, spread, is_disputed FROM decisions WHERE project = $1 AND monitor = $2
+        AND state IN ('scored', 'judge_error') AND $3 <= decided ORDER BY decided DESC, trace DESC LIMIT $4";
+    NEWEST = "SELECT decided FROM decisions WHERE project = $1 AND monitor = $2
+        ORDER BY decided DESC, trace DESC LIMIT 1";
     COSTS = "SELECT cost FROM traces WHERE project = $1 AND agent = $2 AND state = 'finished' AND cost IS NOT NULL
         ORDER BY started DESC LIMIT $3";
 }
@@ -271,6 +293,53 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
+    /// Those whose judge broke under a rubric version and whose text is still there, the oldest first.
+    pub async fn broken_decisions(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+        version: &RubricVersionId,
+        (since, until): (Time, Time),
+        limit: usize,
+    ) -> Result<Vec<Decision>, StoreError> {
+        let rows = self.db.fetch(BROKEN, args![project, monitor, since, until, version, limit]).await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// Has judges asked again where they broke, and says about how many. The error stays in the history.
+    pub async fn ask_again(
+        &self,
+        project: ProjectId,
+        decisions: &[Decision],
+        job: impl Fn(&Decision) -> NewJob,
+        now: Time,
+    ) -> Result<usize, StoreError> {
+        let outcome = Outcome {
+            state: DecisionState::Sampled,
+            note: "the judge is asked again",
+            spread: None,
+            is_disputed: false,
+        };
+        // In one order everywhere, so that two transactions wait for each other and do not deadlock.
+        let mut sorted: Vec<&Decision> = decisions.iter().collect();
+        sorted.sort_by_key(|it| (&it.trace, it.monitor));
+        let (mut tx, mut jobs) = (self.db.begin().await?, Vec::new());
+        for it in sorted {
+            let before = self.hold(&mut tx, project, &it.trace, it.monitor).await?;
+            if before.state != DecisionState::JudgeError {
+                continue;
+            }
+            set_in(&mut tx, project, &before, &outcome, now).await?;
+            let job = job(&before);
+            tx.execute(DISCARD_DEAD, args![project, &job.kind, job.dedupe.as_deref()]).await?;
+            jobs.push(job);
+        }
+        let added = self.add_jobs_in(&mut tx, &jobs, now).await?;
+        tx.commit().await?;
+        self.tell_of(&added);
+        Ok(jobs.len())
+    }
+
     /// The oldest first.
     pub async fn decision_events(
         &self,
@@ -321,6 +390,35 @@ impl Store {
             })
         };
         rows.iter().map(read).collect()
+    }
+
+    /// How judges did on the newest traces that they were asked about, and on how many they were apart.
+    pub async fn recently_judged(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+        since: Time,
+        limit: usize,
+    ) -> Result<Judged, StoreError> {
+        let mut all = Judged::default();
+        for row in self.db.fetch(JUDGED, args![project, monitor, since, limit]).await? {
+            let state: DecisionState = row.parsed("state")?;
+            all.n += 1;
+            all.n_errors += usize::from(state == DecisionState::JudgeError);
+            all.n_compared += usize::from(row.get::<Option<f64>>("spread")?.is_some());
+            all.n_disputed += usize::from(row.flag("is_disputed")?);
+        }
+        Ok(all)
+    }
+
+    /// When a monitor last decided about a trace.
+    pub async fn last_decided(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+    ) -> Result<Option<Time>, StoreError> {
+        let row = self.db.optional(NEWEST, args![project, monitor]).await?;
+        row.map(|it| it.time("decided")).transpose()
     }
 
     /// What an agent's newest finished traces cost, as far as they say so.
@@ -424,7 +522,12 @@ impl DecisionFilter {
             .and_maybe("state = ?", self.state.map(DecisionState::as_str))
             .and_maybe("stratum = ?", self.stratum.map(Stratum::as_str))
             .and_maybe("agent = ?", self.agent.as_deref())
-            .and_maybe("is_disputed = ?", self.is_disputed)
+            .then(match self.is_disputed {
+                // As the index has it, which SQLite takes at its word only.
+                Some(true) => "AND is_disputed = 1",
+                Some(false) => "AND is_disputed = 0",
+                None => "",
+            })
             .and_maybe("? <= decided", self.from)
             .and_maybe("decided < ?", self.until)
             .then("ORDER BY decided DESC, trace DESC")

@@ -76,6 +76,16 @@ pub struct JobCount {
     pub oldest: Time,
 }
 
+/// What is left of work that belongs together.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JobsLeft {
+    /// Also those that somebody has.
+    pub n_waiting: u64,
+    pub n_dead: u64,
+    /// Why one of those is dead.
+    pub error: Option<String>,
+}
+
 statements! {
     HEARTBEAT = "UPDATE jobs SET ready = $4 WHERE id = $1 AND leased_by = $2 AND attempts = $3 AND state = 'leased'";
     FINISH = "DELETE FROM jobs WHERE id = $1 AND leased_by = $2 AND attempts = $3 AND state = 'leased'";
@@ -94,6 +104,11 @@ statements! {
     DISCARD = "DELETE FROM jobs WHERE id = $1 AND state = 'dead'";
     // Dead ones too: what they were for is gone.
     DISCARD_LIKE = "DELETE FROM jobs WHERE project = $1 AND kind = $2 AND dedupe LIKE $3";
+    HASTEN = "UPDATE jobs SET ready = $4 WHERE project = $1 AND kind = $2 AND dedupe LIKE $3 AND state = 'waiting'
+        AND $4 < ready";
+    LEFT_OF = "SELECT CAST(CASE WHEN state = 'dead' THEN 1 ELSE 0 END AS BIGINT) AS is_dead, COUNT(*) AS n, MAX(error) AS error
+        FROM jobs WHERE project = $1 AND kind = $2 AND dedupe LIKE $3
+        GROUP BY CASE WHEN state = 'dead' THEN 1 ELSE 0 END";
     COUNTS = "SELECT kind, state, COUNT(*) AS n, MIN(ready) AS oldest FROM jobs
         WHERE CAST($1 AS TEXT) IS NULL OR project = $1 GROUP BY kind, state ORDER BY kind, state";
     NEXT_READY = "SELECT MIN(ready) AS ready FROM jobs WHERE state <> 'dead'";
@@ -254,6 +269,35 @@ impl Store {
 
     pub async fn discard_job(&self, id: JobId) -> Result<bool, StoreError> {
         Ok(self.db.execute(DISCARD, args![id]).await? == 1)
+    }
+
+    /// Jobs of a kind whose key begins like this need not wait any longer.
+    pub async fn hasten_jobs(
+        &self,
+        project: ProjectId,
+        kind: &str,
+        dedupe_prefix: &str,
+        now: Time,
+    ) -> Result<u64, StoreError> {
+        self.db.execute(HASTEN, args![project, kind, format!("{dedupe_prefix}%"), now]).await
+    }
+
+    /// What is left of the jobs of a kind whose keys begin like this.
+    pub async fn jobs_left(
+        &self,
+        project: ProjectId,
+        kind: &str,
+        dedupe_prefix: &str,
+    ) -> Result<JobsLeft, StoreError> {
+        let mut left = JobsLeft::default();
+        for row in self.db.fetch(LEFT_OF, args![project, kind, format!("{dedupe_prefix}%")]).await? {
+            if row.flag("is_dead")? {
+                (left.n_dead, left.error) = (row.count("n")?, row.get("error")?);
+            } else {
+                left.n_waiting = row.count("n")?;
+            }
+        }
+        Ok(left)
     }
 
     /// Takes away jobs of a kind whose key begins like this, whatever state they are in.

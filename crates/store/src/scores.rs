@@ -77,6 +77,18 @@ pub struct LabelledScore {
     pub criterion: String,
     pub human: f64,
     pub unit: f64,
+    pub is_passed: Option<bool>,
+    pub probability: Probability,
+}
+
+/// A trace that a judge scored as a whole and of which people labelled something.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WholeScore {
+    pub trace: TraceId,
+    pub rubric_version: RubricVersionId,
+    pub judge: String,
+    pub unit: f64,
+    pub is_passed: Option<bool>,
     pub probability: Probability,
 }
 
@@ -92,7 +104,7 @@ pub struct ScorePair {
 statements! {
     THERE = "SELECT judge, criterion, unit FROM monitor_scores WHERE project = $1 AND monitor = $2 AND trace = $3
         AND rubric_version = $4 AND rescore = $5";
-    LABELLED = "SELECT s.rubric_version, s.judge, s.criterion, s.unit, s.probability, l.unit AS human
+    LABELLED = "SELECT s.rubric_version, s.judge, s.criterion, s.unit, s.is_passed, s.probability, l.unit AS human
         FROM monitor_scores s JOIN labels l ON l.project = s.project AND l.candidate = s.trace
         AND l.rubric_version = s.rubric_version AND l.criterion = s.criterion
         WHERE s.project = $1 AND s.monitor = $2 AND $3 <= s.decided AND s.decided < $4 AND s.rescore = ''
@@ -100,6 +112,11 @@ statements! {
         AND NOT EXISTS (SELECT 1 FROM labels newer WHERE newer.project = l.project AND newer.candidate = l.candidate
             AND newer.rubric_version = l.rubric_version AND newer.criterion = l.criterion AND l.id < newer.id)
         LIMIT 100000";
+    WHOLES = "SELECT s.trace, s.rubric_version, s.judge, s.unit, s.is_passed, s.probability FROM monitor_scores s
+        WHERE s.project = $1 AND s.monitor = $2 AND $3 <= s.decided AND s.decided < $4 AND s.rescore = ''
+        AND s.criterion = '' AND s.unit IS NOT NULL
+        AND EXISTS (SELECT 1 FROM labels l WHERE l.project = s.project AND l.candidate = s.trace
+            AND l.rubric_version = s.rubric_version) LIMIT 100000";
     IN_ORDER = "SELECT stratum, unit, decided FROM monitor_scores WHERE project = $1 AND monitor = $2
         AND rubric_version = $3 AND judge = $4 AND criterion = $5 AND rescore = '' AND unit IS NOT NULL
         AND $6 <= decided AND decided < $7 ORDER BY decided, trace LIMIT $8";
@@ -219,11 +236,32 @@ impl Store {
                 criterion: row.get("criterion")?,
                 human: row.get("human")?,
                 unit: row.get("unit")?,
+                is_passed: row.get::<Option<i64>>("is_passed")?.map(|it| it == 1),
                 probability: row.probability()?,
             })
         };
         let rows = self.db.fetch(LABELLED, args![project, monitor, from, until]).await?;
         rows.iter().map(read).collect()
+    }
+
+    /// What judges say of traces, all in all, of which people labelled something.
+    pub async fn whole_scores(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+        (from, until): (Time, Time),
+    ) -> Result<Vec<WholeScore>, StoreError> {
+        let read = |row: &Row| {
+            Ok(WholeScore {
+                trace: row.parsed("trace")?,
+                rubric_version: row.parsed("rubric_version")?,
+                judge: row.get("judge")?,
+                unit: row.get("unit")?,
+                is_passed: row.get::<Option<i64>>("is_passed")?.map(|it| it == 1),
+                probability: row.probability()?,
+            })
+        };
+        self.db.fetch(WHOLES, args![project, monitor, from, until]).await?.iter().map(read).collect()
     }
 
     /// Traces of a re-scoring that have a score under an earlier version too.

@@ -376,7 +376,7 @@ export interface paths {
         /** Re-scorings of a monitor, the newest first, with how far versions are apart */
         get: operations["monitors_rescores"];
         put?: never;
-        /** Judges traces of earlier versions again by the newest; only tells what that takes unless it is confirmed */
+        /** Judges traces of earlier versions again by the newest, or those on which it broke; only tells what that takes unless it is confirmed */
         post: operations["monitors_rescore"];
         delete?: never;
         options?: never;
@@ -1064,6 +1064,11 @@ export interface components {
             n_errors: number;
             n_ties: number;
             /**
+             * Format: int64
+             * @description Pairs that are still to be judged.
+             */
+            n_waiting: number;
+            /**
              * Format: double
              * @description How often a wins where one does, with its interval.
              */
@@ -1082,6 +1087,8 @@ export interface components {
         CriterionEstimate: {
             /** @description The mean score, moved by how wrong the judge is where people labelled as well (PPI++). */
             corrected?: Record<string, never> | null;
+            /** @description The same of the share that passes. */
+            corrected_pass_rate?: Record<string, never> | null;
             /** @description Absent for the whole rubric. */
             criterion?: string | null;
             /** @description Why there are none. */
@@ -1446,6 +1453,8 @@ export interface components {
         NewRescore: {
             /** @description Without it, only what it would take is told. */
             confirmed?: boolean;
+            /** @description Those on which the judge broke, by the version in use, instead of those of earlier versions. */
+            errors?: boolean;
             /** @description Only so many of them, drawn by chance: enough to see how far two versions are apart. */
             overlap?: number | null;
             /**
@@ -1605,8 +1614,9 @@ export interface components {
         Replies: "use" | "refresh" | "off";
         /** @description What a re-scoring takes */
         RescorePlan: {
-            /** @description The re-scoring, once it has begun. */
+            /** @description The re-scoring, once it has begun; where judges broke, they are only asked again, and there is none. */
             id?: string | null;
+            is_begun: boolean;
             /** @description Calls of judges, at least. */
             n_calls: number;
             /** @description Of so many that could be. */
@@ -1631,6 +1641,13 @@ export interface components {
             n_scored: number;
             /** Format: int64 */
             n_traces: number;
+            /**
+             * Format: int64
+             * @description Of them, how many are still to be judged.
+             */
+            n_waiting: number;
+            /** @description Why those wait, or why some will not be judged. */
+            note?: string | null;
             /** @description How far it is from each earlier version, on the same traces. */
             offsets: components["schemas"]["Offset"][];
             rubric_version: string;

@@ -12,7 +12,7 @@ use super::rubric::{Extra, Named, rubric};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Ask, Criterion, Display, Draft, Rubric, Scale};
 use crate::source::{Node, Shape, Span};
-use crate::suite::{AgentOverride, Budget, Expensive, Monitor, TraceFilter};
+use crate::suite::{AgentOverride, AlertLimits, Budget, Expensive, Monitor, Pacing, TraceFilter};
 
 /// Keys that make a file with `rubric` a monitor.
 pub(super) const MARKS: [&str; 2] = ["agent", "agents"];
@@ -69,6 +69,8 @@ pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {
         schedule: fields.get("schedule").and_then(|it| schedule(cx, it)),
         filter: fields.fields("filter", "filter").map(filter).unwrap_or_default(),
         budget: fields.fields("budget", "budget").and_then(budget),
+        pacing: fields.fields("pacing", "pacing").map(pacing),
+        alerts: fields.fields("alerts", "alerts").map(alerts),
         rubric: match rubric {
             Some(rubric) => rubric,
             None => {
@@ -189,6 +191,31 @@ fn budget(fields: Fields<'_>) -> Option<Budget> {
     }
     fields.finish();
     Some(Budget { monthly: monthly?, currency })
+}
+
+fn pacing(fields: Fields<'_>) -> Pacing {
+    let usual = Pacing::default();
+    let read = Pacing {
+        floor: fields.number_in("floor", 0.01..=1.0).unwrap_or(usual.floor),
+        kept_for_failures: fields
+            .number_in("kept_for_failures", 0.0..=0.9)
+            .unwrap_or(usual.kept_for_failures),
+    };
+    fields.finish();
+    read
+}
+
+fn alerts(fields: Fields<'_>) -> AlertLimits {
+    let usual = AlertLimits::default();
+    let read = AlertLimits {
+        error_rate: fields.number_in("error_rate", 0.0..=1.0).unwrap_or(usual.error_rate),
+        disagreement_rate: fields
+            .number_in("disagreement_rate", 0.0..=1.0)
+            .unwrap_or(usual.disagreement_rate),
+        silence_hours: fields.number_in("silence_hours", 0.1..=10_000.0).unwrap_or(usual.silence_hours),
+    };
+    fields.finish();
+    read
 }
 
 /// Five fields of a cron table, or one of its names.

@@ -183,6 +183,15 @@ fn monitor(monitor: &Monitor) -> Tree {
         .maybe("bad", some(monitor.bad_anchors.clone()));
     let expensive =
         monitor.expensive.map(|it| Tree::map().maybe("above", it.above).maybe("sample_rate", it.sample_rate));
+    let pacing = monitor
+        .pacing
+        .map(|it| Tree::map().with("floor", it.floor).with("kept_for_failures", it.kept_for_failures));
+    let alerts = monitor.alerts.map(|it| {
+        Tree::map()
+            .with("error_rate", it.error_rate)
+            .with("disagreement_rate", it.disagreement_rate)
+            .with("silence_hours", it.silence_hours)
+    });
     let tree = Tree::map().maybe("name", monitor.name.as_deref());
     let tree = match monitor.agents.as_slice() {
         [(only, it)] if it.sample_rate.is_none() => tree.with("agent", only),
@@ -204,6 +213,8 @@ fn monitor(monitor: &Monitor) -> Tree {
                 .as_ref()
                 .map(|it| Tree::map().with("monthly", it.monthly).with("currency", &it.currency)),
         )
+        .maybe("pacing", pacing)
+        .maybe("alerts", alerts)
 }
 
 fn trace_filter(filter: &TraceFilter) -> Tree {

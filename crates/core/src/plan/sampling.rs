@@ -50,8 +50,9 @@ pub enum Pick {
     },
 }
 
-/// Decides about one trace. `expensive_from` is where the dearest traces of its agent begin, if that is known.
-pub fn pick(monitor: &Monitor, trace: &Facts<'_>, expensive_from: Option<Usd>) -> Pick {
+/// Decides about one trace. `expensive_from` is where the dearest traces of its agent begin, if that is known, and
+/// `pace` what shares are multiplied with, except for those that failed.
+pub fn pick(monitor: &Monitor, trace: &Facts<'_>, expensive_from: Option<Usd>, pace: f64) -> Pick {
     let watched = trace.agent.and_then(|name| monitor.agents.iter().find(|it| it.0 == name));
     let Some((_, own)) = watched else { return Pick::NotWatched };
     if let Some(why) = refusal(&monitor.filter, trace) {
@@ -64,9 +65,10 @@ pub fn pick(monitor: &Monitor, trace: &Facts<'_>, expensive_from: Option<Usd>) -
     let (stratum, probability) = if trace.is_failed {
         (Stratum::Failed, 1.0)
     } else if is_expensive {
-        (Stratum::Expensive, expensive.sample_rate.unwrap_or(EXPENSIVE_TIMES * dial).clamp(dial, 1.0))
+        let share = expensive.sample_rate.unwrap_or(EXPENSIVE_TIMES * dial).clamp(dial, 1.0);
+        (Stratum::Expensive, pace * share)
     } else {
-        (Stratum::Other, dial)
+        (Stratum::Other, pace * dial)
     };
     let is_sampled = place(monitor.salt.as_deref().unwrap_or_default(), trace.id) < probability;
     Pick::Drawn { stratum, probability, is_sampled }
@@ -177,6 +179,8 @@ mod tests {
             schedule: None,
             filter: TraceFilter::default(),
             budget: None,
+            pacing: None,
+            alerts: None,
         }
     }
 
@@ -204,7 +208,7 @@ mod tests {
         let ids: Vec<String> = (0..20_000).map(|it| format!("trace {it}")).collect();
         let sampled = |rate: f64, salt: Option<&str>| -> Vec<bool> {
             let monitor = Monitor { salt: salt.map(str::to_owned), ..monitor(rate) };
-            ids.iter().map(|id| drawn(&pick(&monitor, &trace(id), None)).2).collect()
+            ids.iter().map(|id| drawn(&pick(&monitor, &trace(id), None, 1.0)).2).collect()
         };
         let few = sampled(0.1, None);
         let n = few.iter().filter(|it| **it).count();
@@ -222,19 +226,34 @@ mod tests {
     fn failed_ones_always_and_expensive_ones_more_often() {
         let usd = |it: f64| Some(dollars(it));
         let failed = Facts { is_failed: true, cost: usd(9.0), ..trace("a") };
-        assert_eq!(drawn(&pick(&monitor(0.01), &failed, usd(1.0))), (Stratum::Failed, 1.0, true));
+        assert_eq!(drawn(&pick(&monitor(0.01), &failed, usd(1.0), 1.0)), (Stratum::Failed, 1.0, true));
         let dear = Facts { cost: usd(2.0), ..trace("a") };
-        let (stratum, probability, _) = drawn(&pick(&monitor(0.1), &dear, usd(2.0)));
+        let (stratum, probability, _) = drawn(&pick(&monitor(0.1), &dear, usd(2.0), 1.0));
         assert!(stratum == Stratum::Expensive && (probability - 0.3).abs() < 1e-9);
-        assert_eq!(drawn(&pick(&monitor(0.1), &dear, usd(2.01))).0, Stratum::Other);
+        assert_eq!(drawn(&pick(&monitor(0.1), &dear, usd(2.01), 1.0)).0, Stratum::Other);
         let told = Expensive { above: Some(0.5), sample_rate: Some(0.05) };
         let told = Monitor { expensive: Some(told), ..monitor(0.1) };
         // Never less often than the others.
-        let (stratum, probability, _) = drawn(&pick(&told, &dear, usd(9.0)));
+        let (stratum, probability, _) = drawn(&pick(&told, &dear, usd(9.0), 1.0));
         assert!(stratum == Stratum::Expensive && (probability - 0.1).abs() < 1e-9);
         let critical = Facts { agent: Some("critical"), ..trace("a") };
-        assert_eq!(drawn(&pick(&monitor(0.1), &critical, None)), (Stratum::Other, 1.0, true));
-        assert_eq!(pick(&monitor(0.1), &Facts { agent: None, ..trace("a") }, None), Pick::NotWatched);
+        assert_eq!(drawn(&pick(&monitor(0.1), &critical, None, 1.0)), (Stratum::Other, 1.0, true));
+        assert_eq!(pick(&monitor(0.1), &Facts { agent: None, ..trace("a") }, None, 1.0), Pick::NotWatched);
+    }
+
+    #[test]
+    fn a_slower_pace_picks_fewer_of_the_same_and_all_that_failed() {
+        let at = |id: &str, is_failed: bool, pace: f64| {
+            drawn(&pick(&monitor(0.5), &Facts { is_failed, ..trace(id) }, None, pace))
+        };
+        let ids: Vec<String> = (0..2_000).map(|it| format!("trace {it}")).collect();
+        let picked = |pace: f64| ids.iter().map(|id| at(id, false, pace).2).collect::<Vec<_>>();
+        let (slow, full) = (picked(0.3), picked(1.0));
+        assert!(slow.iter().zip(&full).all(|(slow, full)| !slow || *full));
+        let n = slow.iter().filter(|it| **it).count();
+        assert!((250..350).contains(&n), "{n}");
+        assert!((at("a", false, 0.3).1 - 0.15).abs() < 1e-12);
+        assert_eq!(at("a", true, 0.3), (Stratum::Failed, 1.0, true));
     }
 
     #[test]
@@ -242,7 +261,7 @@ mod tests {
         let check = |filter: TraceFilter, expected: Option<&str>| {
             let metadata = json!({ "plan": "pro" }).as_object().unwrap().clone();
             let trace = Facts { is_failed: true, metadata: Some(&metadata), ..trace("a") };
-            match (pick(&Monitor { filter, ..monitor(1.0) }, &trace, None), expected) {
+            match (pick(&Monitor { filter, ..monitor(1.0) }, &trace, None, 1.0), expected) {
                 (Pick::Filtered(why), Some(expected)) => assert!(why.contains(expected), "{why}"),
                 (Pick::Drawn { .. }, None) => {}
                 (pick, _) => panic!("{pick:?}, and expected was {expected:?}"),

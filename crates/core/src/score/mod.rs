@@ -65,6 +65,14 @@ pub fn verdict(rubric: &Rubric, answers: &[Answer<'_>], penalty: f64) -> Verdict
     grading.finish(part, penalty)
 }
 
+/// What the rubric says by outcomes that are known by their question's id; `None` unless there is one for each.
+pub fn settled(rubric: &Rubric, outcome: impl Fn(&str) -> Option<Outcome>) -> Option<Verdict> {
+    let outcomes: Vec<Outcome> = rubric.questions().map(|it| outcome(&it.id())).collect::<Option<_>>()?;
+    let answers: Vec<Answer<'_>> =
+        outcomes.iter().map(|outcome| Answer { outcome, quote: Quote::NotAsked }).collect();
+    Some(verdict(rubric, &answers, 0.0))
+}
+
 /// What a criterion or a group comes to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Part {

@@ -92,6 +92,21 @@ impl Sums {
         self.wwxx += w * w * score * score;
     }
 
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            n: self.n + other.n,
+            x: self.x + other.x,
+            w: self.w + other.w,
+            wx: self.wx + other.wx,
+            wxx: self.wxx + other.wxx,
+            ww: self.ww + other.ww,
+            wwx: self.wwx + other.wwx,
+            wwxx: self.wwxx + other.wwxx,
+        }
+    }
+
     fn mean(&self) -> f64 {
         (self.wx / self.w).clamp(0.0, 1.0)
     }
@@ -322,11 +337,14 @@ pub fn corrected(judge: &Traffic, labelled: &[LabelledTrace]) -> Result<Correcte
 mod tests {
     use super::super::resample::Chance;
     use super::*;
+    use crate::money::{Pace, pacing};
+    use crate::quantity::Usd;
 
-    /// A day of traffic: the share that fails, and how often it and the rest pass.
+    /// A day of traffic: the share that fails, and how often the rest passes.
     struct Day {
         n: usize,
         failed: f64,
+        fine: f64,
         dial: f64,
     }
 
@@ -340,7 +358,7 @@ mod tests {
         let mut truth = 0.0;
         for _ in 0..day.n {
             let is_failed = chance.unit() < day.failed;
-            let score = f64::from(u8::from(chance.unit() < if is_failed { FAILED } else { FINE }));
+            let score = f64::from(u8::from(chance.unit() < if is_failed { FAILED } else { day.fine }));
             truth += score;
             if upstream <= chance.unit() {
                 continue;
@@ -362,23 +380,13 @@ mod tests {
     }
 
     fn merged(a: Vec<TrafficSums>, b: Vec<TrafficSums>) -> Vec<TrafficSums> {
-        let add = |a: Sums, b: Sums| Sums {
-            n: a.n + b.n,
-            x: a.x + b.x,
-            w: a.w + b.w,
-            wx: a.wx + b.wx,
-            wxx: a.wxx + b.wxx,
-            ww: a.ww + b.ww,
-            wwx: a.wwx + b.wwx,
-            wwxx: a.wwxx + b.wwxx,
-        };
         let both = |(a, b): (TrafficSums, TrafficSums)| TrafficSums {
             n_seen: a.n_seen + b.n_seen,
             population: a.population + b.population,
             population_variance: a.population_variance + b.population_variance,
             n_errors: a.n_errors + b.n_errors,
             n_unjudged: a.n_unjudged + b.n_unjudged,
-            scores: add(a.scores, b.scores),
+            scores: a.scores.plus(b.scores),
             ..a
         };
         a.into_iter().zip(b).map(both).collect()
@@ -408,7 +416,7 @@ mod tests {
 
     #[test]
     fn failures_that_double_bias_the_plain_mean_and_not_the_estimate() {
-        let before = Day { n: 1_000, failed: 0.05, dial: 0.1 };
+        let before = Day { n: 1_000, failed: 0.05, fine: FINE, dial: 0.1 };
         let (held, off, naive) = coverage(&before, &Day { failed: 0.1, ..before }, 1.0, 0.0);
         assert!((183..=198).contains(&held) && off.abs() < 0.006 && naive < -0.1, "{held} {off} {naive}");
     }
@@ -416,14 +424,55 @@ mod tests {
     #[test]
     fn the_dial_moves_the_sample_and_not_the_estimate() {
         // Quality falls while the dial is turned up: a plain mean within strata would follow the dial.
-        let before = Day { n: 1_000, failed: 0.05, dial: 0.05 };
+        let before = Day { n: 1_000, failed: 0.05, fine: FINE, dial: 0.05 };
         let (held, off, _) = coverage(&before, &Day { failed: 0.3, dial: 0.8, ..before }, 1.0, 0.1);
         assert!((183..=198).contains(&held) && off.abs() < 0.01, "{held} {off}");
     }
 
     #[test]
+    fn a_dial_that_follows_the_money_moves_the_plain_mean_and_not_the_estimate() {
+        // There is money for a fifth of what the dial asks for, and quality rises as the month goes on.
+        let (n_days, n, dial) = (30, 200, 0.8);
+        let money = 0.2 * dial * f64::from(n_days * n);
+        let dollars = |it: f64| Usd::from_nanos((it * 1e9) as i64);
+        let mut chance = Chance::new(5);
+        let (mut held, mut off, mut naive, mut most_spent) = (0, 0.0, 0.0, 0.0_f64);
+        for _ in 0..200 {
+            let (mut spent, mut truth, mut sums) = (0.0, 0.0, Vec::new());
+            for at in 0..n_days {
+                let elapsed = f64::from(at) / f64::from(n_days);
+                let pace = Pace {
+                    elapsed,
+                    spent: dollars(spent),
+                    cap: dollars(money),
+                    floor: 0.05,
+                    kept_for_failures: 0.2,
+                };
+                let today = Day {
+                    n: n as usize,
+                    failed: 0.02,
+                    fine: 0.35 + 0.6 * elapsed,
+                    dial: dial * pacing(&pace),
+                };
+                let (found, mean) = day(&mut chance, &today, 1.0, 0.0);
+                spent += found.iter().map(|it| it.scores.n as f64).sum::<f64>();
+                truth += mean / f64::from(n_days);
+                sums = if sums.is_empty() { found } else { merged(sums, found) };
+            }
+            let found = traffic(&sums).unwrap();
+            held += holds(found.interval, truth);
+            off += (found.mean - truth) / 200.0;
+            naive += (found.naive - truth) / 200.0;
+            most_spent = most_spent.max(spent / money);
+        }
+        println!("held {held} of 200, off by {off:.4}, the plain mean by {naive:.4}, spent {most_spent:.2}");
+        assert!((182..=199).contains(&held) && off.abs() < 0.006 && naive < -0.05, "{held} {off} {naive}");
+        assert!(most_spent < 1.0, "{most_spent}");
+    }
+
+    #[test]
     fn what_whoever_sent_it_left_out_is_stood_in_for() {
-        let before = Day { n: 2_000, failed: 0.2, dial: 0.3 };
+        let before = Day { n: 2_000, failed: 0.2, fine: FINE, dial: 0.3 };
         let (held, off, _) = coverage(&before, &Day { failed: 0.4, ..before }, 0.25, 0.05);
         assert!((183..=199).contains(&held) && off.abs() < 0.01, "{held} {off}");
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 pub use annotation::{Annotation, ErrorKind, Notes, Overall, Scheme, SchemeKind, Severity, Trajectory};
-pub use monitor::{AgentOverride, Budget, Expensive, Monitor, TraceFilter};
+pub use monitor::{AgentOverride, AlertLimits, Budget, Expensive, Monitor, Pacing, TraceFilter};
 
 use crate::candidate::{Candidate, TraceSource};
 use crate::diagnostic::closest;

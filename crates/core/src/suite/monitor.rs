@@ -27,6 +27,8 @@ pub struct Monitor {
     pub schedule: Option<String>,
     pub filter: TraceFilter,
     pub budget: Option<Budget>,
+    pub pacing: Option<Pacing>,
+    pub alerts: Option<AlertLimits>,
 }
 
 impl Monitor {
@@ -78,4 +80,37 @@ pub struct Budget {
     /// In whole units of the currency.
     pub monthly: f64,
     pub currency: String,
+}
+
+/// Fewer traces are looked at while the month's money goes faster than the month.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pacing {
+    /// The least that shares are multiplied with.
+    pub floor: f64,
+    /// The part of the money that nothing but failed traces may use.
+    pub kept_for_failures: f64,
+}
+
+impl Default for Pacing {
+    fn default() -> Self {
+        Self { floor: 0.1, kept_for_failures: 0.2 }
+    }
+}
+
+/// What somebody is told about beyond these.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AlertLimits {
+    /// The share of judgements that may break.
+    pub error_rate: f64,
+    /// The share of traces on which judges may be too far apart.
+    pub disagreement_rate: f64,
+    /// Hours for which no trace may come.
+    pub silence_hours: f64,
+}
+
+impl Default for AlertLimits {
+    fn default() -> Self {
+        // A weekend without traffic is no news.
+        Self { error_rate: 0.2, disagreement_rate: 0.3, silence_hours: 72.0 }
+    }
 }

@@ -306,7 +306,7 @@ async fn rescores(
     Ok(Json(monitor::rescores(&app.store, caller.project, &found).await?))
 }
 
-/// Judges traces of earlier versions again by the newest; only tells what that takes unless it is confirmed
+/// Judges traces of earlier versions again by the newest, or those on which it broke; only tells what that takes unless it is confirmed
 #[utoipa::path(post, path = "/monitors/{name}/rescores", tag = "monitors", request_body = NewRescore,
     params(("name" = String, Path)), responses(
         (status = 200, body = RescorePlan), (status = 400, body = Problem), (status = 401, body = Problem),
@@ -322,6 +322,9 @@ async fn rescore(
     caller.needs(Scope::Write)?;
     if asked.overlap == Some(0) {
         return Err(ApiError::bad("`overlap` is a number of traces from 1 on"));
+    }
+    if asked.errors && asked.overlap.is_some() {
+        return Err(ApiError::bad("`errors` asks again about all of them; leave `overlap` out"));
     }
     let found = find(&app.store, caller.project, &name).await?;
     let (store, project, work, now) = (&app.store, caller.project, &app.settings.work, clock::now());

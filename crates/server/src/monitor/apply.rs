@@ -14,9 +14,10 @@ use jurist_store::{AccountId, MonitorId, ProjectId, Region, Store, StoreError, T
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::alarms;
 use super::watched::{Kept, Watched, read, written};
 use crate::notify;
-use crate::work::{MONITOR, MonitorTask, Refused, Work, benches};
+use crate::work::{CONTEST, MONITOR, MonitorTask, Refused, Work, benches};
 
 /// Anchors are examples, not material: as much of each is shown.
 const ANCHOR_TASK: usize = 500;
@@ -248,6 +249,11 @@ pub async fn resume(
 ) -> Result<usize, StoreError> {
     store.pause_monitor(project, monitor.id, None).await?;
     tell(store, project, monitor.id, None).await?;
+    store.hasten_jobs(project, CONTEST, &MonitorTask::prefix(monitor.id), now).await?;
+    for rescore in store.rescores(project, monitor.id).await? {
+        let own = MonitorTask::prefix_of(monitor.id, rescore.id);
+        store.hasten_jobs(project, MONITOR, &own, now).await?;
+    }
     let (mut last, mut n): (Option<Decision>, usize) = (None, 0);
     loop {
         let page = store.waiting_decisions(project, monitor.id, last.as_ref(), PAGE).await?;
@@ -272,5 +278,9 @@ pub async fn remove(
     now: Time,
 ) -> Result<(), StoreError> {
     store.remove_monitor(project, monitor.id, now).await?;
-    store.discard_jobs(project, MONITOR, &MonitorTask::prefix(monitor.id)).await.map(drop)
+    alarms::end(store, project, &monitor.name, now).await?;
+    for kind in [MONITOR, CONTEST] {
+        store.discard_jobs(project, kind, &MonitorTask::prefix(monitor.id)).await?;
+    }
+    Ok(())
 }

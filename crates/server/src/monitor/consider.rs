@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurist_core::grade::{Time, Usd};
+use jurist_core::money::Rates;
 use jurist_core::plan::{Facts, Pick, Stratum, next_time, pick};
 use jurist_store::decisions::{DecisionState, NewDecision};
 use jurist_store::jobs::{JobState, NewJob};
@@ -16,6 +17,7 @@ use jurist_store::{MonitorVersionId, Probability, ProjectId, Store, StoreError, 
 use tokio::sync::watch;
 
 use super::Watched;
+use super::pace::{FOR_FAILURES, Pace, pace};
 use crate::app::App;
 use crate::metrics::Metrics;
 use crate::work::{MONITOR, MonitorTask};
@@ -37,7 +39,8 @@ const COSTS: usize = 1_000;
 pub async fn run(app: App, mut stopped: watch::Receiver<bool>) {
     let mut known = Known::default();
     loop {
-        let pause = match round(&app.store, &app.metrics, app.settings.max_waiting, &mut known).await {
+        let settings = (app.settings.max_waiting, &app.settings.work.settings.rates);
+        let pause = match round(&app.store, &app.metrics, settings, &mut known, clock::now()).await {
             Ok(n) if n == BATCH => Duration::ZERO,
             Ok(_) => PAUSE.min(app.settings.settle),
             Err(error) => {
@@ -52,13 +55,6 @@ pub async fn run(app: App, mut stopped: watch::Receiver<bool>) {
     }
 }
 
-/// Decides about everything that has finished, now, for those who run no server.
-pub async fn consider_finished(app: &App) -> Result<(), StoreError> {
-    let mut known = Known::default();
-    while round(&app.store, &app.metrics, app.settings.max_waiting, &mut known).await? == BATCH {}
-    Ok(())
-}
-
 /// What need not be read again for every trace.
 #[derive(Default)]
 struct Known {
@@ -69,8 +65,9 @@ struct Known {
 async fn round(
     store: &Store,
     metrics: &Metrics,
-    max_waiting: u64,
+    (max_waiting, rates): (u64, &Rates),
     known: &mut Known,
+    now: Time,
 ) -> Result<usize, StoreError> {
     let found = store.unconsidered(BATCH).await?;
     let n = found.len();
@@ -79,8 +76,8 @@ async fn round(
         by_project.entry(project).or_default().push(head);
     }
     for (project, heads) in by_project {
-        let decisions = known.decisions(store, project, &heads, max_waiting).await?;
-        let (now, paused) = (clock::now(), decisions.paused);
+        let decisions = known.decisions(store, project, &heads, (max_waiting, rates), now).await?;
+        let paused = decisions.paused;
         let job = |it: &NewDecision| -> Option<NewJob> {
             let waits = paused.contains(&it.version) || it.state != DecisionState::Sampled;
             let schedule = decisions.schedules.get(&it.version);
@@ -109,7 +106,8 @@ impl Known {
         store: &Store,
         project: ProjectId,
         heads: &[TraceHead],
-        max_waiting: u64,
+        (max_waiting, rates): (u64, &Rates),
+        now: Time,
     ) -> Result<Decisions, StoreError> {
         let mut all = Decisions { made: Vec::new(), paused: Vec::new(), schedules: HashMap::new() };
         let mut watching = Vec::new();
@@ -131,7 +129,8 @@ impl Known {
             if let Some(schedule) = &watched.monitor.schedule {
                 all.schedules.insert(version.id, schedule.clone());
             }
-            watching.push((monitor.created, watched));
+            let pace = pace(store, project, &watched, rates, now).await?;
+            watching.push((monitor.created, watched, pace));
         }
         if watching.is_empty() {
             return Ok(all);
@@ -139,13 +138,13 @@ impl Known {
         let mut room = max_waiting.saturating_sub(waiting(store, project).await?);
         for head in heads {
             let dear = match &head.agent {
-                Some(agent) => self.dear(store, project, agent).await?,
+                Some(agent) => self.dear(store, project, agent, now).await?,
                 None => None,
             };
             // What had finished before there was a monitor is none of its business.
-            let since = |it: &&(Time, _)| head.finished.is_none_or(|finished| it.0 <= finished);
-            for (_, watched) in watching.iter().filter(since) {
-                all.made.extend(decision(watched, head, dear, &mut room));
+            let since = |it: &&(Time, _, _)| head.finished.is_none_or(|finished| it.0 <= finished);
+            for (_, watched, pace) in watching.iter().filter(since) {
+                all.made.extend(decision(watched, head, dear, pace, &mut room));
             }
         }
         Ok(all)
@@ -157,8 +156,9 @@ impl Known {
         store: &Store,
         project: ProjectId,
         agent: &str,
+        now: Time,
     ) -> Result<Option<Usd>, StoreError> {
-        let (now, key) = (clock::now(), (project, agent.to_owned()));
+        let key = (project, agent.to_owned());
         if let Some((looked, dear)) = self.dear.get(&key)
             && now.micros() < looked.micros() + COSTS_KEPT
         {
@@ -180,7 +180,13 @@ async fn waiting(store: &Store, project: ProjectId) -> Result<u64, StoreError> {
     Ok(own.map(|it| it.n).sum())
 }
 
-fn decision(watched: &Watched, head: &TraceHead, dear: Option<Usd>, room: &mut u64) -> Option<NewDecision> {
+fn decision(
+    watched: &Watched,
+    head: &TraceHead,
+    dear: Option<Usd>,
+    pace: &Pace,
+    room: &mut u64,
+) -> Option<NewDecision> {
     let facts = Facts {
         id: head.id.as_str(),
         agent: head.agent.as_deref(),
@@ -192,21 +198,27 @@ fn decision(watched: &Watched, head: &TraceHead, dear: Option<Usd>, room: &mut u
         n_steps: head.n_steps,
         metadata: head.metadata.as_object(),
     };
-    let (stratum, probability, state, reason) = match pick(&watched.monitor, &facts, dear) {
+    let (stratum, probability, state, reason) = match pick(&watched.monitor, &facts, dear, pace.factor) {
         Pick::NotWatched => return None,
         Pick::Filtered(why) => (Stratum::Other, 1.0, DecisionState::Filtered, why),
         Pick::Drawn { stratum, probability, is_sampled } => {
             let share = (1e4 * probability).round() / 100.0;
+            let paced = if pace.factor < 1.0 { ", so that the month's money lasts" } else { "" };
             let (state, reason) = match (is_sampled, stratum) {
+                (true, Stratum::Expensive | Stratum::Other) if pace.is_for_failures => {
+                    (DecisionState::OverBudget, FOR_FAILURES.to_owned())
+                }
                 (true, _) if *room == 0 => {
                     (DecisionState::Overloaded, "more waits to be judged than there is room for".to_owned())
                 }
                 (true, Stratum::Failed) => {
                     (DecisionState::Sampled, "it failed, and those are always looked at".to_owned())
                 }
-                (true, _) => (DecisionState::Sampled, format!("one of the {share} % that are looked at")),
+                (true, _) => {
+                    (DecisionState::Sampled, format!("one of the {share} % that are looked at{paced}"))
+                }
                 (false, _) => {
-                    (DecisionState::SampledOut, format!("not one of the {share} % that are looked at"))
+                    (DecisionState::SampledOut, format!("not one of the {share} % that are looked at{paced}"))
                 }
             };
             (stratum, probability, state, reason)
@@ -226,4 +238,117 @@ fn decision(watched: &Watched, head: &TraceHead, dear: Option<Usd>, room: &mut u
         state,
         reason,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use jurist_core::candidate::Trace;
+    use jurist_core::money::Cap;
+    use jurist_store::spend::{Reserve, Wanted};
+    use jurist_store::testing::{Scene, for_each_engine};
+    use jurist_store::traces::Finished;
+    use jurist_store::{MonitorId, Region};
+    use serde_json::json;
+
+    use super::*;
+    use crate::monitor::{apply, find};
+    use crate::work::Work;
+
+    const MONITOR: &str = "
+agent: desk
+rubric: {criteria: [{name: kind, description: It is kind.}]}
+judge_model: openai/gpt-5-mini
+sample_rate: 0.5
+pacing: {floor: 0.1, kept_for_failures: 0.2}
+";
+
+    struct Desk {
+        scene: Arc<Scene>,
+        project: ProjectId,
+        monitor: MonitorId,
+    }
+
+    fn at(text: &str) -> Time {
+        Time::parse(text).unwrap()
+    }
+
+    async fn desk(scene: Arc<Scene>) -> Desk {
+        let (store, now) = (&scene.store, at("2028-02-01T00:00:00Z"));
+        let project = store.default_project(&Rates::default(), now).await.unwrap();
+        let cap = Cap::new(10.0, "USD".parse().unwrap(), 1.0).unwrap();
+        store.set_cap(project, Some(cap)).await.unwrap();
+        let place = (&Region::default(), &Work::default());
+        apply(store, project, None, MONITOR, place, None, now).await.unwrap();
+        let monitor = find(store, project, "desk").await.unwrap().id;
+        Desk { scene, project, monitor }
+    }
+
+    impl Desk {
+        async fn pay(&self, dollars: f64, now: Time) {
+            let (store, amount) = (&self.scene.store, Usd::from_nanos((dollars * 1e9) as i64));
+            let wanted =
+                Wanted { amount, purpose: "monitor", subject: "", limit: None, model: "a/b", job: None };
+            let Reserve::Held(id) = store.reserve(self.project, &wanted, now).await.unwrap() else {
+                panic!()
+            };
+            store.settle(self.project, id, amount, now).await.unwrap();
+        }
+
+        /// What became of two hundred traces of which every tenth failed: probability, sampled and over budget of
+        /// those that are fine; and whether all that failed were sampled for sure.
+        async fn day(&self, name: &str, now: Time) -> (f64, usize, usize) {
+            let trace = |it: usize| {
+                let finished = Finished {
+                    trace: Trace::default(),
+                    agent: Some("desk".into()),
+                    session: None,
+                    is_failed: it % 10 == 0,
+                    started: now,
+                    duration: None,
+                    probability: Probability::CERTAIN,
+                    metadata: json!({}),
+                };
+                (TraceId::new(format!("{name} {it}")).unwrap(), finished)
+            };
+            let traces: Vec<_> = (0..BATCH).map(trace).collect();
+            self.scene.store.put_traces(self.project, &traces, now).await.unwrap();
+            let settings = (u64::MAX, &Rates::default());
+            let metrics = Metrics::default();
+            round(&self.scene.store, &metrics, settings, &mut Known::default(), now).await.unwrap();
+            let (mut probability, mut n_sampled, mut n_over) = (0.0, 0, 0);
+            for (id, finished) in &traces {
+                let found = self.scene.store.decision(self.project, id, self.monitor).await.unwrap();
+                if finished.is_failed {
+                    assert_eq!((found.probability.get(), found.state), (1.0, DecisionState::Sampled));
+                } else {
+                    probability = found.probability.get();
+                    n_sampled += usize::from(found.state == DecisionState::Sampled);
+                    n_over += usize::from(found.state == DecisionState::OverBudget);
+                    let is_paced = probability < 0.5 && found.state != DecisionState::OverBudget;
+                    assert_eq!(found.reason.contains("so that the month's money lasts"), is_paced);
+                }
+            }
+            (probability, n_sampled, n_over)
+        }
+    }
+
+    #[test]
+    fn a_month_whose_money_goes_too_fast_is_sampled_less_and_its_failures_are_not() {
+        for_each_engine(|scene| async {
+            let (desk, noon) = (desk(scene).await, at("2028-02-15T12:00:00Z"));
+            let (probability, n_sampled, n_over) = desk.day("calm", noon).await;
+            assert!((probability - 0.5).abs() < 1e-9 && (60..120).contains(&n_sampled) && n_over == 0);
+            // Half of the month is left, and two fifths of what is not kept for failures.
+            desk.pay(4.8, noon).await;
+            let (probability, n_sampled, n_over) = desk.day("fast", noon).await;
+            assert!((probability - 0.5 * 0.8_f64.powi(8)).abs() < 1e-9, "{probability}");
+            assert!((3..35).contains(&n_sampled) && n_over == 0, "{n_sampled}");
+            desk.pay(3.2, noon).await;
+            let (probability, n_sampled, n_over) = desk.day("gone", noon).await;
+            assert!((probability - 0.05).abs() < 1e-9, "{probability}");
+            assert!(n_sampled == 0 && (1..25).contains(&n_over), "{n_sampled} {n_over}");
+            let (probability, n_sampled, _) = desk.day("anew", at("2028-03-01T00:00:00Z")).await;
+            assert!((probability - 0.5).abs() < 1e-9 && 60 < n_sampled, "{probability} {n_sampled}");
+        });
+    }
 }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value as Json};
 use utoipa::ToSchema;
 
 use super::Watched;
-use crate::work::ContestTask;
+use crate::work::{CONTEST, ContestTask};
 
 /// Traces of each side that are looked at, the newest.
 const LOOKED_AT: usize = 2_000;
@@ -90,6 +90,8 @@ pub struct ComparisonView {
     pub n_b: usize,
     pub n_ties: usize,
     pub n_errors: usize,
+    /// Pairs that are still to be judged.
+    pub n_waiting: u64,
     /// How often a wins where one does, with its interval.
     pub rate: Option<f64>,
     pub interval: Option<(f64, f64)>,
@@ -201,12 +203,13 @@ pub async fn comparisons(
         for it in &held {
             by_judge.entry(&it.judge).or_default().push(it);
         }
-        all.extend(by_judge.into_values().map(|it| view(&it)));
+        let left = store.jobs_left(project, CONTEST, &ContestTask::prefix(monitor.id, series)).await?;
+        all.extend(by_judge.into_values().map(|it| view(&it, left.n_waiting)));
     }
     Ok(all)
 }
 
-fn view(held: &[&Contest]) -> ComparisonView {
+fn view(held: &[&Contest], n_waiting: u64) -> ComparisonView {
     let n = |outcome: Contested| held.iter().filter(|it| it.outcome == outcome).count();
     let (n_a, n_b) = (n(Contested::A), n(Contested::B));
     let won_first = |it: &&&Contest| match it.outcome {
@@ -227,6 +230,7 @@ fn view(held: &[&Contest]) -> ComparisonView {
         n_b,
         n_ties: n(Contested::Tie),
         n_errors: n(Contested::Error),
+        n_waiting,
         rate: rate.as_ref().map(|it| it.rate),
         interval: rate.as_ref().map(|it| it.interval),
         first_rate: first.as_ref().map(|it| it.rate),

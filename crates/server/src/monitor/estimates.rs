@@ -3,11 +3,15 @@
 //! A figure belongs to one rubric version and one judge; neither is ever averaged with another.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use jurist_core::alert::Seen;
 use jurist_core::grade::Time;
 use jurist_core::plan::Stratum;
+use jurist_core::rubric::Rubric;
 use jurist_core::stats::{
-    CorrectedTraffic, LabelledTrace, Sums, Traffic, TrafficSequence, TrafficSums, corrected_traffic, traffic,
+    CorrectedTraffic, LabelledTrace, Sums, Traffic, TrafficSequence, TrafficSums, Undefined,
+    corrected_traffic, traffic,
 };
 use jurist_store::decisions::{DecisionState, DecisionTally};
 use jurist_store::monitors::Monitor;
@@ -17,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Watched;
+use super::labelled::Labelled;
 
 /// Scores that a sequence is made of, at most.
 const LONGEST_SEQUENCE: usize = 100_000;
@@ -32,7 +37,7 @@ pub struct Look {
 }
 
 /// A day of UTC in microseconds.
-const DAY: i64 = 86_400_000_000;
+pub(super) const DAY: i64 = 86_400_000_000;
 
 /// Traffic of so many days is looked at unless told.
 const DAYS: i64 = 30;
@@ -90,6 +95,10 @@ pub struct CriterionEstimate {
     /// The mean score, moved by how wrong the judge is where people labelled as well (PPI++).
     #[schema(value_type = Option<Object>)]
     pub corrected: Option<CorrectedTraffic>,
+    /// The same of the share that passes.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub corrected_pass_rate: Option<CorrectedTraffic>,
 }
 
 /// One judge's figures day by day, under one rubric version
@@ -122,10 +131,11 @@ struct Gathered {
     scores: Vec<ScoreTally>,
     /// The judges of each version, as they are written.
     judges: BTreeMap<MonitorVersionId, Vec<String>>,
+    rubrics: BTreeMap<RubricVersionId, Arc<Rubric>>,
 }
 
 /// One judge under one rubric version.
-type Series = (RubricVersionId, String);
+pub(super) type Series = (RubricVersionId, String);
 
 pub async fn estimates(
     store: &Store,
@@ -134,33 +144,30 @@ pub async fn estimates(
     look: &Look,
 ) -> Result<Estimates, StoreError> {
     let gathered = gather(store, project, monitor, look, false).await?;
-    let labelled = store.labelled_scores(project, monitor.id, (look.from, look.until)).await?;
+    let labelled = Labelled::read(store, project, monitor, look, &gathered.rubrics).await?;
     let mut judges = Vec::new();
-    for (version, judge) in gathered.series() {
-        let criteria = gathered.criteria(&version, &judge).into_iter().map(|criterion| {
-            let (units, passes) = gathered.sums(&version, &judge, &criterion, None);
-            let score = traffic(&units);
-            let labels: Vec<LabelledTrace> = labelled
-                .iter()
-                .filter(|it| it.rubric_version == version && it.judge == judge && it.criterion == criterion)
-                .map(|it| LabelledTrace {
-                    human: it.human,
-                    judge: it.unit,
-                    probability: it.probability.get(),
-                })
-                .collect();
-            let corrected = score.as_ref().ok().and_then(|it| corrected_traffic(it, &labels).ok());
+    for series in gathered.series() {
+        let (version, judge) = &series;
+        let criteria = gathered.criteria(version, judge).into_iter().map(|criterion| {
+            let (units, passes) = gathered.sums(version, judge, &criterion, None);
+            let (score, pass_rate) = (traffic(&units), traffic(&passes));
+            let rubric = gathered.rubrics.get(version);
+            let labels = rubric.map(|it| labelled.pairs(it, &series, &criterion)).unwrap_or_default();
+            let moved = |raw: &Result<Traffic, Undefined>, labels: &[LabelledTrace]| {
+                raw.as_ref().ok().and_then(|it| corrected_traffic(it, labels).ok())
+            };
             CriterionEstimate {
+                corrected: moved(&score, &labels.0),
+                corrected_pass_rate: moved(&pass_rate, &labels.1),
                 criterion: Some(criterion).filter(|it| !it.is_empty()),
                 not_estimable: score.as_ref().err().map(ToString::to_string),
                 score: score.ok(),
-                pass_rate: traffic(&passes).ok(),
-                corrected,
+                pass_rate: pass_rate.ok(),
             }
         });
-        let is_current = monitor.newest.as_ref().is_some_and(|it| it.rubric_version == version);
-        let criteria = criteria.collect();
-        judges.push(JudgeEstimates { rubric_version: version.to_string(), is_current, judge, criteria });
+        let is_current = monitor.newest.as_ref().is_some_and(|it| it.rubric_version == *version);
+        let (criteria, rubric_version) = (criteria.collect(), version.to_string());
+        judges.push(JudgeEstimates { rubric_version, is_current, judge: judge.clone(), criteria });
     }
     let mut states: BTreeMap<DecisionState, u64> = BTreeMap::new();
     for it in &gathered.decisions {
@@ -221,6 +228,44 @@ pub async fn trend(
     Ok(trends)
 }
 
+/// The series of the version in use that has most scores, of several judges their average.
+pub(super) async fn main_series(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+    look: &Look,
+) -> Result<Option<Series>, StoreError> {
+    let Some(version) = monitor.newest.as_ref().map(|it| &it.rubric_version) else { return Ok(None) };
+    let gathered = gather(store, project, monitor, look, false).await?;
+    let own = gathered.series().into_iter().filter(|it| it.0 == *version);
+    let n = |it: &Series| gathered.of(&it.0, &it.1).map(|it| it.units.n).sum::<usize>();
+    Ok(own.max_by_key(|it| (n_judges(it), n(it))))
+}
+
+/// Where the mean of a series over some traffic lies, however often one looks.
+pub(super) async fn seen(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+    look: &Look,
+    (version, judge): &Series,
+    alpha: f64,
+) -> Result<Option<Seen>, StoreError> {
+    let gathered = gather(store, project, monitor, look, false).await?;
+    let window = (look.from, look.until);
+    let scores =
+        store.scores_in_order(project, monitor.id, (version, judge, ""), window, LONGEST_SEQUENCE).await?;
+    let mut sequence = TrafficSequence::new(Stratum::ALL.len(), alpha);
+    for (stratum, unit, _) in &scores {
+        // What is stored is on the scale.
+        let _ = sequence.push(stratum.as_str(), *unit);
+    }
+    let (units, _) = gathered.sums(version, judge, "", None);
+    let populations = units.into_iter().filter(|it| 0 < it.n_seen).map(|it| (it.name, it.population));
+    let interval = sequence.interval(&populations.collect());
+    Ok(interval.map(|interval| Seen { interval, n: scores.len() }))
+}
+
 async fn gather(
     store: &Store,
     project: ProjectId,
@@ -236,9 +281,12 @@ async fn gather(
     // Those that were judged again are counted with their re-scoring.
     scores.retain(|it| it.rescore.is_none());
     let versions = store.monitor_versions(project, monitor.id).await?;
-    let judges =
-        versions.iter().filter_map(|it| Some((it.id, Watched::read(it).ok()?.monitor.judges.clone())));
-    Ok(Gathered { decisions, scores, judges: judges.collect() })
+    let (mut judges, mut rubrics) = (BTreeMap::new(), BTreeMap::new());
+    for watched in versions.iter().filter_map(|it| Watched::read(it).ok()) {
+        judges.insert(watched.id, watched.monitor.judges.clone());
+        rubrics.insert(watched.rubric_version, Arc::clone(&watched.monitor.rubric));
+    }
+    Ok(Gathered { decisions, scores, judges, rubrics })
 }
 
 impl Gathered {
@@ -247,7 +295,6 @@ impl Gathered {
         let all: BTreeSet<Series> =
             self.scores.iter().map(|it| (it.rubric_version.clone(), it.judge.clone())).collect();
         let mut all: Vec<Series> = all.into_iter().collect();
-        let n_judges = |it: &Series| it.1.split(PANEL).count();
         all.sort_by(|a, b| (&b.0, n_judges(b), &a.1).cmp(&(&a.0, n_judges(a), &b.1)));
         all
     }
@@ -288,6 +335,10 @@ impl Gathered {
     }
 }
 
+fn n_judges(series: &Series) -> usize {
+    series.1.split(PANEL).count()
+}
+
 /// What stands between judges whose scores are averaged.
 pub(crate) const PANEL: &str = " + ";
 
@@ -314,26 +365,13 @@ pub(super) fn by_stratum<'a>(
     for (stratum, (mut sums, n_sampled)) in strata {
         let own = || scores.iter().filter(|it| it.stratum == stratum);
         sums.n_errors = own().map(|it| usize::try_from(it.n_errors).unwrap_or(usize::MAX)).sum();
-        sums.scores = own().fold(Sums::default(), |sum, it| plus(sum, it.units));
+        sums.scores = own().fold(Sums::default(), |sum, it| sum.plus(it.units));
         sums.n_unjudged = n_sampled.saturating_sub(sums.scores.n + sums.n_errors);
         passes.push(TrafficSums {
-            scores: own().fold(Sums::default(), |sum, it| plus(sum, it.passes)),
+            scores: own().fold(Sums::default(), |sum, it| sum.plus(it.passes)),
             ..sums.clone()
         });
         units.push(sums);
     }
     (units, passes)
-}
-
-fn plus(a: Sums, b: Sums) -> Sums {
-    Sums {
-        n: a.n + b.n,
-        x: a.x + b.x,
-        w: a.w + b.w,
-        wx: a.wx + b.wx,
-        wxx: a.wxx + b.wxx,
-        ww: a.ww + b.ww,
-        wwx: a.wwx + b.wwx,
-        wwxx: a.wwxx + b.wwxx,
-    }
 }

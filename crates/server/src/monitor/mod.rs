@@ -2,16 +2,20 @@
 //!
 //! Everything here works on a store, so that a command and a request do the same.
 
+mod alarms;
 mod apply;
 mod consider;
 mod contest;
 mod estimates;
+mod labelled;
+mod pace;
 mod rescore;
 mod watched;
 mod why;
 
+pub use alarms::watch_monitors;
 pub use apply::{Applied, MonitorView, NotApplied, VersionView, apply, pause, remove, resume, shown};
-pub use consider::{consider_finished, run};
+pub use consider::run;
 pub use contest::{
     ComparisonPlan, ComparisonView, NewComparison, NotCompared, Side, comparison, comparisons,
 };
@@ -19,6 +23,7 @@ pub(crate) use estimates::PANEL;
 pub use estimates::{
     CriterionEstimate, Estimates, JudgeEstimates, Look, StateCount, Trend, TrendPoint, estimates, trend,
 };
+pub(crate) use pace::{FOR_FAILURES, budget, pace};
 pub use rescore::{NewRescore, NotRescored, Offset, RescorePlan, RescoreView, plan, rescore, rescores};
 pub use watched::Watched;
 pub use why::{DecisionView, EventView, why};

@@ -8,22 +8,25 @@ use jurist_core::judge::Prompter;
 use jurist_core::plan::place;
 use jurist_core::rubric::{Ask, Criterion};
 use jurist_core::stats::{Traffic, traffic, weighted_mean};
-use jurist_store::jobs::NewJob;
+use jurist_store::decisions::Decision;
+use jurist_store::jobs::{JobsLeft, NewJob};
 use jurist_store::monitors::{Monitor, MonitorVersion};
 use jurist_store::rescores::{Rescorable, Rescore};
 use jurist_store::scores::ScoreFilter;
-use jurist_store::{AccountId, Probability, ProjectId, RescoreId, Store, StoreError};
+use jurist_store::{AccountId, Probability, ProjectId, RescoreId, Store, StoreError, TraceId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Watched;
 use super::estimates::by_stratum;
-use crate::work::{Bench, MonitorTask, Refused, Work, benches};
+use crate::work::{Bench, MONITOR, MonitorTask, Refused, Work, benches};
 
 /// Traces of one re-scoring, at most.
 const MOST: usize = 1_000_000;
 /// Traces from whose length the price is guessed.
 const LOOKED_AT: usize = 20;
+/// Decisions that are put back to work at a time.
+const PAGE: usize = 500;
 /// Words of a judge, about.
 const TOKENS_OUT: u64 = 400;
 
@@ -35,6 +38,8 @@ pub enum NotRescored {
         "no trace since {0} was sampled under an earlier version of the rubric, so there is nothing to do"
     )]
     Nothing(Time),
+    #[error("no judge broke on a trace since {0} under the version in use, so there is nobody to ask again")]
+    NoErrors(Time),
     #[error(transparent)]
     Judge(#[from] Refused),
     #[error(transparent)]
@@ -53,6 +58,9 @@ pub struct NewRescore {
     #[serde(default)]
     #[schema(minimum = 1)]
     pub overlap: Option<usize>,
+    /// Those on which the judge broke, by the version in use, instead of those of earlier versions.
+    #[serde(default)]
+    pub errors: bool,
     /// Without it, only what it would take is told.
     #[serde(default)]
     pub confirmed: bool,
@@ -79,7 +87,8 @@ pub struct RescorePlan {
     pub n_calls: usize,
     /// Dollars, about; absent where a judge's price is not known.
     pub price: Option<f64>,
-    /// The re-scoring, once it has begun.
+    pub is_begun: bool,
+    /// The re-scoring, once it has begun; where judges broke, they are only asked again, and there is none.
     pub id: Option<String>,
 }
 
@@ -96,6 +105,10 @@ pub struct RescoreView {
     /// Of them, how many have been judged.
     pub n_scored: usize,
     pub n_errors: u64,
+    /// Of them, how many are still to be judged.
+    pub n_waiting: u64,
+    /// Why those wait, or why some will not be judged.
+    pub note: Option<String>,
     pub created: String,
     /// What the newer version says of the traffic of that time.
     #[schema(value_type = Option<Object>)]
@@ -125,7 +138,14 @@ pub async fn plan(
     work: &Work,
     now: Time,
 ) -> Result<RescorePlan, NotRescored> {
-    let (version, watched, all) = found(store, project, monitor, asked, now).await?;
+    let (version, watched) = newest(monitor)?;
+    let all: Vec<TraceId> = if asked.errors {
+        let broken = broken(store, project, monitor, &version, asked, now).await?;
+        broken.into_iter().map(|it| it.trace).collect()
+    } else {
+        let found = found(store, project, monitor, &version, asked, now).await?;
+        found.into_iter().map(|it| it.trace).collect()
+    };
     let benches = benches(&watched.monitor, work)?;
     let n_traces = asked.overlap.map_or(all.len(), |it| it.min(all.len()));
     let price = price(store, project, &watched, &benches, &all).await?;
@@ -135,6 +155,7 @@ pub async fn plan(
         n_of: all.len(),
         n_calls: n_traces * benches.len(),
         price: price.map(|it| it * n_traces as f64),
+        is_begun: false,
         id: None,
     })
 }
@@ -150,7 +171,19 @@ pub async fn rescore(
     now: Time,
 ) -> Result<RescorePlan, NotRescored> {
     let told = plan(store, project, monitor, asked, work, now).await?;
-    let (version, _, mut all) = found(store, project, monitor, asked, now).await?;
+    let (version, _) = newest(monitor)?;
+    if asked.errors {
+        let broken = broken(store, project, monitor, &version, asked, now).await?;
+        let mut n_traces = 0;
+        for some in broken.chunks(PAGE) {
+            // By the version that sampled it, so that it stays one of those.
+            let job =
+                |it: &Decision| MonitorTask::live(it.monitor, it.version, it.trace.clone()).job(project, now);
+            n_traces += store.ask_again(project, some, job, now).await?;
+        }
+        return Ok(RescorePlan { n_traces, is_begun: true, ..told });
+    }
+    let mut all = found(store, project, monitor, &version, asked, now).await?;
     let id = RescoreId::at(now);
     let share = told.n_traces as f64 / all.len() as f64;
     // The same for everybody who knows the id, and nobody's choice.
@@ -176,25 +209,49 @@ pub async fn rescore(
         created: now,
     };
     store.add_rescore(project, &rescore, &jobs).await?;
-    Ok(RescorePlan { id: Some(id.to_string()), ..told })
+    Ok(RescorePlan { is_begun: true, id: Some(id.to_string()), ..told })
 }
 
+fn newest(monitor: &Monitor) -> Result<(MonitorVersion, Watched), NotRescored> {
+    let version = monitor.newest.clone();
+    let version = version.ok_or_else(|| NotRescored::Monitor("it has no version".to_owned()))?;
+    let watched = Watched::read(&version).map_err(NotRescored::Monitor)?;
+    Ok((version, watched))
+}
+
+/// Traces on which a judge broke.
+async fn broken(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+    version: &MonitorVersion,
+    asked: &NewRescore,
+    now: Time,
+) -> Result<Vec<Decision>, NotRescored> {
+    let since = asked.begin();
+    let window = (since, now);
+    let all = store.broken_decisions(project, monitor.id, &version.rubric_version, window, MOST).await?;
+    if all.is_empty() {
+        return Err(NotRescored::NoErrors(since));
+    }
+    Ok(all)
+}
+
+/// Traces of earlier versions.
 async fn found(
     store: &Store,
     project: ProjectId,
     monitor: &Monitor,
+    version: &MonitorVersion,
     asked: &NewRescore,
     now: Time,
-) -> Result<(MonitorVersion, Watched, Vec<Rescorable>), NotRescored> {
-    let version = monitor.newest.clone();
-    let version = version.ok_or_else(|| NotRescored::Monitor("it has no version".to_owned()))?;
-    let watched = Watched::read(&version).map_err(NotRescored::Monitor)?;
+) -> Result<Vec<Rescorable>, NotRescored> {
     let since = asked.begin();
     let all = store.rescorable(project, monitor.id, &version.rubric_version, (since, now), MOST).await?;
     if all.is_empty() {
         return Err(NotRescored::Nothing(since));
     }
-    Ok((version, watched, all))
+    Ok(all)
 }
 
 /// Dollars for one trace, by the length of some; `None` where a judge has no price.
@@ -203,7 +260,7 @@ async fn price(
     project: ProjectId,
     watched: &Watched,
     benches: &[Bench],
-    all: &[Rescorable],
+    all: &[TraceId],
 ) -> Result<Option<f64>, StoreError> {
     let rubric = &watched.monitor.rubric;
     let plain: Vec<&Criterion> =
@@ -211,7 +268,7 @@ async fn price(
     let (mut bytes, mut n) = (0, 0);
     let step = all.len().div_ceil(LOOKED_AT).max(1);
     for it in all.iter().step_by(step) {
-        let Some(trace) = store.trace_content(project, &it.trace).await? else { continue };
+        let Some(trace) = store.trace_content(project, it).await? else { continue };
         let material = Material::new(&Candidate::default(), Some(trace));
         let prompter = Prompter::new(&material, None, 0);
         let Ok(asked) = prompter.criteria(rubric, &plain) else { continue };
@@ -225,6 +282,20 @@ async fn price(
     let prices: Option<Vec<Usd>> =
         benches.iter().map(|it| it.members.first()?.line.price.map(|it| it.of(usage))).collect();
     Ok(prices.map(|it| it.iter().map(|it| it.nanos() as f64 / 1e9).sum()))
+}
+
+/// Why some of those that are left wait, or will not be judged.
+fn note(monitor: &Monitor, left: &JobsLeft, n_left: u64) -> Option<String> {
+    if let (Some(why), 1..) = (&monitor.paused, left.n_waiting) {
+        return Some(format!("the monitor is paused: {why}"));
+    }
+    if 0 < left.n_dead {
+        let why = left.error.as_deref().unwrap_or("no reason is known");
+        return Some(format!("{} given up: {why}", left.n_dead));
+    }
+    let n_gone = n_left.saturating_sub(left.n_waiting);
+    (0 < n_gone)
+        .then(|| format!("{n_gone} could not be judged: the trace was erased, or nothing applies to it"))
 }
 
 /// Every re-scoring of a monitor, the newest first.
@@ -288,6 +359,9 @@ async fn view(
             });
         }
     }
+    let (n_scored, n_errors) =
+        (whole.iter().map(|it| it.units.n).sum::<usize>(), whole.iter().map(|it| it.n_errors).sum::<u64>());
+    let left = store.jobs_left(project, MONITOR, &MonitorTask::prefix_of(monitor.id, it.id)).await?;
     Ok(RescoreView {
         id: it.id.to_string(),
         rubric_version: it.rubric_version.to_string(),
@@ -295,8 +369,10 @@ async fn view(
         until: it.until.to_string(),
         share: it.share.get(),
         n_traces: it.n_traces,
-        n_scored: whole.iter().map(|it| it.units.n).sum(),
-        n_errors: whole.iter().map(|it| it.n_errors).sum(),
+        n_scored,
+        n_errors,
+        n_waiting: left.n_waiting,
+        note: note(monitor, &left, it.n_traces.saturating_sub(n_scored as u64 + n_errors)),
         created: it.created.to_string(),
         score: traffic(&units).ok(),
         offsets,

@@ -1,7 +1,7 @@
 //! Two traces of the same task before the judges of a monitor, in an order that their ids decide.
 
 use jurist_core::candidate::{Candidate, Material};
-use jurist_core::grade::{Failure, Outcome, Reason, Time};
+use jurist_core::grade::{Deferral, Failure, Outcome, Reason, Time};
 use jurist_core::rubric::Rubric;
 use jurist_engine::judge::{Preference, compare};
 use jurist_store::contests::{Contest, Contested};
@@ -10,7 +10,7 @@ use jurist_store::{ContestId, MonitorId, MonitorVersionId, ProjectId, SeriesId, 
 use serde::{Deserialize, Serialize};
 
 use super::Workshop;
-use super::monitored::purse;
+use super::monitored::{MonitorTask, purse, until_money, while_paused};
 use super::worker::{Done, Trouble, patiently};
 use crate::monitor::pause;
 
@@ -33,11 +33,21 @@ pub struct ContestTask {
 }
 
 impl ContestTask {
+    /// How the keys of a series begin.
+    pub fn prefix(monitor: MonitorId, series: SeriesId) -> String {
+        format!("{}{series}/", MonitorTask::prefix(monitor))
+    }
+
     pub fn job(self, project: ProjectId) -> NewJob {
         NewJob {
             project: Some(project),
             kind: KIND.to_owned(),
-            dedupe: Some(format!("{}/{}/{}", self.series, self.traces.0, self.traces.1)),
+            dedupe: Some(format!(
+                "{}{}/{}",
+                Self::prefix(self.monitor, self.series),
+                self.traces.0,
+                self.traces.1
+            )),
             priority: -1,
             ready: self.begun,
             max_attempts: ATTEMPTS,
@@ -61,8 +71,12 @@ impl ContestTask {
 pub async fn hold(shop: &Workshop, job: &Job) -> Result<Done, Trouble> {
     let task: ContestTask = serde_json::from_value(job.payload.clone()).map_err(Trouble::hopeless)?;
     let project = job.project.ok_or_else(|| Trouble::hopeless("a monitor belongs to a project"))?;
-    if let Some(why) = shop.store.monitor(project, task.monitor).await?.paused {
-        return Err(Trouble::Retry(format!("the monitor is paused: {why}")));
+    let monitor = shop.store.monitor(project, task.monitor).await?;
+    if monitor.removed.is_some() {
+        return Ok(Done::Finished);
+    }
+    if monitor.paused.is_some() {
+        return Ok(while_paused());
     }
     let seated = shop.seated(project, task.version).await?;
     let (a, b) = (&task.traces.0, &task.traces.1);
@@ -75,15 +89,18 @@ pub async fn hold(shop: &Workshop, job: &Job) -> Result<Done, Trouble> {
         // Who stands first is decided by the traces alone, so that nobody can choose.
         let about = (&*format!("{a} {b}"), &*question(&seated.watched.monitor.rubric));
         let held = compare(&shared.caller, member, vec![&first, &second], about, false, 0).await;
-        if let Err(Outcome::Failed { failure: Failure::Auth, detail }) = &held {
-            pause(&shop.store, project, task.monitor, detail).await?;
+        let locked_out = match &held {
+            Err(Outcome::Failed { failure: Failure::Auth, detail }) => Some(detail.as_str()),
+            Err(Outcome::Deferred { why: Deferral::NoKey }) => Some("the judge has no key"),
+            _ => None,
+        };
+        if let Some(why) = locked_out {
+            pause(&shop.store, project, task.monitor, why).await?;
             shop.forgive();
-            return Err(Trouble::Retry(detail.clone()));
+            return Ok(while_paused());
         }
         if matches!(held, Err(Outcome::Deferred { .. })) {
-            return Err(Trouble::Retry(
-                "the judge could not be asked: there is no money, or no key".to_owned(),
-            ));
+            return Ok(until_money());
         }
         if let Err(Outcome::Failed { failure, .. }) = &held {
             shop.metrics.judge_failed(&member.line.name, *failure);

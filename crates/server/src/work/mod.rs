@@ -21,8 +21,8 @@ use std::time::Duration;
 use jurist_core::dialect::Settings;
 use jurist_core::redact::is_secret_variable;
 
-pub use contested::ContestTask;
-pub use monitored::{Bench, KIND as MONITOR, MonitorTask, benches, failure_name};
+pub use contested::{ContestTask, KIND as CONTEST};
+pub use monitored::{Bench, KIND as MONITOR, MonitorTask, benches, criterion, failure_name, is_met};
 pub use prepared::{Prepared, Refused, problems};
 pub use purse::Purse;
 pub use shop::Workshop;

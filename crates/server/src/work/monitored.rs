@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use jurist_core::candidate::{Candidate, Material};
 use jurist_core::grade::{Deferral, Failure, Grade, Outcome as Answer, Spend, Status, Time, Usd, Verdict};
+use jurist_core::plan::Stratum;
 use jurist_core::rubric::{Criterion, Polarity, Rubric};
 use jurist_core::score::{Combine, panel};
 use jurist_core::suite::{Aggregate, Calls, Judge, Monitor, TieBreak};
@@ -27,9 +29,9 @@ use jurist_store::{
 use serde::{Deserialize, Serialize};
 
 use super::emit::Emit;
-use super::worker::{Done, Stop, Trouble, patiently};
+use super::worker::{Done, Stop, Trouble, later, patiently};
 use super::{Purse, Refused, Work, Workshop};
-use crate::monitor::{PANEL, Watched, pause};
+use crate::monitor::{FOR_FAILURES, PANEL, Watched, budget, pace, pause};
 
 /// What jobs of this kind are called.
 pub const KIND: &str = "monitor";
@@ -57,6 +59,11 @@ impl MonitorTask {
     /// How the keys of a monitor's jobs begin.
     pub fn prefix(monitor: MonitorId) -> String {
         format!("{monitor}/")
+    }
+
+    /// And those of one of its re-scorings.
+    pub fn prefix_of(monitor: MonitorId, rescore: RescoreId) -> String {
+        format!("{}{rescore}/", Self::prefix(monitor))
     }
 
     pub fn job(self, project: ProjectId, now: Time) -> NewJob {
@@ -144,6 +151,14 @@ pub async fn judge(shop: &Workshop, job: &Job, stop: &mut Stop) -> Result<Done, 
         Err(Trouble::Hopeless(why)) => return at_work.paused(&why).await,
         Err(trouble) => return Err(trouble),
     };
+    if task.rescore.is_none() && decision.stratum != Stratum::Failed {
+        // It may have waited for hours, and the money did not.
+        let rates = &shop.work.settings.rates;
+        if pace(&shop.store, project, &seated.watched, rates, clock::now()).await?.is_for_failures {
+            at_work.became(DecisionState::OverBudget, FOR_FAILURES).await?;
+            return Ok(Done::Finished);
+        }
+    }
     let Some(trace) = shop.store.trace_content(project, &task.trace).await? else {
         at_work.became(DecisionState::Overloaded, "it waited so long that the trace was erased").await?;
         return Ok(Done::Finished);
@@ -237,6 +252,9 @@ impl AtWork<'_> {
             Status::Error => DecisionState::JudgeError,
             Status::Deferred => DecisionState::OverBudget,
         };
+        if state == DecisionState::OverBudget && self.task.rescore.is_some() {
+            return Ok(until_money());
+        }
         let note = note(state, &heard);
         let (scores, spread) = scores(seated, rubric, &heard, &verdict);
         let margin = seated.watched.monitor.margin();
@@ -404,7 +422,7 @@ impl AtWork<'_> {
 
     async fn waits(&self, why: &str) -> Result<Done, Trouble> {
         if self.task.rescore.is_some() {
-            return Err(Trouble::Retry(format!("the monitor is paused: {why}")));
+            return Ok(while_paused());
         }
         if self.decision.state != DecisionState::Pending {
             self.became(DecisionState::Pending, &format!("the monitor is paused: {why}")).await?;
@@ -413,13 +431,19 @@ impl AtWork<'_> {
     }
 }
 
+/// What somebody asked for waits until the monitor goes on, however long that takes.
+pub(super) fn while_paused() -> Done {
+    Done::Later(later(clock::now(), Duration::from_secs(60)))
+}
+
+/// And until there is money again.
+pub(super) fn until_money() -> Done {
+    Done::Later(later(clock::now(), Duration::from_secs(3600)))
+}
+
 /// What calls of a monitor are paid from: the project's money, and no more than the monitor may cost.
 pub(super) fn purse(shop: &Workshop, project: ProjectId, watched: &Watched, job: &Job) -> Purse {
-    let limit = watched.monitor.budget.as_ref().and_then(|it| {
-        let currency = it.currency.parse().ok()?;
-        let cap = shop.work.settings.rates.cap(it.monthly, currency, None).ok()?;
-        Some(Limit::InMonth(cap.usd()))
-    });
+    let limit = budget(&watched.monitor, &shop.work.settings.rates).map(Limit::InMonth);
     Purse::new(shop, project, KIND, watched.monitor_id.to_string()).limited(limit).held_by(job)
 }
 
@@ -538,11 +562,12 @@ fn whole(judge: &str, verdict: &Verdict) -> Option<Score> {
     })
 }
 
-fn criterion(rubric: &Rubric, id: &str) -> Option<Criterion> {
+pub fn criterion(rubric: &Rubric, id: &str) -> Option<Criterion> {
     rubric.questions().find(|it| it.id() == id).map(|it| it.criterion.clone())
 }
 
-fn is_met(rubric: &Rubric, criterion: &Criterion, unit: f64) -> Option<bool> {
+/// Whether an answer on 0..=1 is good enough.
+pub fn is_met(rubric: &Rubric, criterion: &Criterion, unit: f64) -> Option<bool> {
     let contribution = if criterion.polarity == Polarity::Plain { unit } else { 1.0 - unit };
     Some(criterion.threshold.unwrap_or(rubric.pass_mark) <= contribution + 1e-9)
 }

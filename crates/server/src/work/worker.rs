@@ -243,7 +243,7 @@ fn again(job: &Job, now: Time) -> Time {
     later(now, Duration::from_millis(seconds.min(300) * 1000 + spread))
 }
 
-fn later(now: Time, by: Duration) -> Time {
+pub fn later(now: Time, by: Duration) -> Time {
     Time::from_micros(now.micros() + i64::try_from(by.as_micros()).unwrap_or(i64::MAX / 2))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use jurist_server::Settings;
@@ -24,12 +24,12 @@ rubric: |
 pass_threshold: 4.0
 ";
 
-fn monitor(more: &str) -> String {
+pub fn monitor(more: &str) -> String {
     format!("agent: desk\n{PROMPT}{more}\n")
 }
 
 /// What the judge says where every criterion gets this many points.
-fn rated(seen: &Seen, points: i64) -> Act {
+pub fn rated(seen: &Seen, points: i64) -> Act {
     let mut reply = fitting(&seen.schema());
     let entries = reply["criteria"].as_array_mut().into_iter().flatten();
     for value in entries.filter_map(Json::as_object_mut).flat_map(|it| it.values_mut()) {
@@ -41,13 +41,13 @@ fn rated(seen: &Seen, points: i64) -> Act {
 }
 
 /// As many points as the answer says of itself.
-fn honest(seen: &Seen) -> Act {
+pub fn honest(seen: &Seen) -> Act {
     let prompt = seen.prompt();
     let points = prompt.split("worth ").nth(1).and_then(|it| it[..1].parse().ok()).unwrap_or(3);
     rated(seen, points)
 }
 
-fn hurried(judge: &Judge) -> Settings {
+pub fn hurried(judge: &Judge) -> Settings {
     Settings { work: judge.settings().work, ..hasty() }
 }
 
@@ -57,13 +57,13 @@ impl Place {
         self.ask(Method::PUT, &format!("/api/v1/monitors/{name}"), &[], body).await
     }
 
-    async fn applied(&self, name: &str, source: &str) -> Json {
+    pub async fn applied(&self, name: &str, source: &str) -> Json {
         let answer = self.apply(name, source).await;
         assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
         answer.json()
     }
 
-    async fn finish(&self, id: &str, answer: &str, more: Json) {
+    pub async fn finish(&self, id: &str, answer: &str, more: Json) {
         let trace = json!([
             { "role": "user", "content": format!("Question {answer}?") },
             { "role": "assistant", "content": answer },
@@ -75,7 +75,7 @@ impl Place {
     }
 
     /// How many traces came to which state, once so many are decided about and none is waited for.
-    async fn settled(&self, name: &str, n: u64) -> BTreeMap<String, u64> {
+    pub async fn settled(&self, name: &str, n: u64) -> BTreeMap<String, u64> {
         let (started, mut last) = (Instant::now(), BTreeMap::new());
         while started.elapsed() < Duration::from_secs(90) {
             let found = self.get(&format!("/api/v1/monitors/{name}/estimates")).await;
@@ -104,6 +104,14 @@ impl Place {
 
     async fn why(&self, trace: &str) -> Json {
         self.get(&format!("/api/v1/traces/{trace}/decisions")).await
+    }
+}
+
+async fn until(mut is_so: impl AsyncFnMut() -> bool) {
+    let started = Instant::now();
+    while !is_so().await {
+        assert!(started.elapsed().as_secs() < 50, "it never came to it");
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
@@ -320,6 +328,91 @@ fn a_judge_that_breaks_is_an_error_and_never_a_score() {
 }
 
 #[test]
+fn judges_that_broke_are_asked_again_by_the_same_version() {
+    let is_mad = Arc::new(AtomicBool::new(true));
+    let acts = Arc::clone(&is_mad);
+    let judge = judge(move |seen| match acts.load(Ordering::Relaxed) {
+        true => Act::Say("It is rather good, I would say.".to_owned()),
+        false => honest(seen),
+    });
+    served(&hurried(&judge), |place| {
+        let is_mad = Arc::clone(&is_mad);
+        async move {
+            place.workers(2);
+            is_mad.store(true, Ordering::Relaxed);
+            let applied = place.applied("tone", &monitor("sample_rate: 1.0")).await;
+            for at in 0..3 {
+                place.finish(&format!("t{at}"), &format!("worth 4, {at}"), json!({})).await;
+            }
+            assert_eq!(place.settled("tone", 3).await["judge_error"], 3);
+            is_mad.store(false, Ordering::Relaxed);
+            let path = "/api/v1/monitors/tone/rescores";
+            let both = place.ask(Method::POST, path, &[], json!({ "errors": true, "overlap": 2 })).await;
+            assert_eq!(both.status, StatusCode::BAD_REQUEST, "{}", both.text);
+            let plan = place.ask(Method::POST, path, &[], json!({ "errors": true })).await.json();
+            assert_eq!(
+                (&plan["n_traces"], &plan["n_calls"], &plan["is_begun"]),
+                (&json!(3), &json!(3), &json!(false))
+            );
+            assert!(0.0 < plan["price"].as_f64().unwrap(), "{plan}");
+            assert_eq!(plan["rubric_version"], applied["monitor"]["version"]["rubric_version"]);
+            assert_eq!(place.settled("tone", 3).await["judge_error"], 3, "nothing was begun");
+            let begun =
+                place.ask(Method::POST, path, &[], json!({ "errors": true, "confirmed": true })).await;
+            assert_eq!(begun.json()["is_begun"], true, "{}", begun.text);
+            assert_eq!(place.settled("tone", 3).await["scored"], 3);
+            // What broke stays in the history, and is no error of the estimate any more.
+            let history = place.why("t0").await[0]["history"].clone();
+            let states: Vec<&str> =
+                history.as_array().unwrap().iter().map(|it| it["state"].as_str().unwrap()).collect();
+            assert_eq!(states, ["sampled", "pending", "judge_error", "sampled", "pending", "scored"]);
+            let found = place.get("/api/v1/monitors/tone/estimates").await;
+            let score = &whole(&found)["score"];
+            assert_eq!((&score["n"], &score["error_rate"]), (&json!(3), &json!(0.0)));
+            let grades = place.scene.number("SELECT COUNT(*) FROM grades").await.unwrap();
+            assert_eq!(grades, 12, "two criteria of three traces, broken and scored");
+            let none = place.ask(Method::POST, path, &[], json!({ "errors": true })).await;
+            assert!(none.status == StatusCode::UNPROCESSABLE_ENTITY && none.text.contains("no judge broke"));
+        }
+    });
+}
+
+#[test]
+fn what_was_asked_for_waits_while_a_monitor_is_paused_and_goes_on_with_it() {
+    let judge = judge(honest);
+    served(&hurried(&judge), |place| async move {
+        place.applied("tone", &monitor("sample_rate: 1.0")).await;
+        for at in 0..4 {
+            place.finish(&format!("t{at}"), &format!("worth {}, {at}", 2 + at), json!({})).await;
+        }
+        let decided = "SELECT COUNT(*) FROM decisions";
+        until(async || place.scene.number(decided).await.unwrap() == 4).await;
+        place.applied("tone", &monitor("sample_rate: 1.0").replace("It is kind", "It is very kind")).await;
+        let path = "/api/v1/monitors/tone/rescores";
+        let pause = async |paused: bool| {
+            let body = json!({ "paused": paused, "reason": "too dear" });
+            place.ask(Method::PATCH, "/api/v1/monitors/tone", &[], body).await;
+        };
+        pause(true).await;
+        place.ask(Method::POST, path, &[], json!({ "confirmed": true })).await;
+        place.workers(2);
+        // Each was tried, and nobody holds that against it.
+        let tried = "SELECT COUNT(*) FROM jobs WHERE state = 'waiting' AND attempts = 0 AND created < ready";
+        until(async || place.scene.number(tried).await.unwrap() == 4).await;
+        let waiting = place.get(path).await[0].clone();
+        assert_eq!(
+            (&waiting["n_waiting"], &waiting["note"]),
+            (&json!(4), &json!("the monitor is paused: too dear"))
+        );
+        pause(false).await;
+        until(async || place.get(path).await[0]["n_scored"] == 4).await;
+        until(async || place.get(path).await[0]["n_waiting"] == 0).await;
+        let done = place.get(path).await[0].clone();
+        assert_eq!(done["note"], Json::Null, "{done}");
+    });
+}
+
+#[test]
 fn a_request_is_sent_four_times_at_most() {
     let judge = judge(|_| Act::Status(429, vec![("retry-after", "0".to_owned())], "{}".to_owned()));
     let settings = hurried(&judge);
@@ -504,6 +597,55 @@ fn failures_that_double_and_a_dial_that_is_turned_do_not_move_the_estimate() {
 }
 
 #[test]
+fn over_two_hundred_samples_the_interval_holds_what_is_true_of_all_traces() {
+    let judge = judge(honest);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.unwrap().block_on(async {
+        let place = start(Arc::new(Scene::sqlite().await), hurried(&judge)).await;
+        let agents: Vec<String> = (0..200).map(|it| format!("a{it}")).collect();
+        let watched = format!("agents: [{}]", agents.join(", "));
+        place.applied("tone", &monitor("sample_rate: 0.3").replace("agent: desk", &watched)).await;
+        // Each agent has the same traffic, of which another sample is drawn. One in twelve fails, then two; how good
+        // either is stays the same.
+        let is_failed = |at: u32| matches!(at, 0 | 12 | 18);
+        let points = |at: u32| if is_failed(at) { 1 } else { 3 + at % 3 };
+        let trace = |agent: &String, at: u32| {
+            json!({ "id": format!("{agent}-{at}"), "agent": agent, "failed": is_failed(at), "trace": [
+                { "role": "user", "content": format!("Question {at}?") },
+                { "role": "assistant", "content": format!("worth {}, {at}", points(at)) },
+            ]})
+        };
+        let lines: Vec<String> =
+            agents.iter().flat_map(|it| (0..24).map(|at| trace(it, at).to_string())).collect();
+        let kind = [("content-type", "application/x-ndjson")];
+        let sent = place.send("/api/v1/traces/bulk", &kind, lines.join("\n")).await;
+        assert_eq!(sent.status, StatusCode::OK, "{}", sent.text);
+        place.workers(8);
+        let done = "SELECT COUNT(*) FROM decisions WHERE state IN ('scored', 'cached', 'sampled_out')";
+        let started = Instant::now();
+        while place.scene.number(done).await.unwrap() < 200 * 24 {
+            assert!(started.elapsed().as_secs() < 250);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let truth = (0..24).map(|at| f64::from(points(at) - 1) / 4.0).sum::<f64>() / 24.0;
+        let (mut held, mut off, mut naive) = (0, 0.0, 0.0);
+        for agent in &agents {
+            let found = place.get(&format!("/api/v1/monitors/tone/estimates?agent={agent}")).await;
+            let score = &whole(&found)["score"];
+            let at = |key: &str| score[key].as_f64().unwrap();
+            let (low, high) =
+                (score["interval"][0].as_f64().unwrap(), score["interval"][1].as_f64().unwrap());
+            held += usize::from(low <= truth && truth <= high);
+            off += (at("mean") - truth) / 200.0;
+            naive += (at("naive") - truth) / 200.0;
+        }
+        println!("held {held} of 200, off by {off:.4}, the plain mean by {naive:.4}");
+        // Ids decide who is drawn, so the figures are the same each time.
+        assert!((182..=199).contains(&held) && off.abs() < 0.015 && naive < -0.1, "{held} {off} {naive}");
+    });
+}
+
+#[test]
 fn two_versions_of_an_agent_are_compared_in_an_order_that_nobody_chose() {
     // The judge prefers whoever says that it is the second version, wherever it stands.
     let judge = judge(|seen| {
@@ -625,16 +767,16 @@ fn labels_stand_beside_what_the_judge_says() {
         }
         place.settled("tone", 20).await;
         let version = applied["monitor"]["version"]["rubric_version"].as_str().unwrap().parse().unwrap();
-        let label = |at: usize| jurist_store::labels::NewLabel {
+        let label = |at: usize, criterion: &str| jurist_store::labels::NewLabel {
             candidate: format!("t{at}"),
             rubric_version: jurist_store::RubricVersionId::clone(&version),
-            criterion: "kind".to_owned(),
+            criterion: criterion.to_owned(),
             value: jurist_core::grade::Value::Number(if at.is_multiple_of(2) { 2.0 } else { 4.0 }),
             unit: Some(if at.is_multiple_of(2) { 0.25 } else { 0.75 }),
             origin: "imported".to_owned(),
             author: None,
         };
-        let labels: Vec<_> = (0..10).map(label).collect();
+        let labels: Vec<_> = (0..10).map(|at| label(at, "kind")).collect();
         let now = jurist_store::clock::now();
         place.scene.store.add_labels(place.app.default_project, &labels, now).await.unwrap();
         let found = place.get("/api/v1/monitors/tone/estimates").await;
@@ -644,6 +786,18 @@ fn labels_stand_beside_what_the_judge_says() {
         assert!((raw["mean"].as_f64().unwrap() - 0.875).abs() < 1e-9, "{raw}");
         assert!((corrected["mean"].as_f64().unwrap() - 0.5).abs() < 0.02, "{corrected}");
         assert_eq!(corrected["n_labels"], 10);
+        // People pass those with 4 points, and the judge everything.
+        let passes = &kind["corrected_pass_rate"];
+        assert!((passes["mean"].as_f64().unwrap() - 0.5).abs() < 0.02, "{passes}");
+        // The whole has a label where every criterion has one.
+        assert!(whole(&found)["corrected"].is_null(), "{found}");
+        let labels: Vec<_> = (0..8).map(|at| label(at, "right")).collect();
+        place.scene.store.add_labels(place.app.default_project, &labels, now).await.unwrap();
+        let found = place.get("/api/v1/monitors/tone/estimates").await;
+        let (score, passes) = (&whole(&found)["corrected"], &whole(&found)["corrected_pass_rate"]);
+        assert_eq!((&score["n_labels"], &passes["n_labels"]), (&json!(8), &json!(8)));
+        assert!((score["mean"].as_f64().unwrap() - 0.5).abs() < 0.02, "{score}");
+        assert!((passes["mean"].as_f64().unwrap() - 0.5).abs() < 0.02, "{passes}");
     });
 }
 

@@ -122,6 +122,9 @@ enum What {
         /// Only so many, drawn by chance: enough to see how far two versions are apart
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         overlap: Option<u64>,
+        /// Those on which the judge broke under the version in use, instead of those of earlier versions
+        #[arg(long, conflicts_with = "overlap")]
+        errors: bool,
         /// Begin, instead of only telling what it takes
         #[arg(long)]
         yes: bool,
@@ -252,9 +255,9 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                     show::disputed(&mut out, &all)?;
                 }
             }
-            What::Rescore { name, since, overlap, yes } => {
+            What::Rescore { name, since, overlap, errors, yes } => {
                 let overlap = overlap.map(|it| usize::try_from(it).unwrap_or(usize::MAX));
-                let asked = NewRescore { since: *since, overlap, confirmed: *yes };
+                let asked = NewRescore { since: *since, overlap, errors: *errors, confirmed: *yes };
                 show::plan(&mut out, name, &target.rescore(name, &asked).await?)?;
             }
             What::Compare { name, a, b, since, pairs, yes } => {

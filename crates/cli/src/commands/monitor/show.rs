@@ -68,15 +68,19 @@ fn estimate(out: &mut impl Write, it: &CriterionEstimate) -> std::io::Result<()>
     };
     let passes = it.pass_rate.as_ref().map(|it| format!("   passes {}", shares(it)));
     writeln!(out, "  {name:<20} score {}{}", figures(score), passes.unwrap_or_default())?;
-    if let Some(it) = &it.corrected {
+    if let Some(score) = &it.corrected {
+        let passes = it.corrected_pass_rate.as_ref().map(|it| {
+            format!("   passes {} [{}, {}]", percent(it.mean), percent(it.interval.0), percent(it.interval.1))
+        });
         writeln!(
             out,
-            "  {:<20} with {}: {:.3} [{:.3}, {:.3}]",
+            "  {:<20} with {}: {:.3} [{:.3}, {:.3}]{}",
             "",
-            plural(it.n_labels, "label"),
-            it.mean,
-            it.interval.0,
-            it.interval.1
+            plural(score.n_labels, "label"),
+            score.mean,
+            score.interval.0,
+            score.interval.1,
+            passes.unwrap_or_default()
         )?;
     }
     if it.criterion.is_some() {
@@ -196,6 +200,9 @@ pub fn plan(out: &mut impl Write, name: &str, plan: &RescorePlan) -> std::io::Re
     )?;
     match &plan.id {
         Some(id) => writeln!(out, "{id} has begun; `jurist monitor rescores {}` follows it", printable(name)),
+        None if plan.is_begun => {
+            writeln!(out, "they are asked again; `jurist monitor show {}`", printable(name))
+        }
         None => writeln!(out, "nothing has begun; --yes begins"),
     }
 }
@@ -210,6 +217,12 @@ pub fn rescores(out: &mut impl Write, all: &[RescoreView]) -> std::io::Result<()
             "\x1b[1m{}\x1b[0m  {} of {} judged again by {}, {} errors",
             it.id, it.n_scored, it.n_traces, it.rubric_version, it.n_errors
         )?;
+        if 0 < it.n_waiting {
+            writeln!(out, "  {} still to be judged", it.n_waiting)?;
+        }
+        if let Some(note) = &it.note {
+            writeln!(out, "  {}", printable(note))?;
+        }
         if let Some(score) = &it.score {
             writeln!(out, "  the traffic of that time scores {}", figures(score))?;
         }
@@ -252,6 +265,13 @@ pub fn comparisons(out: &mut impl Write, all: &[ComparisonView]) -> std::io::Res
             printable(&it.b),
             printable(&it.judge)
         )?;
+        if 0 < it.n_waiting {
+            writeln!(
+                out,
+                "  {} still to be judged",
+                plural(usize::try_from(it.n_waiting).unwrap_or(usize::MAX), "pair")
+            )?;
+        }
         let told = [("wins", it.rate, it.interval), ("shown first wins", it.first_rate, it.first_interval)];
         for (what, rate, interval) in told {
             if let (Some(rate), Some((low, high))) = (rate, interval) {

@@ -1,0 +1,115 @@
+//! What people said of traces that a judge scored, beside what it said.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jurist_core::grade::{Outcome, Status};
+use jurist_core::rubric::Rubric;
+use jurist_core::score::settled;
+use jurist_core::stats::LabelledTrace;
+use jurist_store::monitors::Monitor;
+use jurist_store::scores::{LabelledScore, WholeScore};
+use jurist_store::{ProjectId, RubricVersionId, Store, StoreError};
+
+use super::estimates::{Look, Series};
+use crate::work::{criterion, is_met};
+
+/// Labels that are read at a time.
+const PAGE: usize = 1_000;
+
+pub(super) struct Labelled {
+    scores: Vec<LabelledScore>,
+    wholes: Vec<WholeScore>,
+    /// What labels of all criteria of a trace come to: its score, and whether it passes.
+    people: BTreeMap<(RubricVersionId, String), (f64, bool)>,
+}
+
+/// Traces with a score and a label each: of scores, and of passes as 1 and 0.
+type Pairs = (Vec<LabelledTrace>, Vec<LabelledTrace>);
+
+impl Labelled {
+    pub(super) async fn read(
+        store: &Store,
+        project: ProjectId,
+        monitor: &Monitor,
+        look: &Look,
+        rubrics: &BTreeMap<RubricVersionId, Arc<Rubric>>,
+    ) -> Result<Self, StoreError> {
+        let window = (look.from, look.until);
+        let scores = store.labelled_scores(project, monitor.id, window).await?;
+        let wholes = store.whole_scores(project, monitor.id, window).await?;
+        let mut people = BTreeMap::new();
+        for (version, rubric) in rubrics {
+            if wholes.iter().any(|it| it.rubric_version == *version) {
+                people.extend(verdicts(store, project, version, rubric).await?);
+            }
+        }
+        Ok(Self { scores, wholes, people })
+    }
+
+    /// The whole has a label where all of its criteria have.
+    pub(super) fn pairs(&self, rubric: &Rubric, (version, judge): &Series, name: &str) -> Pairs {
+        if name.is_empty() {
+            return self.whole(version, judge);
+        }
+        let mut pairs = Pairs::default();
+        let asked = criterion(rubric, name);
+        let is_meant =
+            |it: &&LabelledScore| it.rubric_version == *version && it.judge == *judge && it.criterion == name;
+        for it in self.scores.iter().filter(is_meant) {
+            let probability = it.probability.get();
+            pairs.0.push(LabelledTrace { human: it.human, judge: it.unit, probability });
+            let people = asked.as_ref().and_then(|asked| is_met(rubric, asked, it.human));
+            pairs.1.extend(passes(people, it.is_passed, probability));
+        }
+        pairs
+    }
+
+    fn whole(&self, version: &RubricVersionId, judge: &str) -> Pairs {
+        let mut pairs = Pairs::default();
+        for it in self.wholes.iter().filter(|it| it.rubric_version == *version && it.judge == judge) {
+            let key = (version.clone(), it.trace.to_string());
+            let Some((score, is_passed)) = self.people.get(&key).copied() else { continue };
+            let probability = it.probability.get();
+            pairs.0.push(LabelledTrace { human: score, judge: it.unit, probability });
+            pairs.1.extend(passes(Some(is_passed), it.is_passed, probability));
+        }
+        pairs
+    }
+}
+
+fn passes(people: Option<bool>, judge: Option<bool>, probability: f64) -> Option<LabelledTrace> {
+    let number = |it: bool| f64::from(u8::from(it));
+    Some(LabelledTrace { human: number(people?), judge: number(judge?), probability })
+}
+
+async fn verdicts(
+    store: &Store,
+    project: ProjectId,
+    version: &RubricVersionId,
+    rubric: &Rubric,
+) -> Result<BTreeMap<(RubricVersionId, String), (f64, bool)>, StoreError> {
+    let mut all: BTreeMap<String, BTreeMap<String, Outcome>> = BTreeMap::new();
+    let mut after = None;
+    loop {
+        let page = store.labels(project, version, None, after.as_ref(), PAGE).await?;
+        for it in page.items {
+            let outcome = Outcome::Scored { value: it.value, unit: it.unit };
+            all.entry(it.candidate).or_default().insert(it.criterion, outcome);
+        }
+        match page.next {
+            Some(next) => after = Some(next),
+            None => break,
+        }
+    }
+    let whole = |(candidate, labels): (String, BTreeMap<String, Outcome>)| {
+        let verdict = settled(rubric, |id| labels.get(id).cloned())?;
+        let is_passed = match verdict.status {
+            Status::Pass => true,
+            Status::Fail => false,
+            Status::Error | Status::Deferred => return None,
+        };
+        Some(((version.clone(), candidate), (verdict.score?, is_passed)))
+    };
+    Ok(all.into_iter().filter_map(whole).collect())
+}
