@@ -163,6 +163,7 @@ statements! {
         VALUES ($1, $2, $3, $4, $5, 'assigned', $6, $7, $8, $8, $8)";
     GET = "SELECT * FROM assignments WHERE project = $1 AND id = $2";
     OF_ITEM = "SELECT * FROM assignments WHERE project = $1 AND item = $2 ORDER BY id";
+    OF_ACCOUNT = "SELECT item, state FROM assignments WHERE task = $1 AND account = $2 ORDER BY id";
     BEFORE = "SELECT id FROM assignments WHERE task = $1 AND account = $2 AND id < $3 AND state IN ('assigned', 'submitted')
         ORDER BY id DESC LIMIT 1";
     AFTER = "SELECT id FROM assignments WHERE task = $1 AND account = $2 AND $3 < id AND state IN ('assigned', 'submitted')
@@ -346,6 +347,16 @@ impl Store {
         item: ItemId,
     ) -> Result<Vec<Assignment>, StoreError> {
         self.db.fetch(OF_ITEM, args![project, item]).await?.iter().map(read).collect()
+    }
+
+    /// Everything that somebody was given of a task.
+    pub async fn assignments_of_account(
+        &self,
+        task: TaskId,
+        account: AccountId,
+    ) -> Result<Vec<(ItemId, AssignmentState)>, StoreError> {
+        let rows = self.db.fetch(OF_ACCOUNT, args![task, account]).await?;
+        rows.iter().map(|row| Ok((row.parsed("item")?, row.parsed("state")?))).collect()
     }
 
     /// What the same person had before, and after.

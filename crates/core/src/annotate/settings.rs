@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::compare::Expecting;
+use crate::suite;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -45,6 +46,8 @@ pub struct Settings {
     /// What is shown to whoever has finished, for the platform they came from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_code: Option<String>,
+    /// Whether people may come by an id in the address, as crowd platforms send them.
+    pub crowd: bool,
     /// Nobody sees what others said, or a judge, before they have answered.
     pub blind: bool,
 }
@@ -85,12 +88,24 @@ impl Default for Settings {
             check_every: 10,
             min_seconds: None,
             completion_code: None,
+            crowd: false,
             blind: true,
         }
     }
 }
 
 impl Settings {
+    /// What a file says about it.
+    pub fn of(annotation: &suite::Annotation) -> Self {
+        Self {
+            annotators_per_item: annotation.annotators_per_item,
+            back_navigation: annotation.allow_back_navigation,
+            shows_score: annotation.shows_score,
+            shows_descriptions: annotation.show_criteria_descriptions,
+            ..Self::default()
+        }
+    }
+
     pub fn check(&self) -> Result<(), BadSettings> {
         let bad = |why: &str| Err(BadSettings(why.to_owned()));
         if self.overlap.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
