@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod alarms;
+mod annotate;
 mod description;
 #[path = "../../../engine/tests/server/mod.rs"]
 mod model;
