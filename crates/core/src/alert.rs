@@ -153,7 +153,6 @@ pub struct Seen {
 /// Whether scores are lower than they were. Between that and being back where they were, figures do not say.
 pub fn score_drop(of: &str, before: Option<Seen>, since: Option<Seen>) -> Signal {
     let state = match before.zip(since) {
-        None => State::Unclear,
         Some((before, since)) if since.interval.1 < before.interval.0 => State::holds(
             format!(
                 "scores of {of} fell: their mean was between {:.2} and {:.2}, and is between {:.2} and {:.2} over the \
@@ -169,7 +168,7 @@ pub fn score_drop(of: &str, before: Option<Seen>, since: Option<Seen>) -> Signal
         Some((before, since)) if before.interval.0 <= f64::midpoint(since.interval.0, since.interval.1) => {
             State::Over
         }
-        Some(_) => State::Unclear,
+        _ => State::Unclear,
     };
     Signal::new(Kind::ScoreDrop, of, state)
 }

@@ -302,7 +302,7 @@ pacing: {floor: 0.1, kept_for_failures: 0.2}
                     trace: Trace::default(),
                     agent: Some("desk".into()),
                     session: None,
-                    is_failed: it % 10 == 0,
+                    is_failed: it.is_multiple_of(10),
                     started: now,
                     duration: None,
                     probability: Probability::CERTAIN,
