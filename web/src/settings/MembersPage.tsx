@@ -5,6 +5,7 @@ import { sessionQuery, useProject } from "../api/session";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Select } from "../ui/Field";
+import { Form, useFields } from "../ui/Form";
 import { Loaded, Wrong } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { type Column, Table } from "../ui/Table";
@@ -133,9 +134,9 @@ function Members({ members }: { members: Member[] }) {
 
 function Invite({ onClose }: { onClose: () => void }) {
   const project = useProject();
-  const [role, setRole] = useState("annotator");
+  const [entered, bind] = useFields({ role: "annotator" });
   const invite = useMutation({
-    mutationFn: () => answered(api(project.id).POST("/api/v1/invitations", { body: { role } })),
+    mutationFn: () => answered(api(project.id).POST("/api/v1/invitations", { body: entered })),
   });
   if (invite.data) {
     const link = `${location.origin}${invite.data.path}`;
@@ -154,23 +155,9 @@ function Invite({ onClose }: { onClose: () => void }) {
   }
   return (
     <Dialog title="Invite somebody" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          invite.mutate();
-        }}
-      >
-        <Select
-          label="They join as"
-          value={role}
-          options={ROLES}
-          onChange={(it) => setRole(it.target.value)}
-        />
-        {invite.error && <Wrong error={invite.error} />}
-        <Button type="submit" look="main" disabled={invite.isPending}>
-          Make a link
-        </Button>
-      </form>
+      <Form asked={invite} does="Make a link">
+        <Select label="They join as" options={ROLES} {...bind("role")} />
+      </Form>
     </Dialog>
   );
 }

@@ -6,7 +6,7 @@ import { isSignedOut, may, type OpenProject, type Session, sessionQuery, useProj
 import { Button } from "../ui/Button";
 import { useOpenKeyHelp } from "../ui/Keys";
 import { Loaded, Wrong } from "../ui/Loaded";
-import { Menu } from "../ui/Menu";
+import { Entry, Menu } from "../ui/Menu";
 import { State } from "../ui/State";
 import { NewPassword } from "./NewPassword";
 import { NewProject } from "./NewProject";
@@ -188,16 +188,9 @@ function Projects({ session, project }: { session: Session; project: OpenProject
             {may(project, "manage") && (
               <>
                 <hr />
-                <button
-                  type="button"
-                  role="menuitem"
-                  onClick={() => {
-                    close();
-                    setAdding(true);
-                  }}
-                >
+                <Entry close={close} onChoose={() => setAdding(true)}>
                   New project…
-                </button>
+                </Entry>
               </>
             )}
           </>
@@ -244,31 +237,17 @@ function Account({ session }: { session: Session | undefined }) {
               </button>
             ))}
             <hr />
-            <button
-              type="button"
-              role="menuitem"
-              onClick={() => {
-                close();
-                openKeys();
-              }}
-            >
+            <Entry close={close} onChoose={openKeys}>
               Keys <kbd>?</kbd>
-            </button>
+            </Entry>
             {session?.account && (
               <>
-                <button
-                  type="button"
-                  role="menuitem"
-                  onClick={() => {
-                    close();
-                    setChanging(true);
-                  }}
-                >
+                <Entry close={close} onChoose={() => setChanging(true)}>
                   Change password…
-                </button>
-                <button type="button" role="menuitem" onClick={signOut}>
+                </Entry>
+                <Entry close={close} onChoose={signOut}>
                   Sign out
-                </button>
+                </Entry>
               </>
             )}
           </>
