@@ -3,6 +3,7 @@ import { useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { sessionQuery, useProject } from "../api/session";
 import { Button } from "../ui/Button";
+import { Copy } from "../ui/Copy";
 import { Dialog } from "../ui/Dialog";
 import { Select } from "../ui/Field";
 import { Form, useFields } from "../ui/Form";
@@ -159,18 +160,5 @@ function Invite({ onClose }: { onClose: () => void }) {
         <Select label="They join as" options={ROLES} {...bind("role")} />
       </Form>
     </Dialog>
-  );
-}
-
-export function Copy({ text }: { text: string }) {
-  const [done, setDone] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setDone(true);
-  };
-  return (
-    <Button look="main" onClick={copy}>
-      {done ? "Copied" : "Copy"}
-    </Button>
   );
 }

@@ -4,6 +4,7 @@ import { answered, api, type Schemas } from "../api/client";
 import { type Scope, useProject } from "../api/session";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
+import { Copy } from "../ui/Copy";
 import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
 import { Form, useFields } from "../ui/Form";
@@ -13,7 +14,6 @@ import { day } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { useTell } from "../ui/Toast";
-import { Copy } from "./MembersPage";
 import { Once, Settings } from "./Settings";
 import styles from "./Settings.module.css";
 

@@ -1,14 +1,21 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
 import { answered, api } from "../api/client";
 import { Field } from "../ui/Field";
 import { Form, useFields } from "../ui/Form";
 import { State } from "../ui/State";
 import { Door } from "./Door";
+import { JoinByName } from "./JoinTask";
 
 /** By an invitation, which stands after `#` and so is never sent to the server as an address. */
 export function Joining() {
-  const invitation = location.hash.replace(/^#/, "");
+  const [invitation] = useState(() => location.hash.replace(/^#/, ""));
+  const token = /^task=(.+)$/.exec(invitation)?.[1];
+  return token ? <JoinByName by={{ token }} /> : <JoinProject invitation={invitation} />;
+}
+
+function JoinProject({ invitation }: { invitation: string }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [entered, bind] = useFields({ name: "", email: "", password: "" });

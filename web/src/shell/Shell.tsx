@@ -8,6 +8,7 @@ import { useOpenKeyHelp } from "../ui/Keys";
 import { Loaded, Wrong } from "../ui/Loaded";
 import { Entry, Menu } from "../ui/Menu";
 import { State } from "../ui/State";
+import { useTitle } from "../ui/title";
 import { NewPassword } from "./NewPassword";
 import { NewProject } from "./NewProject";
 import styles from "./Shell.module.css";
@@ -279,6 +280,7 @@ export function PageHead({
   about?: ReactNode;
   children?: ReactNode;
 }) {
+  useTitle(typeof title === "string" ? title : undefined);
   return (
     <div className={styles.head}>
       <div>
