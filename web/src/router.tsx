@@ -132,13 +132,13 @@ const work = createRoute({
 
 const task = createRoute({
   getParentRoute: () => project,
-  path: "tasks/$task",
+  path: "annotate/$task/overview",
   component: lazyRouteComponent(() => import("./annotate/TaskPage"), "TaskPage"),
 });
 
 const people = createRoute({
   getParentRoute: () => project,
-  path: "tasks/$task/people",
+  path: "annotate/$task/people",
   component: lazyRouteComponent(() => import("./annotate/PeoplePage"), "PeoplePage"),
 });
 
@@ -146,7 +146,7 @@ export type DisputesSearch = { item?: string; row?: string; only?: string; decid
 
 const disputes = createRoute({
   getParentRoute: () => project,
-  path: "tasks/$task/disputes",
+  path: "annotate/$task/disputes",
   validateSearch: (it: Record<string, unknown>): DisputesSearch => ({
     item: text(it.item),
     row: text(it.row),
@@ -158,7 +158,7 @@ const disputes = createRoute({
 
 const agreement = createRoute({
   getParentRoute: () => project,
-  path: "tasks/$task/agreement",
+  path: "annotate/$task/agreement",
   component: lazyRouteComponent(() => import("./annotate/AgreementPage"), "AgreementPage"),
 });
 

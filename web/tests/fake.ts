@@ -12,6 +12,7 @@ import type {
   Settings,
   Work,
 } from "../src/annotate/types";
+import { rubricTask } from "../workbench/fixtures";
 
 type Assignment = {
   id: string;
@@ -60,6 +61,12 @@ export class Fake {
     await context.route(/\/api\/v1\/(tasks|assignments|items|join\/task)\b/, (route) =>
       this.answer(route, who),
     );
+  }
+
+  /** What somebody answered before. */
+  add(who: string, item: Item, draft: unknown) {
+    const id = `asg_${this.all.length + 1}`;
+    this.all.push({ id, item, who, draft: draft as Draft, revision: 1, state: "submitted" });
   }
 
   submitted(who: string): Draft[] {
@@ -140,7 +147,7 @@ export class Fake {
       description: "Read what the agent did, then say how well it did it.",
       state: this.state,
       created: "2026-03-01T10:00:00Z",
-      progress: { n_items, n_done: Math.floor(n_submitted / 2), n_wanted: 2 * n_items, n_submitted },
+      progress: { n_items, n_done: Math.floor(n_submitted / 4), n_wanted: 4 * n_items, n_submitted },
       mine: this.progress(who),
       may: { annotate: true, manage: true },
     };
@@ -237,4 +244,121 @@ export class Fake {
       }));
     return { item, schemes: this.made.schemes, answers, decisions: [] };
   }
+}
+
+/** A task with people, disputes and agreement in it, to look at. */
+export function annotated(): Fake {
+  const { item, schemes } = rubricTask;
+  const texts = [
+    "Fix page_count() for a remainder.",
+    "Keep the order of equal keys.",
+    "Read CSV with quoted commas.",
+  ];
+  const items = texts.map((task, at) => ({ ...item, id: `item ${at + 1}`, task }));
+  const fake = new Fake({ name: "Quality of coding agents", items, schemes });
+  const names = ["Ben", "Carla", "Dimitri Aleksandrovich", "Edda"];
+  const criteria = ["correctness", "code_quality", "efficiency", "documentation", "error_handling"];
+  const labels = ["Correctness", "Code Quality", "Efficiency", "Documentation", "Error Handling"];
+  names.slice(0, 3).forEach((who, nth) => {
+    items.forEach((it, at) => {
+      const rated = criteria.map((name, place) => {
+        const value = 1 + ((nth * 3 + at * 2 + place * (nth + 1)) % 5);
+        const comment =
+          (nth + place) % 2 === 0
+            ? "The page after the last full one is counted, and a size under one is refused."
+            : undefined;
+        const quote = {
+          part: "trace.4.reasoning",
+          quote: "Integer division drops the remainder.",
+          start: 0,
+          end: 37,
+        };
+        const evidence = nth === 1 ? [quote] : undefined;
+        return [name, { rating: { kind: "scored", value }, comment, evidence }];
+      });
+      fake.add(who, it, { agent_quality: { kind: "rubric", criteria: Object.fromEntries(rated) } });
+    });
+  });
+  fake.people = names.map((name, at) => ({
+    account: name,
+    name,
+    n_done: 40 - 9 * at,
+    median_seconds: [74, 61, 9, 103][at],
+    too_fast: at === 2 ? 17 : 0,
+    gold: { right: [6, 5, 2, 4][at] ?? 0, all: 6 },
+    attention: { right: at === 2 ? 1 : 3, all: 3 },
+    training: { right: 4, all: 5 },
+    last: new Date(Date.now() - at * 5_000_000).toISOString(),
+    warnings: at === 2 ? ["faster than people read", "missed 2 attention checks"] : [],
+  }));
+  const values = [0.84, 0.71, 0.43, -0.06, undefined];
+  fake.agreement = {
+    criteria: criteria.map((criterion, at) => {
+      const value = values[at];
+      return {
+        scheme: "agent_quality",
+        criterion,
+        label: labels[at] ?? "",
+        value,
+        interval: value === undefined ? undefined : [value - 0.12, Math.min(1, value + 0.09)],
+        undefined:
+          value === undefined
+            ? "everybody gave the same answer, so chance cannot be told from agreement"
+            : undefined,
+        n_items: 40,
+        n_pairs: 118,
+      };
+    }),
+    pairs: criteria.flatMap((criterion, place) =>
+      names.flatMap((a, at) =>
+        names.slice(at + 1).map((b, nth) => ({
+          a,
+          b,
+          criterion,
+          value: 0.9 - 0.13 * nth - 0.2 * at - 0.04 * place,
+          n: 31 - nth,
+        })),
+      ),
+    ),
+    people: names.map((name, at) => ({
+      account: name,
+      name,
+      leave_out: 0.66 + (at === 2 ? 0.12 : -0.02 * at),
+    })),
+    judge: [
+      {
+        criterion: "correctness",
+        judge: "openai/gpt-5-mini",
+        kappa: 0.62,
+        interval: [0.48, 0.74],
+        confusion: {
+          labels: ["1", "2", "3", "4", "5"],
+          counts: [
+            [4, 1, 0, 0, 0],
+            [1, 5, 2, 0, 0],
+            [0, 2, 6, 3, 1],
+            [0, 0, 2, 9, 4],
+            [1, 0, 0, 2, 11],
+          ],
+        },
+        disagreements: [
+          {
+            item: "item 9",
+            candidate: "trace_042",
+            judge: "1",
+            people: "5",
+            reason: "The tests were not run, so it cannot be known whether the fix works.",
+          },
+          {
+            item: "item 3",
+            candidate: "trace_017",
+            judge: "5",
+            people: "3",
+            reason: "All edge cases are covered.",
+          },
+        ],
+      },
+    ],
+  };
+  return fake;
 }

@@ -151,7 +151,7 @@ export const test = base.extend<Given>({
     const said: string[] = [];
     page.on("console", (it) => {
       // That somebody is not let in is said by the browser as well, and is no fault.
-      if (/status of 40[134]/.test(it.text())) return;
+      if (/status of 40[1349]/.test(it.text())) return;
       if (it.type() === "error" || it.type() === "warning") said.push(it.text());
     });
     page.on("pageerror", (it) => said.push(it.message));

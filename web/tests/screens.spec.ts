@@ -1,5 +1,6 @@
 // Pictures of every page, to look at: JURIST_SCREENS=folder npx playwright test screens
 import type { Page } from "@playwright/test";
+import { annotated } from "./fake";
 import { expect, test } from "./place";
 
 const folder = process.env.JURIST_SCREENS;
@@ -64,6 +65,56 @@ for (const scheme of ["light", "dark"] as const) {
       await page.goto(`${BENCH}/?plain#plain`);
       await page.getByRole("button", { name: "Submit" }).click();
       await shot("plain");
+    });
+  }
+}
+
+for (const scheme of ["light", "dark"] as const) {
+  for (const [size, width, height] of [
+    ["wide", 1440, 900],
+    ["narrow", 420, 860],
+  ] as const) {
+    test(`annotating, ${scheme}, ${size}`, async ({ page, open, context }) => {
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.setViewportSize({ width, height });
+      const shot = async (name: string, fullPage = false) => {
+        await page.waitForTimeout(300);
+        await page.screenshot({ path: `${folder}/${name}-${scheme}-${size}.png`, fullPage });
+      };
+      const fake = annotated();
+      await fake.attach(context, "Ana");
+      await page.goto(`${open}/p/default/annotate`);
+      await expect(page.getByRole("heading", { level: 2 }).first()).toBeVisible();
+      await shot("tasks");
+      await page.getByRole("button", { name: "New task" }).click();
+      await shot("new-task");
+      await page.keyboard.press("Escape");
+      await page.goto(`${open}/p/default/annotate/tsk_1`);
+      await expect(page.getByRole("button", { name: "Submit" })).toBeVisible();
+      await rate(page);
+      await shot("work");
+      await page.goto(`${open}/p/default/annotate/tsk_1/overview`);
+      await expect(page.getByRole("heading", { name: "Questions" })).toBeVisible();
+      await shot("task", true);
+      await page.goto(`${open}/p/default/annotate/tsk_1/people`);
+      await expect(page.getByRole("rowheader").first()).toBeVisible();
+      await shot("people");
+      await page.goto(`${open}/p/default/annotate/tsk_1/agreement`);
+      await expect(page.getByRole("rowheader").first()).toBeVisible();
+      await shot("agreement", true);
+      await page.goto(`${open}/p/default/annotate/tsk_1/disputes`);
+      await expect(page.getByRole("radio").first()).toBeVisible();
+      await page.keyboard.press("4");
+      await shot("disputes", size === "narrow");
+      await page.goto(`${open}/join#task=abc`);
+      await expect(page.getByRole("heading", { name: "Annotate" })).toBeVisible();
+      await shot("join-task");
+      await page.goto(`${BENCH}/?verify#verify`);
+      await expect(page.getByRole("button", { name: "Confirm" }).first()).toBeVisible();
+      await page.keyboard.press("y");
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("x");
+      await shot("verify");
     });
   }
 }

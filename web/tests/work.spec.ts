@@ -93,7 +93,7 @@ test("by keyboard alone: the focus waits at the first open row of every item", a
 
 test("what is entered survives a tab that dies, and a server that is away", async ({
   open,
-  sound: page,
+  page,
   context,
 }) => {
   const fake = new Fake(made);
@@ -215,7 +215,7 @@ test("two who rate all 1 and all 5 fill the queue, and each dispute is decided b
   await annotated(context, open, "1");
   await annotated(bens, open, "5");
   await bens.close();
-  await page.goto(`${open}/p/default/tasks/tsk_1/disputes`);
+  await page.goto(`${open}/p/default/annotate/tsk_1/disputes`);
   await expect(page.getByText("5 disputes to decide")).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await expect(page.getByRole("region", { name: "Correctness" })).toContainText("ben");

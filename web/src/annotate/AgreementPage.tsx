@@ -36,7 +36,7 @@ function Found({ task }: { task: TaskInFull }) {
             {it.pairs.length > 0 && <Pairs found={it} />}
             {it.people.length > 0 && <People found={it} />}
             {it.judge?.map((one) => (
-              <Judge key={`${one.criterion} ${one.judge}`} found={one} />
+              <Judge key={`${one.criterion} ${one.judge}`} found={one} label={labelOf(it, one.criterion)} />
             ))}
           </div>
         )
@@ -44,6 +44,9 @@ function Found({ task }: { task: TaskInFull }) {
     </Loaded>
   );
 }
+
+const labelOf = (found: Agreement, criterion: string): string =>
+  found.criteria.find((it) => it.criterion === criterion)?.label ?? words(criterion);
 
 function Part({ title, about, children }: { title: string; about: ReactNode; children: ReactNode }) {
   return (
@@ -140,10 +143,15 @@ function Bar({ value, interval, from }: { value: number; interval?: [number, num
 
 function Ticks({ from }: { from: number }) {
   const ticks = [...(from < 0 ? [from] : []), 0, TENTATIVE, RELIABLE, 1];
+  const isMinor = (it: number) => it === TENTATIVE || it < 0;
   return (
     <span className={styles.ticks} aria-hidden="true">
       {ticks.map((it) => (
-        <span key={it} style={{ insetInlineStart: `${(100 * (it - from)) / (1 - from)}%` }}>
+        <span
+          key={it}
+          data-minor={isMinor(it) || undefined}
+          style={{ insetInlineStart: `${(100 * (it - from)) / (1 - from)}%` }}
+        >
           {it === 0 || it === 1 ? it : number(it)}
         </span>
       ))}
@@ -157,7 +165,6 @@ function Pairs({ found }: { found: Agreement }) {
   const [criterion, setCriterion] = useState(criteria[0] ?? "");
   const here = found.pairs.filter((it) => it.criterion === criterion);
   const people = [...new Set(here.flatMap((it) => [it.a, it.b]))];
-  const labelOf = (it: string) => found.criteria.find((one) => one.criterion === it)?.label ?? words(it);
   const cell = (a: string, b: string) =>
     here.find((it) => (it.a === a && it.b === b) || (it.a === b && it.b === a));
   return (
@@ -166,12 +173,12 @@ function Pairs({ found }: { found: Agreement }) {
         <Select
           label="Criterion"
           value={criterion}
-          options={criteria.map((it) => ({ value: it, label: labelOf(it) }))}
+          options={criteria.map((it) => ({ value: it, label: labelOf(found, it) }))}
           onChange={(it) => setCriterion(it.target.value)}
         />
       </div>
       <Matrix
-        caption={`Agreement of pairs on ${labelOf(criterion)}`}
+        caption={`Agreement of pairs on ${labelOf(found, criterion)}`}
         rows={people.map((it) => names.get(it) ?? it)}
         columns={people.map((it) => names.get(it) ?? it)}
         cell={(row, column) => {
@@ -200,7 +207,7 @@ type MatrixProps = {
 /** Numbers in a square, the larger the darker. */
 function Matrix({ caption, corner, rows, columns, cell }: MatrixProps) {
   return (
-    <div className={styles.frame}>
+    <div className={styles.frame} tabIndex={0} role="group" aria-label={caption}>
       <table className={styles.matrix}>
         <caption className="visually-hidden">{caption}</caption>
         <thead>
@@ -250,7 +257,7 @@ function People({ found }: { found: Agreement }) {
   );
 }
 
-function Judge({ found }: { found: AgainstJudge }) {
+function Judge({ found, label }: { found: AgainstJudge; label: string }) {
   const { labels, counts } = found.confusion;
   const most = Math.max(1, ...counts.flat());
   const value = found.kappa ?? found.alpha;
@@ -262,7 +269,7 @@ function Judge({ found }: { found: AgainstJudge }) {
   ];
   return (
     <Part
-      title={`${words(found.criterion)}: ${found.judge} against people`}
+      title={`${label}: ${found.judge} against people`}
       about={
         <>
           {found.kappa != null ? "κ" : "α"} <b>{number(value)}</b>
@@ -272,7 +279,7 @@ function Judge({ found }: { found: AgainstJudge }) {
       }
     >
       <Matrix
-        caption={`${found.judge} against people on ${words(found.criterion)}`}
+        caption={`${found.judge} against people on ${label}`}
         corner="people ↓ judge →"
         rows={labels}
         columns={labels}

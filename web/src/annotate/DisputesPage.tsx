@@ -41,7 +41,7 @@ export function DisputesPage() {
 const rowOf = (it: Dispute): string => `${it.scheme}/${it.criterion}`;
 const keyOf = (it: Dispute): string => `${it.item} ${rowOf(it)}`;
 
-const HERE = "/p/$project/tasks/$task/disputes";
+const HERE = "/p/$project/annotate/$task/disputes";
 
 function Queue({ task }: { task: TaskInFull }) {
   const project = useProject();

@@ -40,7 +40,10 @@ function useMaking(body: () => Asked | Promise<Asked>, onClose: () => void) {
     onSuccess: async (made) => {
       await queries.invalidateQueries({ queryKey: ["tasks", project.id] });
       onClose();
-      await navigate({ to: "/p/$project/tasks/$task", params: { project: project.name, task: made.id } });
+      await navigate({
+        to: "/p/$project/annotate/$task/overview",
+        params: { project: project.name, task: made.id },
+      });
     },
   });
 }
@@ -59,7 +62,7 @@ function FromFiles({ onClose }: { onClose: () => void }) {
         hint={
           files.length > 1
             ? `${plural(files.length, "file")}: ${files.map((it) => it.name).join(", ")}`
-            : "A Potato configuration or a file of Jurist with `annotation`, together with the data it names."
+            : "A configuration of Potato, or a file of Jurist with annotation, together with the data it names."
         }
         onChange={(it) => setFiles([...(it.target.files ?? [])])}
       />

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useState } from "react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { Button } from "../ui/Button";
 import { said } from "./rules";
 import styles from "./Scale.module.css";
@@ -20,6 +20,12 @@ export function Scale({ points, rating, labelledBy, describedBy, isRequired, onR
   const [pointed, setPointed] = useState<Point>();
   const at = points.findIndex((it) => rating?.kind === "scored" && it.value === rating.value);
   const shown = pointed ?? points[at];
+  const group = useRef<HTMLDivElement>(null);
+  // A digit chooses from anywhere in the row; the focus follows, as it does for a click.
+  useEffect(() => {
+    if (at < 0 || !group.current?.contains(document.activeElement)) return;
+    group.current.querySelectorAll<HTMLElement>('[role="radio"]')[at]?.focus();
+  }, [at]);
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const vertical = { ArrowDown: 1, ArrowUp: -1 }[event.key] as 1 | -1 | undefined;
@@ -33,6 +39,7 @@ export function Scale({ points, rating, labelledBy, describedBy, isRequired, onR
   return (
     <>
       <div
+        ref={group}
         role="radiogroup"
         aria-labelledby={labelledBy}
         aria-describedby={describedBy}

@@ -27,20 +27,18 @@ export function TaskFrame({ children }: { children: (task: TaskInFull) => ReactN
               Annotate
             </Link>
           </p>
-          <PageHead title={it.name} about={it.description}>
-            {it.state === "closed" && <Badge>closed</Badge>}
-          </PageHead>
+          <PageHead title={it.name}>{it.state === "closed" && <Badge>closed</Badge>}</PageHead>
           <nav aria-label="Task" className={styles.nav}>
-            <Link to="/p/$project/tasks/$task" params={params} activeOptions={{ exact: true }}>
+            <Link to="/p/$project/annotate/$task/overview" params={params}>
               Overview
             </Link>
-            <Link to="/p/$project/tasks/$task/people" params={params}>
+            <Link to="/p/$project/annotate/$task/people" params={params}>
               People
             </Link>
-            <Link to="/p/$project/tasks/$task/disputes" params={params}>
+            <Link to="/p/$project/annotate/$task/disputes" params={params}>
               Disputes
             </Link>
-            <Link to="/p/$project/tasks/$task/agreement" params={params}>
+            <Link to="/p/$project/annotate/$task/agreement" params={params}>
               Agreement
             </Link>
           </nav>

@@ -24,6 +24,11 @@ function Overview({ task }: { task: TaskInFull }) {
   const { progress } = task;
   return (
     <div className={styles.parts}>
+      {task.description && (
+        <p className={styles.about} dir="auto">
+          {task.description}
+        </p>
+      )}
       <section className={styles.numbers} aria-label="How far it is">
         {(
           [

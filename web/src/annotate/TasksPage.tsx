@@ -61,7 +61,7 @@ function One({ task }: { task: Task }) {
       <div className={styles.about}>
         <h2>
           {task.may.manage ? (
-            <Link to="/p/$project/tasks/$task" params={params}>
+            <Link to="/p/$project/annotate/$task/overview" params={params}>
               {task.name}
             </Link>
           ) : (
