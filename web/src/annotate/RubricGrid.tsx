@@ -161,8 +161,9 @@ function Row(props: RowProps) {
       onPointerDown={props.onCurrent}
     >
       <div className={styles.what}>
-        <h3 id={`${id}-label`}>
-          {criterion.label}
+        <h3>
+          <span id={`${id}-label`}>{criterion.label}</span>
+          {isWhole && <span className={styles.optional}> if you like</span>}
           {isTried && isMissing && <span className={styles.unrated}>not rated</span>}
         </h3>
         {criterion.description && (

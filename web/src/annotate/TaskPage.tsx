@@ -155,7 +155,7 @@ function Rules({ task }: { task: TaskInFull }) {
     onSuccess: () => queries.invalidateQueries({ queryKey: ["task", project.id, task.id] }),
   });
   const lines: [string, string][] = [
-    ["people for each item", String(settings.annotators_per_item)],
+    ["people for each item", settings.annotators_per_item?.toString() ?? "everybody"],
     [
       "more people for a share",
       settings.overlap
@@ -204,7 +204,7 @@ function Change({ task, onClose }: { task: TaskInFull; onClose: () => void }) {
   const tell = useTell();
   const { settings } = task;
   const [entered, bind] = useFields({
-    people: String(settings.annotators_per_item),
+    people: settings.annotators_per_item?.toString() ?? "",
     quota: settings.quota?.toString() ?? "",
     stale: String(settings.stale_minutes),
     seconds: settings.min_seconds?.toString() ?? "",
@@ -214,7 +214,7 @@ function Change({ task, onClose }: { task: TaskInFull; onClose: () => void }) {
   const change = useMutation({
     mutationFn: () => {
       const to: Partial<Settings> = {
-        annotators_per_item: Number(entered.people),
+        annotators_per_item: optional(entered.people),
         quota: optional(entered.quota),
         stale_minutes: Number(entered.stale),
         min_seconds: optional(entered.seconds),
@@ -232,7 +232,13 @@ function Change({ task, onClose }: { task: TaskInFull; onClose: () => void }) {
   return (
     <Dialog title="Rules of the task" onClose={onClose}>
       <Form asked={change} does="Change them">
-        <Field label="People for each item" type="number" min={1} max={50} required {...bind("people")} />
+        <Field
+          label="People for each item"
+          type="number"
+          min={1}
+          hint="Empty: everybody."
+          {...bind("people")}
+        />
         <Field
           label="Items for each person, at most"
           type="number"

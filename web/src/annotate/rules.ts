@@ -47,8 +47,8 @@ export function missing(scheme: Scheme, draft: Draft): string[] {
     case "rubric": {
       if (!scheme.required) return [];
       const answer = answerOf(scheme, draft);
-      const rows = scheme.criteria.filter((it) => !answer.criteria[it.name]?.rating).map((it) => it.name);
-      return scheme.overall && !answer.overall?.rating ? [...rows, OVERALL] : rows;
+      // The whole is rated by whoever likes to.
+      return scheme.criteria.filter((it) => !answer.criteria[it.name]?.rating).map((it) => it.name);
     }
     case "trajectory": {
       if (!scheme.required) return [];

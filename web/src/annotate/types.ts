@@ -127,7 +127,8 @@ export type TaskInFull = Task & { schemes: Scheme[]; settings: Settings; links: 
 export type Known = { item: string; answers: Draft; why?: string; tolerance?: number };
 
 export type Settings = {
-  annotators_per_item: number;
+  /** Absent: everybody answers everything. */
+  annotators_per_item?: number;
   /** A share of the items that more people see. */
   overlap?: number;
   overlap_annotators?: number;
@@ -141,6 +142,7 @@ export type Settings = {
   gold: Known[];
   attention: Known[];
   min_seconds?: number;
+  completion_code?: string;
 };
 
 /** What one person has before them. */
