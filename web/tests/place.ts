@@ -101,8 +101,14 @@ export function writeSuite(place: Place, nCases: number): string {
   return file;
 }
 
-export async function sendTrace(place: Place, id: string, agent: string, trace: unknown) {
-  const body = JSON.stringify({ id, agent, trace });
+export async function sendTrace(
+  place: Pick<Place, "url">,
+  id: string,
+  agent: string,
+  trace: unknown,
+  metadata = {},
+) {
+  const body = JSON.stringify({ id, agent, trace, metadata });
   const headers = { "Content-Type": "application/json" };
   const answer = await fetch(`${place.url}/api/v1/traces`, { method: "POST", headers, body });
   if (!answer.ok) throw new Error(await answer.text());
