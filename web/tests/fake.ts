@@ -51,6 +51,7 @@ export class Fake {
   pace?: string;
   agreement?: Agreement;
   people?: Person[];
+  joined: unknown[] = [];
 
   constructor(private readonly made: Made) {
     this.settings = { ...SETTINGS, ...made.settings };
@@ -83,6 +84,7 @@ export class Fake {
     const [, kind, id = "", what = "", ...rest] = path.split("/");
     const body = request.postDataJSON();
     const json = (found: unknown, status = 200) => route.fulfill({ status, json: found });
+    if (kind === "join") this.joined.push(body);
     if (kind === "join") return json({ project: "default", task: "tsk_1" });
     if (kind === "tasks" && !id) return json({ items: [this.line(who)] });
     if (kind === "tasks") {

@@ -1,7 +1,7 @@
 // Annotating from the first link to the label, before invented doors.
 import type { BrowserContext, Page } from "@playwright/test";
 import { rubricTask } from "../workbench/fixtures";
-import { Fake } from "./fake";
+import { annotated as annotatedBefore, Fake } from "./fake";
 import { expect, faultsOf, test } from "./place";
 
 const items = [1, 2, 3].map((n) => ({ ...rubricTask.item, id: `item ${n}`, task: `Fix page ${n}.` }));
@@ -247,3 +247,72 @@ async function annotated(context: BrowserContext, open: string, digit: string) {
   await expect(page.getByRole("heading", { name: "Everything is done" })).toBeVisible();
   await page.close();
 }
+
+test("one joins by a link with a name, or by the id of a crowd platform", async ({
+  open,
+  sound: page,
+  context,
+}) => {
+  const fake = new Fake(made);
+  await fake.attach(context, "ana");
+  await page.goto(`${open}/join#task=abc`);
+  await expect(page.getByLabel("Your name")).toBeFocused();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.keyboard.type("Ana");
+  await page.keyboard.press("Enter");
+  await expect(page.getByText("Fix page 1.")).toBeVisible();
+  await page.goto(`${open}/annotate/tsk_1?PROLIFIC_PID=5f&STUDY_ID=9`);
+  await expect(page.getByText("Fix page 1.")).toBeVisible();
+  expect(fake.joined).toEqual([
+    { token: "abc", name: "Ana" },
+    { task: "tsk_1", crowd: { key: "PROLIFIC_PID", id: "5f" } },
+  ]);
+});
+
+test("owners see people, agreement and rules; nothing keeps anybody from reading it", async ({
+  open,
+  sound: page,
+  context,
+}) => {
+  await annotatedBefore().attach(context, "Ana");
+  await page.goto(`${open}/p/default/annotate`);
+  await page.getByRole("link", { name: "Quality of coding agents", exact: true }).click();
+  await expect(page.getByRole("heading", { name: "Rules" })).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: "Change them" }).click();
+  await page.getByLabel("People for each item").fill("3");
+  await page.getByRole("button", { name: "Change them" }).last().click();
+  await expect(page.getByText("people for each item3")).toBeVisible();
+  await page.getByRole("button", { name: "Make a link" }).click();
+  await expect(page.getByText(`${open}/join#task=abc`)).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await page.getByRole("link", { name: "People" }).click();
+  await expect(page.getByRole("row", { name: /Dimitri/ })).toContainText("missed 2 attention checks");
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByRole("link", { name: "Agreement" }).click();
+  await expect(page.getByRole("row", { name: /Correctness/ }).first()).toContainText("0.72 to 0.93");
+  await expect(page.getByText("everybody gave the same answer")).toBeVisible();
+  await expect(page.getByRole("row", { name: /^5 / }).last()).toContainText("11");
+  expect(await faultsOf(page)).toEqual([]);
+  await page.goto(`${open}/p/default/annotate`);
+  await page.getByRole("button", { name: "New task" }).click();
+  for (const name of ["From files", "A rubric over traces", "Check a judge"]) {
+    await page.getByRole("tab", { name }).click();
+    expect(await faultsOf(page)).toEqual([]);
+  }
+});
+
+test("what the annotator loads is small", async ({ open, sound: page, context }) => {
+  await new Fake(made).attach(context, "ana");
+  let bytes = 0;
+  page.on("response", async (it) => {
+    if (it.url().endsWith(".js")) bytes += Number((await it.allHeaders())["content-length"]);
+  });
+  await page.goto(`${open}/p/default/annotate/tsk_1`);
+  // With everything that is loaded later, such as the colours of code.
+  await expect(page.locator('[data-kind="keyword"]').first()).toBeVisible();
+  await page.waitForLoadState("networkidle");
+  expect(bytes).toBeGreaterThan(50_000);
+  expect(bytes).toBeLessThan(400_000);
+});

@@ -2,7 +2,7 @@ import { useEffect, useId } from "react";
 import { Button } from "../ui/Button";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
 import { plural } from "../ui/say";
-import { isMarked, runningScore, words } from "./rules";
+import { isMarked, kindsOf, runningScore, words } from "./rules";
 import styles from "./StepMarks.module.css";
 import type { AnswerOf, KindOf, Marked } from "./types";
 
@@ -48,9 +48,9 @@ export function StepMarks({ scheme, n, marked, onMarkedChange, isMissing }: Step
                 <option value="">choose…</option>
                 {scheme.errors.map((group) => (
                   <optgroup key={group.category} label={words(group.category)}>
-                    {group.types.map((it) => (
-                      <option key={it} value={it}>
-                        {words(it)}
+                    {kindsOf(group, scheme.errors).map((it) => (
+                      <option key={it.value} value={it.value}>
+                        {it.label}
                       </option>
                     ))}
                   </optgroup>

@@ -86,6 +86,9 @@ export const agreement = (project: string, id: string) =>
   ask<Agreement>("GET", at`/tasks/${id}/agreement`, { project });
 
 /** By an invite link, by an id of a crowd platform, or by a name where nobody signs in. */
-export type JoiningTask = { token?: string; task?: string; name?: string; crowd?: Record<string, string> };
+export type JoiningTask =
+  | { token: string; name: string }
+  | { task: string; name: string }
+  | { task: string; crowd: { key: string; id: string } };
 export const joinTask = (body: JoiningTask) =>
   ask<{ project: string; task: string }>("POST", "/join/task", { project: null, body });

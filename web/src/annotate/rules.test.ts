@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { codingTask, verifyTask } from "../../workbench/fixtures";
-import { asShown, differences, missing, runningScore, weighted } from "./rules";
+import { asShown, differences, kindsOf, missing, runningScore, weighted } from "./rules";
 import type { Checked, Draft, KindOf, Rated } from "./types";
 
 const [trajectory, rubric] = codingTask.schemes as [KindOf<"trajectory">, KindOf<"rubric">];
@@ -81,4 +81,17 @@ test("a task decides what of its questions is shown", () => {
   expect(shown.shows_score).toBe(false);
   expect(shown.criteria.some((it) => it.description)).toBe(false);
   expect(rubric.criteria.some((it) => it.description)).toBe(true);
+});
+
+test("kinds of error of one name are told apart by their category", () => {
+  const errors = [
+    { category: "planning", types: ["wrong_order", "other"] },
+    { category: "tools", types: ["other"] },
+    { category: "safety", types: [] },
+  ];
+  expect(errors.map((it) => kindsOf(it, errors).map((kind) => kind.value))).toEqual([
+    ["wrong_order", "planning::other"],
+    ["tools::other"],
+    ["safety"],
+  ]);
 });

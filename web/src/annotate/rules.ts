@@ -107,7 +107,19 @@ export function runningScore(
     const severity = steps[n]?.mark === scheme.marks[0] ? undefined : steps[n]?.severity;
     score -= Math.abs(scheme.severities.find((it) => it.name === severity)?.weight ?? 0);
   }
-  return score;
+  return Math.max(0, score);
+}
+
+/** Kinds of error as they are answered: two categories may have one of the same name, and one may have none. */
+export function kindsOf(
+  { category, types }: KindOf<"trajectory">["errors"][number],
+  all: KindOf<"trajectory">["errors"],
+) {
+  if (types.length === 0) return [{ value: category, label: words(category) }];
+  return types.map((it) => {
+    const isTwice = all.filter((other) => other.types.includes(it)).length > 1;
+    return { value: isTwice ? `${category}::${it}` : it, label: words(it) };
+  });
 }
 
 /** A name as words. */

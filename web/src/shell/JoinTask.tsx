@@ -63,18 +63,13 @@ export function NameForm({ by }: ByNameProps) {
 export function JoinByCrowd() {
   const { task } = useParams({ from: "/annotate/$task" });
   const search: Record<string, unknown> = useSearch({ strict: false });
-  const crowd = Object.fromEntries(
-    Object.entries(search).flatMap(([name, value]) =>
-      CROWD.includes(name) && value !== undefined && value !== "" ? [[name, String(value)]] : [],
-    ),
-  );
-  const isKnown = Object.keys(crowd).length > 0;
+  const key = CROWD.find((it) => search[it] !== undefined && search[it] !== "");
   const joining = useJoining();
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, as one arrives.
   useEffect(() => {
-    if (isKnown) joining.mutate({ task, crowd });
+    if (key) joining.mutate({ task, crowd: { key, id: String(search[key]) } });
   }, []);
-  if (!isKnown) return <JoinByName by={{ task }} />;
+  if (!key) return <JoinByName by={{ task }} />;
   return (
     <Door title="Annotate">
       {joining.error ? (
