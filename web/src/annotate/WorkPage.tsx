@@ -112,9 +112,21 @@ export function WorkPage() {
   });
   return (
     <Loaded query={found} what="the item">
-      {(it) => <Working key={it.assignment} work={it} />}
+      {(it) => (
+        <>
+          <p role="status" className="visually-hidden">
+            {it.task.name}, {placeOf(it)}
+          </p>
+          <Working key={it.assignment} work={it} />
+        </>
+      )}
     </Loaded>
   );
+}
+
+function placeOf({ state, progress: { done, left } }: Work): string {
+  if (state === "submitted") return "an item that you have submitted";
+  return left === null ? `item ${done + 1}` : `item ${done + 1} of ${done + left}`;
 }
 
 function Working({ work }: { work: Work }) {
