@@ -127,7 +127,9 @@ export class Fake {
     const pace = this.pace;
     this.pace = undefined;
     if (!known) return json({ next: true, pace });
-    const rows = [{ row: "correctness", expected: "5 Excellent", given: "4 Good", ok: false }];
+    const rows = [
+      { scheme: "agent_quality", row: "correctness", expected: "5 Excellent", given: "4 Good", ok: false },
+    ];
     return json({ next: true, pace, feedback: { right: false, rows, why: known.why } });
   }
 

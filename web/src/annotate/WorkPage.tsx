@@ -1,6 +1,7 @@
 import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useLocation, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import { Problem } from "../api/client";
 import { isSignedOut, useProject } from "../api/session";
 import { NameForm } from "../shell/JoinTask";
 import { PageHead } from "../shell/Shell";
@@ -47,14 +48,7 @@ export function NextPage() {
     const params = { project: project.name, task, assignment };
     navigate({ to: "/p/$project/annotate/$task/$assignment", params, replace: true });
   }, [assignment, navigate, project.name, task]);
-  // An open server asks nobody who they are; answers are somebody's all the same.
-  if (isSignedOut(found.error)) {
-    return (
-      <State title="Who are you?">
-        <NameForm by={{ task }} />
-      </State>
-    );
-  }
+  if (isSignedOut(found.error)) return <WhoAreYou task={task} />;
   return (
     <Loaded query={found} what="what is next">
       {(it) => ("done" in it ? <NothingMore done={it} /> : null)}
@@ -100,7 +94,7 @@ function NothingMore({ done }: { done: Done }) {
 /** One item of a task, for whoever has it. */
 export function WorkPage() {
   const project = useProject();
-  const { assignment } = useParams({ from: "/p/$project/annotate/$task/$assignment" });
+  const { assignment, task } = useParams({ from: "/p/$project/annotate/$task/$assignment" });
   const found = useQuery({
     queryKey: ["work", project.id, assignment],
     queryFn: () => work(project.id, assignment),
@@ -110,6 +104,8 @@ export function WorkPage() {
     // The one before stays until the next is there, so that nothing flickers between items.
     placeholderData: keepPreviousData,
   });
+  if (isSignedOut(found.error)) return <WhoAreYou task={task} />;
+  if (found.error instanceof Problem && found.error.status === 403) return <NotBack task={task} />;
   return (
     <Loaded query={found} what="the item">
       {(it) => (
@@ -121,6 +117,31 @@ export function WorkPage() {
         </>
       )}
     </Loaded>
+  );
+}
+
+/** An open server asks nobody who they are; answers are somebody's all the same. */
+function WhoAreYou({ task }: { task: string }) {
+  return (
+    <State title="Who are you?">
+      <NameForm by={{ task }} />
+    </State>
+  );
+}
+
+function NotBack({ task }: { task: string }) {
+  const project = useProject();
+  return (
+    <State
+      title="This is submitted"
+      action={
+        <Link to="/p/$project/annotate/$task" params={{ project: project.name, task }}>
+          What is next
+        </Link>
+      }
+    >
+      <p>This task does not let one go back.</p>
+    </State>
   );
 }
 
@@ -138,13 +159,13 @@ function Working({ work }: { work: Work }) {
   const [submitted, setSubmitted] = useState<Submitted>();
   useTitle(work.task.name);
   const params = { project: project.name, task: work.task.id };
-  const goTo = (assignment: string, pace?: string) =>
+  const goTo = (assignment: string, pace?: string | null) =>
     navigate({
       to: "/p/$project/annotate/$task/$assignment",
       params: { ...params, assignment },
-      state: { pace },
+      state: { pace: pace ?? undefined },
     });
-  const goOn = async (pace?: string) => {
+  const goOn = async (pace?: string | null) => {
     // Whoever went back goes on from there.
     if (work.after) return goTo(work.after, pace);
     const found = await next(project.id, work.task.id);
@@ -176,20 +197,6 @@ function Working({ work }: { work: Work }) {
   });
   const isBusy = submitting.isPending || skipping.isPending;
   const { back_navigation } = work.settings;
-  if (work.state === "submitted" && !back_navigation) {
-    return (
-      <State
-        title="This is submitted"
-        action={
-          <Button look="main" onClick={() => navigate({ to: "/p/$project/annotate/$task", params })}>
-            What is next
-          </Button>
-        }
-      >
-        <p>This task does not let one go back.</p>
-      </State>
-    );
-  }
   const fault = submitting.error ?? skipping.error;
   return (
     <div className={styles.work}>
@@ -210,7 +217,7 @@ function Working({ work }: { work: Work }) {
         isAgain={work.state === "submitted"}
         notice={pace ?? (kept.isRestored ? "What had not reached the server is back." : undefined)}
         fault={newerOf(fault) ? null : fault}
-        feedback={submitted?.feedback}
+        feedback={submitted?.feedback ?? undefined}
       />
     </div>
   );

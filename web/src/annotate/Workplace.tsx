@@ -168,7 +168,12 @@ export function Workplace(props: WorkplaceProps) {
         </div>
         <aside className={styles.asked} aria-label="Questions">
           {feedback ? (
-            <Told feedback={feedback} onNext={onSubmit} isBusy={props.isSubmitting === true} />
+            <Told
+              feedback={feedback}
+              schemes={schemes}
+              onNext={onSubmit}
+              isBusy={props.isSubmitting === true}
+            />
           ) : (
             schemes.map((scheme, at) => (
               // biome-ignore lint/a11y/noStaticElementInteractions: it only notes which question one is at.
@@ -270,10 +275,15 @@ function SavedSign({ saved }: { saved: Saved }) {
   );
 }
 
-type ToldProps = { feedback: Feedback; onNext: () => void; isBusy: boolean };
+function nameOf(schemes: Scheme[], { scheme, row }: Feedback["rows"][number]): string {
+  const found = schemes.find((it) => it.name === scheme);
+  return found ? labelOf(found, row) : words(row);
+}
+
+type ToldProps = { feedback: Feedback; schemes: Scheme[]; onNext: () => void; isBusy: boolean };
 
 /** After a practice item: what was expected. */
-function Told({ feedback, onNext, isBusy }: ToldProps) {
+function Told({ feedback, schemes, onNext, isBusy }: ToldProps) {
   const next = useRef<HTMLButtonElement>(null);
   useEffect(() => next.current?.focus(), []);
   return (
@@ -293,8 +303,8 @@ function Told({ feedback, onNext, isBusy }: ToldProps) {
           </thead>
           <tbody>
             {feedback.rows.map((it) => (
-              <tr key={it.row} data-ok={it.ok || undefined}>
-                <th scope="row">{words(it.row)}</th>
+              <tr key={`${it.scheme} ${it.row}`} data-ok={it.ok || undefined}>
+                <th scope="row">{nameOf(schemes, it)}</th>
                 <td>
                   {it.ok ? "✓" : "✕"} {it.given}
                 </td>

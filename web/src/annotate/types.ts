@@ -165,11 +165,11 @@ export type Done = { done: true; why: "finished" | "quota" | "closed" | "nothing
 
 export type Feedback = {
   right: boolean;
-  rows: { row: string; expected: string; given: string; ok: boolean }[];
+  rows: { scheme: string; row: string; expected: string; given: string; ok: boolean }[];
   why?: string;
 };
 
-export type Submitted = { feedback?: Feedback; pace?: string; next: boolean };
+export type Submitted = { feedback?: Feedback | null; pace?: string | null; next: boolean };
 
 export type Right = { right: number; all: number };
 

@@ -219,7 +219,7 @@ function Account({ session }: { session: Session | undefined }) {
       <Menu label={`Account: ${name}`} button={<>{session ? name : "Menu"} ▾</>} align="end">
         {(close) => (
           <>
-            {session?.account && <div className={styles.who}>{session.account.email}</div>}
+            {session?.account?.email && <div className={styles.who}>{session.account.email}</div>}
             {session && !session.account && (
               <div className={styles.who}>An open server: whoever is at this machine may do anything.</div>
             )}
@@ -243,9 +243,11 @@ function Account({ session }: { session: Session | undefined }) {
             </Entry>
             {session?.account && (
               <>
-                <Entry close={close} onChoose={() => setChanging(true)}>
-                  Change password…
-                </Entry>
+                {session.account.email && (
+                  <Entry close={close} onChoose={() => setChanging(true)}>
+                    Change password…
+                  </Entry>
+                )}
                 <Entry close={close} onChoose={signOut}>
                   Sign out
                 </Entry>
