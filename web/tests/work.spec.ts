@@ -49,7 +49,7 @@ test("by mouse: from the list to the last item, back and forth, and the code", a
   await expect(page.getByText("1 of 3")).toBeVisible();
   await page.getByRole("button", { name: "← Back" }).click();
   await expect(page.getByText("Fix page 1.")).toBeVisible();
-  await expect(page.getByText("submitted")).toBeVisible();
+  await expect(page.getByText("submitted", { exact: true })).toBeVisible();
   await row(page, "Efficiency").getByRole("radio", { name: /^2/ }).click();
   await page.getByRole("button", { name: "Submit again" }).click();
   await expect(page.getByText("Fix page 2.")).toBeVisible();

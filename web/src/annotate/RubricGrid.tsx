@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import type { Quote } from "../traces/view/marks";
 import { Button } from "../ui/Button";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
@@ -53,11 +54,9 @@ export function RubricGrid(props: RubricGridProps) {
     change(name, { evidence: [...(ratedOf(name).evidence ?? []), found] });
   };
   const comment = (name: string) => {
-    if (ratedOf(name).comment === undefined) change(name, { comment: "" });
-    // Once it is drawn.
-    requestAnimationFrame(() =>
-      grid.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(name)}"] textarea`)?.focus(),
-    );
+    // Drawn at once: what is typed next belongs into it.
+    if (ratedOf(name).comment === undefined) flushSync(() => change(name, { comment: "" }));
+    grid.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(name)}"] textarea`)?.focus();
   };
   useGridKeys({ isActive, rows, current, focus, change, ratedOf, comment, quote });
   // biome-ignore lint/correctness/useExhaustiveDependencies: a jump is asked for once.

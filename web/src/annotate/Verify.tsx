@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import type { Quote } from "../traces/view/marks";
 import { Button } from "../ui/Button";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
@@ -38,9 +39,9 @@ export function Verify(props: VerifyProps) {
     rowOf(id)?.scrollIntoView({ block: "nearest" });
   };
   const comment = (id: string) => {
-    if (answer.claims[id]?.comment === undefined) change(id, { comment: "" });
-    // Once it is drawn.
-    requestAnimationFrame(() => rowOf(id)?.querySelector("textarea")?.focus());
+    // Drawn at once: what is typed next belongs into it.
+    if (answer.claims[id]?.comment === undefined) flushSync(() => change(id, { comment: "" }));
+    rowOf(id)?.querySelector("textarea")?.focus();
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: a jump is asked for once.
   useEffect(() => {

@@ -206,7 +206,7 @@ function Working({ work }: { work: Work }) {
         item={work.item}
         schemes={asShown(work)}
         draft={kept.draft}
-        onDraftChange={kept.change}
+        onDraftChange={(it) => isBusy || kept.change(it)}
         onSubmit={() => submitting.mutate()}
         onBack={back_navigation && work.before ? () => goTo(work.before as string) : undefined}
         onForward={work.after ? () => goTo(work.after as string) : undefined}

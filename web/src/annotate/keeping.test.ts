@@ -82,6 +82,15 @@ test("what the server will not take is kept here, and not sent again", async () 
   expect(kept.getItem("jurist.draft.asg_1.this")).toContain('"b"');
 });
 
+test("what is typed once it is submitted belongs to no item, and leaves nothing behind", () => {
+  const { keeping, kept, timers } = tab([]);
+  keeping.change(said("a"));
+  keeping.finish();
+  keeping.change(said("ab"));
+  expect(kept.length).toBe(0);
+  expect(timers).toHaveLength(1);
+});
+
 const conflict = (draft: Draft) => new Problem(409, "Conflict", "newer", { newer: { draft, revision: 7 } });
 
 test("of two versions one's own can be kept: it is sent over the other", async () => {

@@ -46,6 +46,7 @@ export class Keeping {
 
   /** Something was entered. */
   change(draft: Draft) {
+    if (this.isClosed) return;
     this.draft = draft;
     this.remember();
     if (this.saved.kind === "twofold" || this.saved.kind === "refused") return;
