@@ -1,9 +1,8 @@
 // The annotator's screen, fed by fixtures, under the server's policy.
 import { gzipSync } from "node:zlib";
 import type { Page } from "@playwright/test";
+import { BENCH } from "../playwright.config";
 import { expect, faultsOf, test } from "./place";
-
-const BENCH = "http://localhost:4188";
 
 const submitted = async (page: Page) =>
   JSON.parse((await page.locator("[data-submitted]").getAttribute("data-submitted")) ?? "null");

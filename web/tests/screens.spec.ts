@@ -1,10 +1,10 @@
 // Pictures of every page, to look at: JURIST_SCREENS=folder npx playwright test screens
 import type { Page } from "@playwright/test";
+import { BENCH } from "../playwright.config";
 import { annotated } from "./fake";
 import { expect, test } from "./place";
 
 const folder = process.env.JURIST_SCREENS;
-const BENCH = "http://localhost:4188";
 
 test.skip(!folder, "pictures are made when asked for");
 test.setTimeout(180_000);

@@ -5,7 +5,6 @@ import { useProject } from "../api/session";
 import type { DisputesSearch } from "../router";
 import { More } from "../shell/Shell";
 import type { Quote } from "../traces/view/marks";
-import { TraceView, type TraceViewHandle } from "../traces/view/TraceView";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
@@ -20,7 +19,7 @@ import { answers, type Deciding, decide, disputes } from "./doors";
 import { Quotes, stepOf } from "./Quotes";
 import { inWords, labelOf, pointOf, pointsOf, said, words } from "./rules";
 import { Scale, Skips } from "./Scale";
-import { Seen } from "./Seen";
+import { Seen, type SeenHandle } from "./Seen";
 import { TaskFrame } from "./TaskFrame";
 import {
   type Answers,
@@ -256,15 +255,14 @@ function One(props: OneProps) {
 }
 
 function Side({ dispute, answers, onMove, onDecided }: OneProps & { answers: Answers }) {
-  const view = useRef<TraceViewHandle>(null);
+  const seen = useRef<SeenHandle>(null);
   const [step, setStep] = useState<number>();
-  const [find, setFind] = useState("");
   const quotes = useMemo(() => dispute.ratings.flatMap((it) => it.evidence ?? []), [dispute.ratings]);
   const show = (quote: Quote) => {
     const n = stepOf(quote);
     if (!n) return;
     setStep(n);
-    view.current?.show(n);
+    seen.current?.show(n);
   };
   return (
     <>
@@ -274,20 +272,7 @@ function Side({ dispute, answers, onMove, onDecided }: OneProps & { answers: Ans
             {answers.item.task}
           </p>
         )}
-        <Seen
-          item={answers.item}
-          render={(trace) => (
-            <TraceView
-              ref={view}
-              trace={trace}
-              step={step}
-              onStepChange={setStep}
-              find={find}
-              onFindChange={setFind}
-              quotes={quotes}
-            />
-          )}
-        />
+        <Seen ref={seen} item={answers.item} step={step} onStepChange={setStep} quotes={quotes} />
       </div>
       <Decide
         dispute={dispute}

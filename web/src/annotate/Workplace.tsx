@@ -1,6 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Quote } from "../traces/view/marks";
-import { TraceView, type TraceViewHandle } from "../traces/view/TraceView";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Fault } from "../ui/Form";
@@ -9,7 +8,7 @@ import type { Saved } from "./keeping";
 import { stepOf } from "./Quotes";
 import { RubricGrid } from "./RubricGrid";
 import { answerOf, labelOf, missing, OVERALL, titleOf, words } from "./rules";
-import { Seen } from "./Seen";
+import { Seen, type SeenHandle } from "./Seen";
 import { Choice, FreeText, Likert, Pairwise } from "./Simple";
 import { StepMarks, StepsSummary, useMarkKeys } from "./StepMarks";
 import type { Answer, Draft, Feedback, Item, KindOf, Scheme, Work } from "./types";
@@ -45,10 +44,8 @@ export type WorkplaceProps = {
 /** Where somebody annotates: what is graded on one side, what is asked on the other. */
 export function Workplace(props: WorkplaceProps) {
   const { title, item, schemes, draft, onDraftChange, onSubmit, onBack, onForward, onSkip, feedback } = props;
-  const view = useRef<TraceViewHandle>(null);
-  const seen = useRef<HTMLDivElement>(null);
+  const seen = useRef<SeenHandle>(null);
   const [step, setStep] = useState<number>();
-  const [find, setFind] = useState("");
   const [isTried, setTried] = useState(false);
   const [active, setActive] = useState(schemes[0]?.name ?? "");
   const [jump, setJump] = useState<{ scheme: string; row: string }>();
@@ -59,13 +56,13 @@ export function Workplace(props: WorkplaceProps) {
   const set = (scheme: Scheme, answer: Answer) => onDraftChange({ ...draft, [scheme.name]: answer });
   const showStep = useCallback((n: number) => {
     setStep(n);
-    view.current?.show(n);
+    seen.current?.show(n);
   }, []);
   const goTo = (scheme: Scheme, row: string) => {
     setActive(scheme.name);
     if (scheme.kind === "trajectory") {
       showStep(Number(row));
-      seen.current?.querySelector<HTMLElement>('[role="group"][tabindex]')?.focus({ preventScroll: true });
+      seen.current?.focus();
     } else if (scheme.kind === "rubric" || scheme.kind === "verify") setJump({ scheme: scheme.name, row });
     else
       document
@@ -106,7 +103,7 @@ export function Workplace(props: WorkplaceProps) {
     draft,
     set,
     isTried,
-    selectedQuote: () => view.current?.selected() ?? selectedText(),
+    selectedQuote: () => seen.current?.selected(),
     onQuoteShow: (quote: Quote) => {
       const n = stepOf(quote);
       if (n) showStep(n);
@@ -133,37 +130,30 @@ export function Workplace(props: WorkplaceProps) {
         </p>
       )}
       <div className={styles.sides}>
-        <div className={styles.seen} ref={seen}>
+        <div className={styles.seen}>
           <Seen
+            ref={seen}
             item={item}
-            render={(trace) => (
-              <TraceView
-                ref={view}
-                trace={trace}
-                step={step}
-                onStepChange={setStep}
-                find={find}
-                onFindChange={setFind}
-                quotes={quotes}
-                beside={
-                  trajectory && marks
-                    ? (n) =>
-                        trajectory.steps.includes(n) && (
-                          <StepMarks
-                            scheme={trajectory}
-                            n={n}
-                            marked={marks.steps[n] ?? {}}
-                            onMarkedChange={(it) => {
-                              setActive(trajectory.name);
-                              set(trajectory, { ...marks, steps: { ...marks.steps, [n]: it } });
-                            }}
-                            isMissing={isTried && missing(trajectory, draft).includes(String(n))}
-                          />
-                        )
-                    : undefined
-                }
-              />
-            )}
+            step={step}
+            onStepChange={setStep}
+            quotes={quotes}
+            beside={
+              trajectory && marks
+                ? (n) =>
+                    trajectory.steps.includes(n) && (
+                      <StepMarks
+                        scheme={trajectory}
+                        n={n}
+                        marked={marks.steps[n] ?? {}}
+                        onMarkedChange={(it) => {
+                          setActive(trajectory.name);
+                          set(trajectory, { ...marks, steps: { ...marks.steps, [n]: it } });
+                        }}
+                        isMissing={isTried && missing(trajectory, draft).includes(String(n))}
+                      />
+                    )
+                : undefined
+            }
           />
         </div>
         <aside className={styles.asked} aria-label="Questions">
@@ -385,12 +375,6 @@ function quotesOf(schemes: Scheme[], draft: Draft): Quote[] {
     it.kind === "verify" ? it.claims.flatMap((claim) => claim.evidence ?? []) : [],
   );
   return [...own, ...judges];
-}
-
-/** What is selected where there is no trace. */
-function selectedText(): Quote | undefined {
-  const quote = document.getSelection()?.toString().trim();
-  return quote ? { quote } : undefined;
 }
 
 function useSubmitKey(submit: () => void, isBusy: boolean) {
