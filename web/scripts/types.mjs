@@ -28,6 +28,9 @@ export async function generated() {
     "openapi.d.ts": header("schemas/openapi.json") + (await write(read("openapi.json"))),
     "contract.d.ts":
       header("schemas/run.schema.json") + (await write(asComponents(read("run.schema.json"), "Run"))),
+    "annotation.d.ts":
+      header("schemas/annotation.schema.json") +
+      (await write(asComponents(read("annotation.schema.json"), "Form"))),
   };
 }
 

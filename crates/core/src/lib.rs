@@ -21,6 +21,7 @@ pub mod score;
 pub mod judge;
 pub mod plan;
 pub mod stats;
+pub mod annotate;
 pub mod alert;
 pub mod chart;
 pub mod report;

@@ -2,12 +2,13 @@
 
 use schemars::generate::SchemaSettings;
 
+use crate::annotate::Form;
 use crate::candidate::Trace;
 use crate::grade::{Grade, Verdict};
 use crate::run::Run;
 
 /// What there is a schema of.
-pub const SCHEMAS: [&str; 6] = ["suite", "grade", "verdict", "run", "trace", "config"];
+pub const SCHEMAS: [&str; 7] = ["suite", "grade", "verdict", "run", "trace", "annotation", "config"];
 
 /// A schema as the text of its file under `schemas/`.
 pub fn schema(name: &str) -> Option<String> {
@@ -22,6 +23,7 @@ pub fn schema(name: &str) -> Option<String> {
         "grade" => Some(generated("Grade", generator().into_root_schema_for::<Grade>())),
         "verdict" => Some(generated("Verdict", generator().into_root_schema_for::<Verdict>())),
         "trace" => Some(generated("Trace", generator().into_root_schema_for::<Trace>())),
+        "annotation" => Some(generated("Form", generator().into_root_schema_for::<Form>())),
         "run" => Some(generated("Run", generator().into_root_schema_for::<Run>())),
         "suite" => Some(include_str!("../../../schemas/suite.schema.json").to_owned()),
         "config" => Some(include_str!("../../../schemas/config.schema.json").to_owned()),

@@ -8,6 +8,7 @@ use jurist_core::redact::Redactor;
 use jurist_store::{ProjectId, Region, Store, StoreError, clock};
 use tokio::sync::watch;
 
+use crate::annotate::Outputs;
 use crate::auth::LockOut;
 use crate::ingest::{Gate, Limits};
 use crate::metrics::Metrics;
@@ -29,6 +30,8 @@ pub struct Shared {
     pub stopping: watch::Sender<bool>,
     /// What is being taken in.
     pub gate: Gate,
+    /// Where answers of people are written besides the store.
+    pub outputs: Outputs,
 }
 
 /// How the server was started.
@@ -95,7 +98,9 @@ impl App {
         let workshop = Workshop::new(store.clone(), settings.work.clone(), Arc::clone(&metrics));
         let (lock_out, gate) = (LockOut::default(), Gate::default());
         let stopping = watch::Sender::new(false);
-        let shared = Shared { store, settings, default_project, lock_out, metrics, workshop, stopping, gate };
+        let outputs = Outputs::default();
+        let shared =
+            Shared { store, settings, default_project, lock_out, metrics, workshop, stopping, gate, outputs };
         Ok(Self(Arc::new(shared)))
     }
 }

@@ -8,6 +8,7 @@ use jurist_core::run::BadRunId;
 use jurist_store::{BadCursor, BadId, BadTraceId, StoreError};
 use serde::Serialize;
 
+use crate::annotate::NotMade;
 use crate::ingest::{BadArrival, BadExport};
 use crate::monitor::{NotApplied, NotCompared, NotRescored};
 use crate::notify::{BadQuiet, BadWebhook};
@@ -35,6 +36,11 @@ pub enum ApiError {
     Busy {
         seconds: u64,
         why: String,
+    },
+    /// Another problem, with more in its body for programs to read.
+    With {
+        problem: Box<ApiError>,
+        more: serde_json::Value,
     },
     /// The database is away.
     Unavailable,
@@ -90,6 +96,7 @@ impl ApiError {
             Self::TooLarge(why) => (StatusCode::PAYLOAD_TOO_LARGE, "Too large", why),
             Self::NotUnderstood(why) => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "Not understood", why),
             Self::Busy { why, .. } => (StatusCode::TOO_MANY_REQUESTS, "Busy", why),
+            Self::With { problem, .. } => problem.parts(),
             Self::Unavailable => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Unavailable",
@@ -109,9 +116,14 @@ impl IntoResponse for ApiError {
             Self::Unavailable => Some(5),
             _ => None,
         };
+        let more = if let Self::With { more, .. } = &self { Some(more.clone()) } else { None };
         let (status, title, detail) = self.parts();
         let problem = Problem { title: title.to_owned(), status: status.as_u16(), detail };
-        let body = serde_json::to_vec(&problem).expect("a problem is plain data");
+        let mut body = serde_json::to_value(&problem).expect("a problem is plain data");
+        for (key, value) in more.iter().filter_map(serde_json::Value::as_object).flatten() {
+            body[key] = value.clone();
+        }
+        let body = body.to_string();
         let kind = HeaderValue::from_static("application/problem+json");
         let mut response = (status, [(header::CONTENT_TYPE, kind)], body).into_response();
         if let Some(seconds) = retry {
@@ -239,6 +251,15 @@ impl From<NotCompared> for ApiError {
             NotCompared::NoPairs(..) | NotCompared::Monitor(_) | NotCompared::Same(_) => {
                 Self::Senseless(error.to_string())
             }
+        }
+    }
+}
+
+impl From<NotMade> for ApiError {
+    fn from(error: NotMade) -> Self {
+        match error {
+            NotMade::Store(error) => error.into(),
+            NotMade::Settings(_) | NotMade::Nothing(_) => Self::Senseless(error.to_string()),
         }
     }
 }

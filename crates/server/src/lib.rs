@@ -3,6 +3,7 @@
 //! Knows `engine` and `store`. A handler reads the request, calls one function, and returns;
 //! status codes are in [`error`] only.
 
+pub mod annotate;
 mod api;
 mod app;
 mod assemble;

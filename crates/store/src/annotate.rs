@@ -1,6 +1,4 @@
-//! Tasks for people: items, who works on which, and what they answered.
-//!
-//! Answers are added and never changed; a person's newest answer is the one that counts.
+//! Tasks for people, and their items. Who works on which is in [`assignments`](crate::assignments).
 
 use std::collections::BTreeSet;
 
@@ -8,20 +6,21 @@ use jurist_core::grade::Time;
 use serde_json::Value as Json;
 
 use crate::db::{Bulk, Row, Tx, args, statements};
-use crate::pack::pack;
-use crate::{
-    AccountId, AnnotationId, AssignmentId, Cursor, ItemId, Page, ProjectId, RubricVersionId, Store,
-    StoreError, TaskId,
-};
+use crate::pack::{hash, pack};
+use crate::{Cursor, ItemId, Page, ProjectId, RubricVersionId, Store, StoreError, TaskId};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
     pub id: TaskId,
     pub name: String,
     pub rubric_version: Option<RubricVersionId>,
-    /// What is shown and asked besides the rubric, how items are given out, how answers are merged.
+    /// How items are given out, and how work is watched.
     pub settings: Json,
     pub state: TaskState,
+    /// The newest of what is asked; 0 if nothing is yet.
+    pub version: u64,
+    /// The file it was made from.
+    pub origin: Option<String>,
     pub created: Time,
 }
 
@@ -30,6 +29,8 @@ pub struct NewTask {
     pub name: String,
     pub rubric_version: Option<RubricVersionId>,
     pub settings: Json,
+    /// One task of a project at most comes from a file.
+    pub origin: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,10 +46,25 @@ pub struct NewItem {
     pub candidate: String,
     /// What is shown, where it is not a trace of ours.
     pub body: Json,
-    /// How many people are to answer.
+    /// How many people are to answer; 0 is everybody.
     pub n_wanted: u32,
     /// Smaller goes first.
     pub priority: i64,
+    pub role: ItemRole,
+    /// Where it stands among the others; after all that are there, unless told.
+    pub turn: Option<i64>,
+}
+
+/// What an item is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ItemRole {
+    Item,
+    /// Everybody answers it first, and is told what would have been right.
+    Training,
+    /// Its answers are known, and nobody is told.
+    Gold,
+    /// Whoever reads gets it right.
+    Attention,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -60,44 +76,20 @@ pub struct Item {
     pub body: Json,
     pub n_wanted: u64,
     pub priority: i64,
-    /// Whether enough people have answered.
-    pub is_done: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assignment {
-    pub id: AssignmentId,
-    pub task: TaskId,
-    pub item: ItemId,
-    pub account: AccountId,
-    pub state: AssignmentState,
-    /// Until when nobody else is given it in their place.
-    pub lease_until: Time,
+    pub role: ItemRole,
+    pub state: ItemState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AssignmentState {
-    Assigned,
-    Submitted,
-    /// They would rather not.
-    Skipped,
+pub enum ItemState {
+    Open,
+    /// Enough people have answered.
+    Done,
+    /// Nobody is asked about it; what was answered stays.
+    Removed,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub struct Annotation {
-    pub id: AnnotationId,
-    pub task: TaskId,
-    pub item: ItemId,
-    pub candidate: String,
-    pub account: AccountId,
-    /// From 1; the largest is the answer.
-    pub revision: u64,
-    pub body: Json,
-    pub seconds: Option<f64>,
-    pub time: Time,
-}
-
-/// How far a task is.
+/// How far a task is. Items that everybody answers count as done once somebody has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     pub n_items: u64,
@@ -107,70 +99,62 @@ pub struct Progress {
 }
 
 statements! {
-    ADD_TASK = "INSERT INTO annotation_tasks (id, project, name, rubric_version, settings, state, created, updated)
-        VALUES ($1, $2, $3, $4, $5, 'open', $6, $6)";
+    ADD_TASK = "INSERT INTO annotation_tasks (id, project, name, rubric_version, settings, state, origin, created, updated)
+        VALUES ($1, $2, $3, $4, $5, 'open', $6, $7, $7)";
     TASK = "SELECT * FROM annotation_tasks WHERE project = $1 AND id = $2";
+    TASK_OF = "SELECT * FROM annotation_tasks WHERE project = $1 AND origin = $2";
     TASKS = "SELECT * FROM annotation_tasks WHERE project = $1 ORDER BY id DESC";
     SET_TASK = "UPDATE annotation_tasks SET state = $3, updated = $4 WHERE project = $1 AND id = $2";
+    SET_SETTINGS = "UPDATE annotation_tasks SET name = $3, settings = $4, updated = $5 WHERE project = $1 AND id = $2";
     // Also a lock: two people who ask at the same time are served one after the other.
-    LOCK_TASK = "UPDATE annotation_tasks SET updated = $3 WHERE project = $1 AND id = $2 RETURNING state";
+    LOCK_TASK = "UPDATE annotation_tasks SET updated = $3 WHERE project = $1 AND id = $2 RETURNING state, version";
+    VERSION_HASH = "SELECT hash FROM annotation_task_versions WHERE task = $1 AND version = $2";
+    ADD_VERSION = "INSERT INTO annotation_task_versions (task, version, project, hash, body, created)
+        VALUES ($1, $2, $3, $4, $5, $6)";
+    SET_VERSION = "UPDATE annotation_tasks SET version = $2 WHERE id = $1";
+    VERSION = "SELECT body FROM annotation_task_versions WHERE project = $1 AND task = $2 AND version = $3";
     LAST_PLACE = "SELECT COALESCE(MAX(place), -1) AS place FROM annotation_items WHERE task = $1";
     ITEM = "SELECT * FROM annotation_items WHERE project = $1 AND id = $2";
+    ITEM_OF = "SELECT * FROM annotation_items WHERE project = $1 AND task = $2 AND candidate = $3";
     ITEMS = "SELECT * FROM annotation_items WHERE project = $1 AND task = $2 AND $3 < place ORDER BY place LIMIT $4";
-    SET_WANTED = "UPDATE annotation_items SET n_wanted = $3, state = CASE WHEN
-        (SELECT COUNT(*) FROM assignments WHERE item = $2 AND state = 'submitted') < $3 THEN 'open' ELSE 'done' END
-        WHERE project = $1 AND id = $2";
-    MINE = "SELECT * FROM assignments WHERE project = $1 AND task = $2 AND account = $3 AND state = 'assigned'
-        ORDER BY created LIMIT 1";
-    // Whoever let their time pass no longer keeps others away, but may still answer.
-    NEXT = "SELECT annotation_items.* FROM annotation_items WHERE task = $1 AND state = 'open'
-        AND NOT EXISTS (SELECT 1 FROM assignments WHERE item = annotation_items.id AND account = $2)
-        AND (SELECT COUNT(*) FROM assignments WHERE item = annotation_items.id
-             AND (state = 'submitted' OR (state = 'assigned' AND $3 < lease_until))) < n_wanted
-        ORDER BY priority, place LIMIT 1";
-    ASSIGN = "INSERT INTO assignments (id, project, task, item, account, state, lease_until, created, updated)
-        VALUES ($1, $2, $3, $4, $5, 'assigned', $6, $7, $7) ON CONFLICT DO NOTHING";
-    EXTEND = "UPDATE assignments SET lease_until = $3 WHERE project = $1 AND id = $2 AND state = 'assigned'";
-    ASSIGNMENT = "SELECT * FROM assignments WHERE project = $1 AND id = $2";
-    ASSIGNMENTS_OF = "SELECT * FROM assignments WHERE project = $1 AND item = $2 ORDER BY id";
-    SET_ASSIGNMENT = "UPDATE assignments SET state = $3, updated = $4 WHERE project = $1 AND id = $2";
-    REVISION = "SELECT COALESCE(MAX(revision), 0) AS revision FROM annotations WHERE item = $1 AND account = $2";
-    ANNOTATE = "INSERT INTO annotations (id, project, task, item, account, revision, body, seconds, time)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    CLOSE_ITEM = "UPDATE annotation_items SET state = 'done' WHERE id = $1 AND n_wanted <=
-        (SELECT COUNT(*) FROM assignments WHERE item = $1 AND state = 'submitted')";
-    ANNOTATIONS = "SELECT annotations.*, annotation_items.candidate FROM annotations
-        JOIN annotation_items ON annotation_items.id = annotations.item
-        WHERE annotations.project = $1 AND annotations.task = $2 AND $3 < annotations.id
-        ORDER BY annotations.id LIMIT $4";
-    ANNOTATIONS_OF = "SELECT annotations.*, annotation_items.candidate FROM annotations
-        JOIN annotation_items ON annotation_items.id = annotations.item
-        WHERE annotations.project = $1 AND annotations.item = $2 ORDER BY annotations.account, annotations.revision";
-    PROGRESS = "SELECT COUNT(*) AS n_items, COUNT(CASE WHEN state = 'done' THEN 1 END) AS n_done,
-        CAST(COALESCE(SUM(n_wanted), 0) AS BIGINT) AS n_wanted,
-        (SELECT COUNT(*) FROM assignments WHERE task = $2 AND state = 'submitted') AS n_submitted
-        FROM annotation_items WHERE project = $1 AND task = $2";
-    BY_ANNOTATOR = "SELECT account, COUNT(*) AS n FROM assignments WHERE project = $1 AND task = $2
-        AND state = 'submitted' GROUP BY account ORDER BY account";
+    NAMES = "SELECT id, candidate, n_wanted, role FROM annotation_items WHERE project = $1 AND task = $2 AND state <> 'removed'";
+    SET_WANTED = "UPDATE annotation_items SET n_wanted = $3, role = $4, state = CASE WHEN state = 'removed' THEN state
+        WHEN $3 = CAST(0 AS BIGINT) OR (SELECT COUNT(*) FROM assignments WHERE item = $2 AND assignments.state = 'submitted') < $3
+        THEN 'open' ELSE 'done' END WHERE project = $1 AND id = $2";
+    REMOVE = "UPDATE annotation_items SET state = 'removed' WHERE project = $1 AND id = $2 AND state <> 'removed' RETURNING task";
+    END_WORK = "UPDATE assignments SET state = 'ended', updated = $3 WHERE project = $1 AND item = $2
+        AND state IN ('assigned', 'lapsed')";
+    PROGRESS = "SELECT COUNT(*) AS n_items, COUNT(CASE WHEN state = 'done' OR (n_wanted = 0 AND EXISTS (SELECT 1 FROM
+        assignments WHERE assignments.item = annotation_items.id AND assignments.state = 'submitted')) THEN 1 END) AS n_done,
+        CAST(COALESCE(SUM(CASE WHEN n_wanted = 0 THEN 1 ELSE n_wanted END), 0) AS BIGINT) AS n_wanted,
+        (SELECT COUNT(*) FROM assignments JOIN annotation_items given ON given.id = assignments.item
+         WHERE assignments.task = $2 AND assignments.state = 'submitted' AND given.role = 'item') AS n_submitted
+        FROM annotation_items WHERE project = $1 AND task = $2 AND role = 'item' AND state <> 'removed'";
 }
 
 pub(crate) const ADD_ITEMS: Bulk = Bulk {
-    into: "annotation_items (id, project, task, place, candidate, body, n_wanted, priority, state)",
-    types: "tttitbiit",
+    into: "annotation_items (id, project, task, place, candidate, body, n_wanted, priority, role, turn, state)",
+    types: "tttitbiitit",
     tail: "ON CONFLICT (task, candidate) DO NOTHING RETURNING id",
 };
 
 impl Store {
     pub async fn add_task(&self, project: ProjectId, new: &NewTask, now: Time) -> Result<Task, StoreError> {
         let id = TaskId::at(now);
-        let args = args![id, project, &new.name, new.rubric_version.clone(), &new.settings, now];
-        self.db.execute(ADD_TASK, args).await?;
+        let (version, origin) = (new.rubric_version.clone(), new.origin.as_deref());
+        let args = args![id, project, &new.name, version, &new.settings, origin, now];
+        self.db.execute(ADD_TASK, args).await.map_err(|error| error.taken("annotation task", &new.name))?;
         self.task(project, id).await
     }
 
     pub async fn task(&self, project: ProjectId, id: TaskId) -> Result<Task, StoreError> {
         let row = self.db.optional(TASK, args![project, id]).await?;
         read_task(&row.ok_or_else(|| StoreError::unknown("annotation task", &id))?)
+    }
+
+    /// The one that was made from a file.
+    pub async fn task_of(&self, project: ProjectId, origin: &str) -> Result<Option<Task>, StoreError> {
+        self.db.optional(TASK_OF, args![project, origin]).await?.as_ref().map(read_task).transpose()
     }
 
     /// The newest first.
@@ -191,6 +175,56 @@ impl Store {
         }
     }
 
+    pub async fn set_task_settings(
+        &self,
+        project: ProjectId,
+        id: TaskId,
+        name: &str,
+        settings: &Json,
+        now: Time,
+    ) -> Result<(), StoreError> {
+        match self.db.execute(SET_SETTINGS, args![project, id, name, settings, now]).await? {
+            0 => Err(StoreError::unknown("annotation task", &id)),
+            _ => Ok(()),
+        }
+    }
+
+    /// What is asked from now on; who has begun finishes on what they began with. The same again is no new version.
+    pub async fn put_task_version(
+        &self,
+        project: ProjectId,
+        task: TaskId,
+        body: &Json,
+        now: Time,
+    ) -> Result<u64, StoreError> {
+        let text = body.to_string();
+        let hash = hash(text.as_bytes());
+        let mut tx = self.db.begin().await?;
+        let (_, version) = lock(&mut tx, project, task, now).await?;
+        if let Some(row) = tx.optional(VERSION_HASH, args![task, version]).await?
+            && row.get::<String>("hash")? == hash
+        {
+            return Ok(version);
+        }
+        let version = version + 1;
+        tx.execute(ADD_VERSION, args![task, version, project, hash, pack(text.as_bytes()), now]).await?;
+        tx.execute(SET_VERSION, args![task, version]).await?;
+        tx.commit().await?;
+        Ok(version)
+    }
+
+    /// What was asked by a version.
+    pub async fn task_version(
+        &self,
+        project: ProjectId,
+        task: TaskId,
+        version: u64,
+    ) -> Result<Json, StoreError> {
+        let row = self.db.optional(VERSION, args![project, task, version]).await?;
+        row.ok_or_else(|| StoreError::unknown("version of an annotation task", &version))?
+            .unpacked_json("body")
+    }
+
     /// Adds items after those that are there, and says how many are new.
     pub async fn add_items(
         &self,
@@ -207,8 +241,9 @@ impl Store {
         let distinct = items.iter().filter(|it| seen.insert(it.candidate.as_str()));
         let row = |(item, place): (&NewItem, i64)| {
             let body = pack(item.body.to_string().as_bytes());
-            let id = ItemId::at(now);
-            args![id, project, task, place, &item.candidate, body, item.n_wanted, item.priority, "open"]
+            let (id, role, turn) = (ItemId::at(now), item.role.as_str(), item.turn.unwrap_or(place));
+            let (wanted, priority) = (item.n_wanted, item.priority);
+            args![id, project, task, place, &item.candidate, body, wanted, priority, role, turn, "open"]
         };
         let rows = distinct.zip(last + 1..).map(row).collect();
         let n_new = tx.insert(ADD_ITEMS, rows).await?.len();
@@ -219,6 +254,16 @@ impl Store {
     pub async fn item(&self, project: ProjectId, id: ItemId) -> Result<Item, StoreError> {
         let row = self.db.optional(ITEM, args![project, id]).await?;
         read_item(&row.ok_or_else(|| StoreError::unknown("item", &id))?)
+    }
+
+    /// By what the data calls it.
+    pub async fn item_of(
+        &self,
+        project: ProjectId,
+        task: TaskId,
+        candidate: &str,
+    ) -> Result<Option<Item>, StoreError> {
+        self.db.optional(ITEM_OF, args![project, task, candidate]).await?.as_ref().map(read_item).transpose()
     }
 
     /// In their order.
@@ -242,139 +287,38 @@ impl Store {
         project: ProjectId,
         item: ItemId,
         n_wanted: u32,
+        role: ItemRole,
     ) -> Result<(), StoreError> {
-        match self.db.execute(SET_WANTED, args![project, item, n_wanted]).await? {
+        match self.db.execute(SET_WANTED, args![project, item, n_wanted, role.as_str()]).await? {
             0 => Err(StoreError::unknown("item", &item)),
             _ => Ok(()),
         }
     }
 
-    /// What somebody is to work on: what they have begun, or the next item that wants an answer; then kept for
-    /// them until a time. `None` if there is nothing for them.
-    pub async fn assign_next(
+    /// Changes what is wanted of every item, where it is not that already.
+    pub async fn set_all_wanted(
         &self,
         project: ProjectId,
         task: TaskId,
-        account: AccountId,
-        now: Time,
-        until: Time,
-    ) -> Result<Option<(Assignment, Item)>, StoreError> {
-        let mut tx = self.db.begin().await?;
-        let state = lock(&mut tx, project, task, now).await?;
-        if let Some(row) = tx.optional(MINE, args![project, task, account]).await? {
-            let assignment = Assignment { lease_until: until, ..read_assignment(&row)? };
-            tx.execute(EXTEND, args![project, assignment.id, until]).await?;
-            let row = tx.optional(ITEM, args![project, assignment.item]).await?;
-            let item = read_item(&row.ok_or_else(|| StoreError::unknown("item", &assignment.item))?)?;
-            tx.commit().await?;
-            return Ok(Some((assignment, item)));
-        }
-        if state == TaskState::Closed {
-            return Ok(None);
-        }
-        let Some(row) = tx.optional(NEXT, args![task, account, now]).await? else { return Ok(None) };
-        let item = read_item(&row)?;
-        let assignment = give(&mut tx, project, &item, account, now, until).await?;
-        tx.commit().await?;
-        Ok(Some((assignment, item)))
-    }
-
-    /// Gives somebody an item, wanted or not: an adjudicator, or whoever opened its page.
-    pub async fn assign(
-        &self,
-        project: ProjectId,
-        item: ItemId,
-        account: AccountId,
-        now: Time,
-        until: Time,
-    ) -> Result<Assignment, StoreError> {
-        let item = self.item(project, item).await?;
-        let mut tx = self.db.begin().await?;
-        lock(&mut tx, project, item.task, now).await?;
-        let there = tx.fetch(ASSIGNMENTS_OF, args![project, item.id]).await?;
-        let there: Vec<Assignment> = there.iter().map(read_assignment).collect::<Result<_, _>>()?;
-        if let Some(mine) = there.into_iter().find(|it| it.account == account) {
-            return Ok(mine);
-        }
-        let assignment = give(&mut tx, project, &item, account, now, until).await?;
-        tx.commit().await?;
-        Ok(assignment)
-    }
-
-    /// Keeps an answer. Another one later is a revision.
-    pub async fn submit(
-        &self,
-        project: ProjectId,
-        assignment: AssignmentId,
-        body: &Json,
-        seconds: Option<f64>,
-        now: Time,
-    ) -> Result<AnnotationId, StoreError> {
-        let id = AnnotationId::at(now);
-        let mut tx = self.db.begin().await?;
-        let row = tx.optional(ASSIGNMENT, args![project, assignment]).await?;
-        let assignment =
-            read_assignment(&row.ok_or_else(|| StoreError::unknown("assignment", &assignment))?)?;
-        lock(&mut tx, project, assignment.task, now).await?;
-        let Assignment { task, item, account, .. } = assignment;
-        let last = tx.optional(REVISION, args![item, account]).await?;
-        let last: i64 = last.map(|row| row.get("revision")).transpose()?.unwrap_or(0);
-        let body = pack(body.to_string().as_bytes());
-        tx.execute(ANNOTATE, args![id, project, task, item, account, last + 1, body, seconds, now]).await?;
-        tx.execute(SET_ASSIGNMENT, args![project, assignment.id, AssignmentState::Submitted.as_str(), now])
-            .await?;
-        tx.execute(CLOSE_ITEM, args![item]).await?;
-        tx.commit().await?;
-        Ok(id)
-    }
-
-    /// They would rather not; somebody else is asked.
-    pub async fn skip(
-        &self,
-        project: ProjectId,
-        assignment: AssignmentId,
-        now: Time,
+        wanted: impl Fn(&str) -> (u32, ItemRole),
     ) -> Result<(), StoreError> {
-        let args = args![project, assignment, AssignmentState::Skipped.as_str(), now];
-        match self.db.execute(SET_ASSIGNMENT, args).await? {
-            0 => Err(StoreError::unknown("assignment", &assignment)),
-            _ => Ok(()),
+        for row in self.db.fetch(NAMES, args![project, task]).await? {
+            let (n_wanted, role) = wanted(&row.get::<String>("candidate")?);
+            if row.count("n_wanted")? != u64::from(n_wanted) || row.parsed::<ItemRole>("role")? != role {
+                self.set_wanted(project, row.parsed("id")?, n_wanted, role).await?;
+            }
         }
+        Ok(())
     }
 
-    pub async fn assignment(&self, project: ProjectId, id: AssignmentId) -> Result<Assignment, StoreError> {
-        let row = self.db.optional(ASSIGNMENT, args![project, id]).await?;
-        read_assignment(&row.ok_or_else(|| StoreError::unknown("assignment", &id))?)
-    }
-
-    pub async fn assignments_of(
-        &self,
-        project: ProjectId,
-        item: ItemId,
-    ) -> Result<Vec<Assignment>, StoreError> {
-        self.db.fetch(ASSIGNMENTS_OF, args![project, item]).await?.iter().map(read_assignment).collect()
-    }
-
-    /// All answers with all their revisions, the oldest first.
-    pub async fn annotations(
-        &self,
-        project: ProjectId,
-        task: TaskId,
-        after: Option<&Cursor>,
-        limit: usize,
-    ) -> Result<Page<Annotation>, StoreError> {
-        let place = after.map(|it| it.id.clone()).unwrap_or_default();
-        let rows = self.db.fetch(ANNOTATIONS, args![project, task, place, limit + 1]).await?;
-        let annotations = rows.iter().map(read_annotation).collect::<Result<_, _>>()?;
-        Ok(Page::of(annotations, limit, |it: &Annotation| Cursor::new(0, &it.id)))
-    }
-
-    pub async fn annotations_of(
-        &self,
-        project: ProjectId,
-        item: ItemId,
-    ) -> Result<Vec<Annotation>, StoreError> {
-        self.db.fetch(ANNOTATIONS_OF, args![project, item]).await?.iter().map(read_annotation).collect()
+    /// Nobody is asked about it any more; what was answered stays.
+    pub async fn remove_item(&self, project: ProjectId, item: ItemId, now: Time) -> Result<(), StoreError> {
+        let mut tx = self.db.begin().await?;
+        if tx.optional(REMOVE, args![project, item]).await?.is_none() {
+            return Err(StoreError::unknown("item", &item));
+        }
+        tx.execute(END_WORK, args![project, item, now]).await?;
+        tx.commit().await
     }
 
     pub async fn progress(&self, project: ProjectId, task: TaskId) -> Result<Progress, StoreError> {
@@ -386,75 +330,52 @@ impl Store {
             n_submitted: row.count("n_submitted")?,
         })
     }
-
-    /// How many items each person has answered.
-    pub async fn progress_by_annotator(
-        &self,
-        project: ProjectId,
-        task: TaskId,
-    ) -> Result<Vec<(AccountId, u64)>, StoreError> {
-        let rows = self.db.fetch(BY_ANNOTATOR, args![project, task]).await?;
-        rows.iter().map(|row| Ok((row.parsed("account")?, row.count("n")?))).collect()
-    }
 }
 
-async fn lock(tx: &mut Tx, project: ProjectId, task: TaskId, now: Time) -> Result<TaskState, StoreError> {
-    let row = tx.optional(LOCK_TASK, args![project, task, now]).await?;
-    row.ok_or_else(|| StoreError::unknown("annotation task", &task))?.parsed("state")
-}
-
-async fn give(
+/// Also says what the newest version is.
+pub(crate) async fn lock(
     tx: &mut Tx,
     project: ProjectId,
-    item: &Item,
-    account: AccountId,
+    task: TaskId,
     now: Time,
-    until: Time,
-) -> Result<Assignment, StoreError> {
-    let id = AssignmentId::at(now);
-    tx.execute(ASSIGN, args![id, project, item.task, item.id, account, until, now]).await?;
-    let state = AssignmentState::Assigned;
-    Ok(Assignment { id, task: item.task, item: item.id, account, state, lease_until: until })
+) -> Result<(TaskState, u64), StoreError> {
+    let row = tx.optional(LOCK_TASK, args![project, task, now]).await?;
+    let row = row.ok_or_else(|| StoreError::unknown("annotation task", &task))?;
+    Ok((row.parsed("state")?, row.count("version")?))
 }
 
-impl TaskState {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Closed => "closed",
+macro_rules! words {
+    ($name:ident, $what:literal, $($variant:ident = $word:literal),+) => {
+        impl $name {
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
         }
-    }
-}
 
-impl std::str::FromStr for TaskState {
-    type Err = String;
+        impl std::str::FromStr for $name {
+            type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let state = [Self::Open, Self::Closed].into_iter().find(|it| it.as_str() == text);
-        state.ok_or_else(|| format!("`{text}` is no state of a task"))
-    }
-}
-
-impl AssignmentState {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Assigned => "assigned",
-            Self::Submitted => "submitted",
-            Self::Skipped => "skipped",
+            fn from_str(text: &str) -> Result<Self, String> {
+                match text {
+                    $($word => Ok(Self::$variant),)+
+                    _ => Err(format!("`{text}` is no {}", $what)),
+                }
+            }
         }
-    }
+    };
 }
+pub(crate) use words;
 
-impl std::str::FromStr for AssignmentState {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let all = [Self::Assigned, Self::Submitted, Self::Skipped];
-        all.into_iter()
-            .find(|it| it.as_str() == text)
-            .ok_or_else(|| format!("`{text}` is no state of an assignment"))
-    }
-}
+words!(TaskState, "state of a task", Open = "open", Closed = "closed");
+words!(ItemState, "state of an item", Open = "open", Done = "done", Removed = "removed");
+words!(
+    ItemRole,
+    "role of an item",
+    Item = "item",
+    Training = "training",
+    Gold = "gold",
+    Attention = "attention"
+);
 
 fn read_task(row: &Row) -> Result<Task, StoreError> {
     Ok(Task {
@@ -463,11 +384,13 @@ fn read_task(row: &Row) -> Result<Task, StoreError> {
         rubric_version: row.maybe_parsed("rubric_version")?,
         settings: row.json("settings")?,
         state: row.parsed("state")?,
+        version: row.count("version")?,
+        origin: row.get("origin")?,
         created: row.time("created")?,
     })
 }
 
-fn read_item(row: &Row) -> Result<Item, StoreError> {
+pub(crate) fn read_item(row: &Row) -> Result<Item, StoreError> {
     Ok(Item {
         id: row.parsed("id")?,
         task: row.parsed("task")?,
@@ -476,31 +399,7 @@ fn read_item(row: &Row) -> Result<Item, StoreError> {
         body: row.unpacked_json("body")?,
         n_wanted: row.count("n_wanted")?,
         priority: row.get("priority")?,
-        is_done: row.get::<String>("state")? == "done",
-    })
-}
-
-fn read_assignment(row: &Row) -> Result<Assignment, StoreError> {
-    Ok(Assignment {
-        id: row.parsed("id")?,
-        task: row.parsed("task")?,
-        item: row.parsed("item")?,
-        account: row.parsed("account")?,
+        role: row.parsed("role")?,
         state: row.parsed("state")?,
-        lease_until: row.time("lease_until")?,
-    })
-}
-
-fn read_annotation(row: &Row) -> Result<Annotation, StoreError> {
-    Ok(Annotation {
-        id: row.parsed("id")?,
-        task: row.parsed("task")?,
-        item: row.parsed("item")?,
-        candidate: row.get("candidate")?,
-        account: row.parsed("account")?,
-        revision: row.count("revision")?,
-        body: row.unpacked_json("body")?,
-        seconds: row.get("seconds")?,
-        time: row.time("time")?,
     })
 }

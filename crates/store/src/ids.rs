@@ -125,6 +125,7 @@ ids! {
     ItemId = "itm_";
     AssignmentId = "asg_";
     AnnotationId = "ann_";
+    AdjudicationId = "adj_";
     LabelId = "lab_";
     AlertId = "alr_";
     AuditId = "aud_";

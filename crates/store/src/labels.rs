@@ -3,7 +3,7 @@
 use jurist_core::grade::{Time, Value};
 use serde_json::Value as Json;
 
-use crate::db::{Bulk, Row, args};
+use crate::db::{Arg, Bulk, Row, args};
 use crate::filter::Select;
 use crate::{AccountId, Cursor, LabelId, Page, ProjectId, RubricVersionId, Store, StoreError};
 
@@ -52,15 +52,8 @@ impl Store {
         labels: &[NewLabel],
         now: Time,
     ) -> Result<(), StoreError> {
-        let row = |label: &NewLabel| {
-            let value = serde_json::to_value(&label.value).unwrap_or(Json::Null);
-            let (version, unit) = (&label.rubric_version, label.unit);
-            let (origin, author) = (&label.origin, label.author);
-            let id = LabelId::at(now);
-            args![id, project, &label.candidate, version, &label.criterion, &value, unit, origin, author, now]
-        };
         let mut tx = self.db.begin().await?;
-        tx.insert(ADD, labels.iter().map(row).collect()).await?;
+        tx.insert(ADD, labels.iter().map(|it| row(project, it, now)).collect()).await?;
         tx.commit().await
     }
 
@@ -77,6 +70,14 @@ impl Store {
         let labels = rows.iter().map(read).collect::<Result<_, _>>()?;
         Ok(Page::of(labels, limit, |it: &Label| Cursor::new(0, &it.id)))
     }
+}
+
+pub(crate) fn row(project: ProjectId, label: &NewLabel, now: Time) -> Vec<Arg> {
+    let value = serde_json::to_value(&label.value).unwrap_or(Json::Null);
+    let (version, unit) = (&label.rubric_version, label.unit);
+    let (origin, author) = (&label.origin, label.author);
+    let id = LabelId::at(now);
+    args![id, project, &label.candidate, version, &label.criterion, &value, unit, origin, author, now]
 }
 
 pub(crate) fn select(

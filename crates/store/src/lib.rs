@@ -27,9 +27,11 @@ mod page;
 mod probability;
 
 pub mod accounts;
+pub mod adjudications;
 pub mod agents;
 pub mod alerts;
 pub mod annotate;
+pub mod assignments;
 pub mod audit;
 pub mod cache;
 pub mod care;
@@ -57,9 +59,10 @@ pub mod traces;
 
 pub use error::StoreError;
 pub use ids::{
-    AccountId, AgentId, AlertId, AnnotationId, AssignmentId, AuditId, BadId, BadTraceId, ContestId,
-    DecisionEventId, ExchangeId, GradeId, ItemId, JobId, LabelId, MonitorId, MonitorVersionId, ProjectId,
-    Region, RescoreId, ReservationId, RubricId, RubricVersionId, SeriesId, TaskId, TokenId, TraceId, random,
+    AccountId, AdjudicationId, AgentId, AlertId, AnnotationId, AssignmentId, AuditId, BadId, BadTraceId,
+    ContestId, DecisionEventId, ExchangeId, GradeId, ItemId, JobId, LabelId, MonitorId, MonitorVersionId,
+    ProjectId, Region, RescoreId, ReservationId, RubricId, RubricVersionId, SeriesId, TaskId, TokenId,
+    TraceId, random,
 };
 pub use migrate::SCHEMA;
 pub use open::{Options, Store, Sync};

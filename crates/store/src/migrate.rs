@@ -41,6 +41,11 @@ const MIGRATIONS: &[Migration] = &[
         unchanging: &[],
     },
     Migration { schema: include_str!("../migrations/0004.sql"), append_only: &[], unchanging: &[] },
+    Migration {
+        schema: include_str!("../migrations/0006.sql"),
+        append_only: &["annotation_task_versions", "adjudications"],
+        unchanging: &[],
+    },
 ];
 
 /// The newest schema that this version knows.

@@ -19,7 +19,9 @@ use crate::rubric::{
     Answers, Ask, Criterion, Draft, GraderKind, Graph, Node as TreeNode, Rubric, Scale, Target, Value, WHOLE,
 };
 use crate::source::{Node, Shape, Span};
-use crate::suite::{Annotation, ErrorKind, Notes, Overall, Scheme, SchemeKind, Severity, Suite, Trajectory};
+use crate::suite::{
+    Annotation, ErrorKind, Notes, Overall, Row, Scheme, SchemeKind, Severity, Suite, Trajectory,
+};
 
 /// Keys that only a Potato file has at its top.
 pub(super) const MARKS: [&str; 2] = ["annotation_schemes", "evaluators"];
@@ -181,8 +183,10 @@ pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
             None => serde_json::Map::new(),
         },
         schemes,
+        rows: Vec::new(),
         allow_back_navigation: true,
         show_criteria_descriptions: true,
+        shows_score: false,
         annotators_per_item: fields
             .any(&["num_annotators_per_item", "max_annotations_per_item", "min_annotators_per_instance"])
             // Potato writes -1 for any number.
@@ -202,13 +206,10 @@ pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
         annotation.output_format = output.text("format").or(annotation.output_format);
         output.finish();
     }
+    let (id_key, text_key) = (annotation.id_key.clone(), annotation.text_key.clone());
     for item in fields.list("data_files").unwrap_or_default() {
-        annotation.data_files.extend(data_file(
-            cx,
-            item,
-            annotation.id_key.as_deref(),
-            annotation.text_key.as_deref(),
-        ));
+        let path = data_file(cx, item, id_key.as_deref(), text_key.as_deref(), &mut annotation.rows);
+        annotation.data_files.extend(path);
     }
     fields.ignores(WITHOUT_EFFECT);
     fields.finish();
@@ -223,7 +224,13 @@ fn item_properties(fields: Fields<'_>) -> (Option<String>, Option<String>) {
 }
 
 /// Data is needed when people start, not to know what they are asked; so a missing file is a warning.
-fn data_file(cx: &Context<'_>, node: &Node, id_key: Option<&str>, text_key: Option<&str>) -> Option<String> {
+fn data_file(
+    cx: &Context<'_>,
+    node: &Node,
+    id_key: Option<&str>,
+    text_key: Option<&str>,
+    all: &mut Vec<Row>,
+) -> Option<String> {
     let mut node = node;
     if node.map().is_some() {
         let fields = Fields::new(cx, node, "data file")?;
@@ -271,10 +278,12 @@ fn data_file(cx: &Context<'_>, node: &Node, id_key: Option<&str>, text_key: Opti
             }
         }
     }
+    all.extend(rows);
     Some(path)
 }
 
-const TYPES: [&str; 7] = ["rubric_eval", "trajectory_eval", "pairwise", "likert", "radio", "select", "text"];
+const TYPES: [&str; 8] =
+    ["rubric_eval", "trajectory_eval", "pairwise", "likert", "radio", "select", "multiselect", "text"];
 
 fn scheme(cx: &Context<'_>, node: &Node) -> Option<Scheme> {
     let fields = Fields::new(cx, node, "scheme")?;
@@ -310,7 +319,7 @@ fn scheme(cx: &Context<'_>, node: &Node) -> Option<Scheme> {
         "trajectory_eval" => trajectory_eval(&fields),
         "pairwise" => Some(pairwise(&fields)),
         "likert" => Some(likert(&fields)),
-        "radio" | "select" => choice(&fields, kind == "select"),
+        "radio" | "select" | "multiselect" => choice(&fields, kind == "select", kind == "multiselect"),
         "text" => Some(text(&fields)),
         other => {
             cx.report(
@@ -325,7 +334,10 @@ fn scheme(cx: &Context<'_>, node: &Node) -> Option<Scheme> {
         }
     };
     fields.finish();
-    Some(Scheme { name: name?, description, required: required.unwrap_or(false), kind: kind? })
+    let kind = kind?;
+    // Rubrics and steps are complete or say nothing, unless the file wants it otherwise.
+    let by_default = matches!(kind, SchemeKind::Rubric { .. } | SchemeKind::Trajectory(_));
+    Some(Scheme { name: name?, description, required: required.unwrap_or(by_default), kind })
 }
 
 fn rubric_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
@@ -611,7 +623,7 @@ fn label(cx: &Context<'_>, node: &Node) -> Option<String> {
     name
 }
 
-fn choice(fields: &Fields<'_>, dropdown: bool) -> Option<SchemeKind> {
+fn choice(fields: &Fields<'_>, dropdown: bool, many: bool) -> Option<SchemeKind> {
     let cx = fields.cx;
     let items = fields.need("labels").and_then(|it| cx.list(it, "labels"))?;
     let mut labels: Vec<String> = Vec::new();
@@ -638,7 +650,10 @@ fn choice(fields: &Fields<'_>, dropdown: bool) -> Option<SchemeKind> {
         "randomize_order",
         "option_randomization",
     ]);
-    Some(SchemeKind::Choice { labels, dropdown })
+    if many {
+        fields.knows(&["min_selections", "max_selections"]);
+    }
+    Some(SchemeKind::Choice { labels, dropdown, many })
 }
 
 fn text(fields: &Fields<'_>) -> SchemeKind {

@@ -248,6 +248,7 @@ fn scheme(scheme: &Scheme) -> Tree {
         SchemeKind::Trajectory(_) => "trajectory_eval",
         SchemeKind::Pairwise { .. } => "pairwise",
         SchemeKind::Likert { .. } => "likert",
+        SchemeKind::Choice { many: true, .. } => "multiselect",
         SchemeKind::Choice { dropdown: false, .. } => "radio",
         SchemeKind::Choice { dropdown: true, .. } => "select",
         SchemeKind::Text { .. } => "text",
@@ -256,7 +257,11 @@ fn scheme(scheme: &Scheme) -> Tree {
         .with("annotation_type", kind)
         .with("name", &scheme.name)
         .maybe("description", scheme.description.as_deref())
-        .unless(false, "required", scheme.required);
+        .unless(
+            matches!(scheme.kind, SchemeKind::Rubric { .. } | SchemeKind::Trajectory(_)),
+            "required",
+            scheme.required,
+        );
     match &scheme.kind {
         SchemeKind::Rubric { rubric, overall, notes } => rated(tree, rubric)
             .maybe(

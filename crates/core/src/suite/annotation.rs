@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::Row;
 use crate::rubric::Rubric;
 
 /// What people are asked to do, and with which data.
@@ -13,6 +14,8 @@ pub struct Annotation {
     pub name: Option<String>,
     pub description: Option<String>,
     pub data_files: Vec<String>,
+    /// What stands in them.
+    pub rows: Vec<Row>,
     pub id_key: Option<String>,
     pub text_key: Option<String>,
     /// How an item is drawn, as the file says it.
@@ -20,6 +23,8 @@ pub struct Annotation {
     pub schemes: Vec<Scheme>,
     pub allow_back_navigation: bool,
     pub show_criteria_descriptions: bool,
+    /// Whether people see the weighted score as it grows.
+    pub shows_score: bool,
     pub annotators_per_item: Option<u32>,
     pub output_path: Option<String>,
     pub output_format: Option<String>,
@@ -51,10 +56,11 @@ pub enum SchemeKind {
         min_label: Option<String>,
         max_label: Option<String>,
     },
-    /// One of the labels; `dropdown` only changes how it is drawn.
+    /// One of the labels, or several; `dropdown` only changes how it is drawn.
     Choice {
         labels: Vec<String>,
         dropdown: bool,
+        many: bool,
     },
     Text {
         multiline: bool,

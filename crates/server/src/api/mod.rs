@@ -4,6 +4,7 @@
 mod accounts;
 mod agents;
 mod alerts;
+mod assignments;
 mod audit;
 mod events;
 mod export;
@@ -19,6 +20,7 @@ mod rubrics;
 mod runs;
 mod session;
 mod spend;
+mod tasks;
 mod tokens;
 mod traces;
 
@@ -94,6 +96,7 @@ fn routes() -> OpenApiRouter<App> {
         .merge(accounts::routes())
         .merge(agents::routes())
         .merge(alerts::routes())
+        .merge(assignments::routes())
         .merge(audit::routes())
         .merge(events::routes())
         .merge(export::routes())
@@ -107,6 +110,7 @@ fn routes() -> OpenApiRouter<App> {
         .merge(runs::routes())
         .merge(session::routes())
         .merge(spend::routes())
+        .merge(tasks::routes())
         .merge(tokens::routes())
         .merge(traces::routes());
     OpenApiRouter::with_openapi(Description::openapi())

@@ -105,7 +105,9 @@ async fn show(State(app): State<App>, headers: HeaderMap) -> Result<Json<Session
     let all = app.store.projects().await?;
     if app.settings.access == Access::Open {
         let projects = all.into_iter().map(|it| OpenProject::new(it, &Scope::ALL)).collect();
-        return Ok(Json(Session { account: None, projects }));
+        // Whoever has said who they are, to annotate.
+        let account = signed_in(&app, &headers).await.ok().map(Me::from);
+        return Ok(Json(Session { account, projects }));
     }
     let account = signed_in(&app, &headers).await?;
     let mine = app.store.memberships(account.id).await?;
@@ -228,6 +230,18 @@ async fn join(
 
 /// A new session; an old one is not taken over, whoever set its cookie.
 async fn begin(app: &App, account: Account, headers: &HeaderMap, now: Time) -> Result<Response, ApiError> {
+    let answer = Json(Me::from(account.clone())).into_response();
+    begin_with(app, account, headers, now, answer).await
+}
+
+/// A session with this answer.
+pub(super) async fn begin_with(
+    app: &App,
+    account: Account,
+    headers: &HeaderMap,
+    now: Time,
+    answer: Response,
+) -> Result<Response, ApiError> {
     if let Some(old) = cookie(headers) {
         app.store.sign_out(&fingerprint(&old)).await?;
     }
@@ -235,7 +249,6 @@ async fn begin(app: &App, account: Account, headers: &HeaderMap, now: Time) -> R
     let expires = Time::from_micros(now.micros() + DAYS * 24 * 3_600_000_000);
     app.store.sign_in(&fingerprint(secret.text()), account.id, now, expires).await?;
     noted(app, account.id, "session.begin", now).await?;
-    let answer = Json(Me::from(account)).into_response();
     Ok(with_cookie(app, secret.text(), DAYS * 24 * 3600, answer))
 }
 

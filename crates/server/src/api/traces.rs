@@ -38,7 +38,7 @@ pub fn routes() -> OpenApiRouter<App> {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Which {
+pub(super) struct Which {
     agent: Option<String>,
     session: Option<String>,
     /// `open`, `finished`, `reopened` or `erased`.
@@ -61,7 +61,7 @@ struct Which {
     after: Option<String>,
     /// From 1 to 200; 50 unless told.
     #[param(minimum = 1, maximum = 200)]
-    limit: Option<usize>,
+    pub(super) limit: Option<usize>,
 }
 
 /// What is known of a trace without reading it.
@@ -315,7 +315,7 @@ fn is_had(headers: &HeaderMap, tag: &str) -> bool {
 }
 
 impl Which {
-    fn filter(&self) -> Result<TraceFilter, ApiError> {
+    pub(super) fn filter(&self) -> Result<TraceFilter, ApiError> {
         let time = |it: &Option<String>| it.as_deref().map(Time::parse).transpose().map_err(ApiError::bad);
         let verdict = |it: &String| match it.as_str() {
             "pass" => Ok(Status::Pass),

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod annotate;
 mod description;
 #[path = "../../../engine/tests/server/mod.rs"]
 mod model;

@@ -4,17 +4,20 @@ use jurist_core::grade::{GraderKind, Status, Usd};
 
 use crate::db::{Bulk, Db};
 use crate::{
-    MonitorId, ProjectId, Region, RubricVersionId, accounts, agents, alerts, annotate, audit, cache, care,
-    clock, contests, decisions, exchanges, grades, idempotency, jobs, labels, migrate, monitors, pieces,
-    projects, random, rescores, rubrics, runs, scores, spend, submissions, tallies, tokens, traces,
+    MonitorId, ProjectId, Region, RubricVersionId, accounts, adjudications, agents, alerts, annotate,
+    assignments, audit, cache, care, clock, contests, decisions, exchanges, grades, idempotency, jobs,
+    labels, migrate, monitors, pieces, projects, random, rescores, rubrics, runs, scores, spend, submissions,
+    tallies, tokens, traces,
 };
 
 /// Every fixed statement.
 pub(super) const STATEMENTS: &[&[(&str, &str)]] = &[
     accounts::STATEMENTS,
+    adjudications::STATEMENTS,
     agents::STATEMENTS,
     alerts::STATEMENTS,
     annotate::STATEMENTS,
+    assignments::STATEMENTS,
     audit::STATEMENTS,
     cache::STATEMENTS,
     care::STATEMENTS,

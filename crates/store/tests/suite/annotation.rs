@@ -1,6 +1,9 @@
 use jurist_core::grade::Value;
 use jurist_store::accounts::NewAccount;
-use jurist_store::annotate::{AssignmentState, NewItem, NewTask, TaskState};
+use jurist_store::adjudications::NewAdjudication;
+use jurist_store::annotate::Item;
+use jurist_store::annotate::{ItemRole, ItemState, NewItem, NewTask, TaskState};
+use jurist_store::assignments::{Assignment, AssignmentState, Giving, Mine, Next, Saved, Turn};
 use jurist_store::labels::NewLabel;
 use jurist_store::testing::{Scene, for_each_engine};
 use jurist_store::{AccountId, ProjectId, TaskId};
@@ -16,14 +19,44 @@ async fn person(scene: &Scene, name: &str) -> AccountId {
 }
 
 fn item(candidate: &str, n_wanted: u32) -> NewItem {
-    NewItem { candidate: candidate.into(), body: json!({"task": candidate}), n_wanted, priority: 0 }
+    NewItem {
+        candidate: candidate.into(),
+        body: json!({"task": candidate}),
+        n_wanted,
+        priority: 0,
+        role: ItemRole::Item,
+        turn: None,
+    }
 }
 
 async fn task(scene: &Scene, project: ProjectId, items: &[NewItem]) -> TaskId {
-    let new = NewTask { name: "quality".into(), rubric_version: None, settings: json!({}) };
+    let new = NewTask { name: "quality".into(), rubric_version: None, settings: json!({}), origin: None };
     let task = scene.store.add_task(project, &new, at(0)).await.unwrap().id;
     assert_eq!(scene.store.add_items(project, task, items, at(0)).await.unwrap(), items.len());
     task
+}
+
+fn giving(until: i64) -> Giving {
+    Giving { until: at(until), order: Turn::Fewest, quota: None, check_every: 2 }
+}
+
+async fn next(
+    scene: &Scene,
+    project: ProjectId,
+    task: TaskId,
+    who: AccountId,
+    now: i64,
+) -> Option<(Assignment, Item)> {
+    match scene.store.assign_next(project, task, who, &giving(now + 10), at(now)).await.unwrap() {
+        Next::Given(it) => Some(*it),
+        _ => None,
+    }
+}
+
+async fn submit(scene: &Scene, project: ProjectId, it: &Assignment, body: serde_json::Value, now: i64) {
+    let seen = scene.store.assignment(project, it.id).await.unwrap().revision;
+    let saved = scene.store.submit(project, it.id, &body, seen, at(now)).await.unwrap();
+    assert!(matches!(saved, Saved::Done { .. }), "{saved:?}");
 }
 
 #[test]
@@ -36,34 +69,38 @@ fn each_item_gets_as_many_answers_as_it_wants() {
         assert_eq!(again, 1, "what is there is not added again");
         let (ann, bob, eve) =
             (person(&scene, "ann").await, person(&scene, "bob").await, person(&scene, "eve").await);
-        let next =
-            async |who, now| store.assign_next(support, task, who, at(now), at(now + 10)).await.unwrap();
+        let next = async |who, now| next(&scene, support, task, who, now).await;
         let (anns, a) = next(ann, 1).await.unwrap();
         assert_eq!((a.candidate.as_str(), a.body.clone()), ("a", json!({"task": "a"})));
         assert_eq!(next(ann, 2).await.unwrap().0.id, anns.id, "first what was begun");
-        assert_eq!(next(bob, 2).await.unwrap().1.candidate, "a");
-        assert_eq!(next(eve, 2).await.unwrap().1.candidate, "b");
-        // Bob went away, so somebody else may take his place.
-        store.submit(support, anns.id, &json!({"tone": 4}), Some(12.5), at(3)).await.unwrap();
-        assert_eq!(next(ann, 50).await.unwrap().1.candidate, "b", "eve went away, too");
-        store.submit(support, anns.id, &json!({"tone": 5}), None, at(60)).await.unwrap();
+        let (bobs, b) = next(bob, 2).await.unwrap();
+        assert_eq!(b.candidate, "b", "what nobody has goes first");
+        assert_eq!(next(eve, 2).await.unwrap().1.candidate, "c");
+        submit(&scene, support, &anns, json!({"tone": 4}), 3).await;
+        submit(&scene, support, &anns, json!({"tone": 5}), 60).await;
         let answers = store.annotations_of(support, a.id).await.unwrap();
         assert_eq!(
             answers.iter().map(|it| (it.revision, it.body["tone"].clone())).collect::<Vec<_>>(),
             [(1, json!(4)), (2, json!(5))]
         );
+        assert_eq!(store.annotations(support, task, None, 10).await.unwrap().items.len(), 1, "the newest");
         let progress = store.progress(support, task).await.unwrap();
         assert_eq!(
             (progress.n_items, progress.n_done, progress.n_wanted, progress.n_submitted),
             (3, 0, 4, 1)
         );
-        let bobs = next(bob, 61).await.unwrap().0;
-        store.submit(support, bobs.id, &json!({"tone": 1}), None, at(62)).await.unwrap();
-        assert!(store.item(support, a.id).await.unwrap().is_done);
-        store.set_wanted(support, a.id, 3).await.unwrap();
-        assert!(!store.item(support, a.id).await.unwrap().is_done, "an adjudicator is wanted");
+        // Bob and Eve went away, so somebody else may take their places; who comes back may still answer.
+        assert_eq!(next(ann, 61).await.unwrap().1.candidate, "b");
+        submit(&scene, support, &bobs, json!({"tone": 1}), 62).await;
+        assert_eq!(store.item(support, b.id).await.unwrap().state, ItemState::Done);
+        assert_eq!(next(bob, 63).await.unwrap().1.candidate, "c");
+        store.set_wanted(support, b.id, 2, ItemRole::Item).await.unwrap();
+        assert_eq!(
+            store.item(support, b.id).await.unwrap().state,
+            ItemState::Open,
+            "an adjudicator is wanted"
+        );
         assert_eq!(store.progress_by_annotator(support, task).await.unwrap().len(), 2);
-        assert_eq!(store.annotations(support, task, None, 10).await.unwrap().items.len(), 3);
         assert!(scene.execute("DELETE FROM annotations").await.is_err());
     });
 }
@@ -77,10 +114,8 @@ fn people_who_come_at_the_same_time_are_not_given_more_than_is_wanted() {
         let mut tasks = Vec::new();
         for n in 0..10 {
             let who = person(&scene, &format!("p{n}")).await;
-            let store = scene.store.clone();
-            tasks.push(tokio::spawn(async move {
-                store.assign_next(support, task, who, at(1), at(100)).await.unwrap()
-            }));
+            let scene = scene.clone();
+            tasks.push(tokio::spawn(async move { next(&scene, support, task, who, 1).await }));
         }
         let mut given = Vec::new();
         for task in tasks {
@@ -92,25 +127,217 @@ fn people_who_come_at_the_same_time_are_not_given_more_than_is_wanted() {
 }
 
 #[test]
+fn work_is_balanced_over_items_and_people() {
+    for_each_engine(|scene| async move {
+        let support = project(&scene).await;
+        let items: Vec<NewItem> = (0..30).map(|it| item(&format!("c{it:02}"), 3)).collect();
+        let task = task(&scene, support, &items).await;
+        let mut people = Vec::new();
+        for n in 0..6 {
+            people.push(person(&scene, &format!("p{n}")).await);
+        }
+        let mut done = vec![0; people.len()];
+        let mut now = 1;
+        loop {
+            let mut any = false;
+            for (at, who) in people.iter().enumerate() {
+                now += 1;
+                let Some((it, _)) = next(&scene, support, task, *who, now).await else { continue };
+                submit(&scene, support, &it, json!({}), now).await;
+                (done[at], any) = (done[at] + 1, true);
+            }
+            // At any time no item is two answers ahead of another.
+            let rows = scene.store.items(support, task, None, 100).await.unwrap().items;
+            let mut counts = Vec::new();
+            for item in &rows {
+                counts.push(scene.store.assignments_of(support, item.id).await.unwrap().len());
+            }
+            assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
+            if !any {
+                break;
+            }
+        }
+        assert!(done.iter().all(|it| (13..=17).contains(it)), "{done:?}");
+        assert_eq!(done.iter().sum::<i32>(), 90);
+        assert_eq!(scene.store.progress(support, task).await.unwrap().n_done, 30);
+    });
+}
+
+#[test]
 fn who_skips_is_not_asked_again_and_a_closed_task_gives_nothing() {
     for_each_engine(|scene| async move {
         let (store, support) = (&scene.store, project(&scene).await);
         let task = task(&scene, support, &[item("a", 1), item("b", 1)]).await;
         let ann = person(&scene, "ann").await;
-        let (first, a) = store.assign_next(support, task, ann, at(1), at(9)).await.unwrap().unwrap();
-        store.skip(support, first.id, at(2)).await.unwrap();
-        let (second, b) = store.assign_next(support, task, ann, at(3), at(9)).await.unwrap().unwrap();
+        let (first, a) = next(&scene, support, task, ann, 1).await.unwrap();
+        assert!(store.skip(support, first.id, at(2)).await.unwrap());
+        let (second, b) = next(&scene, support, task, ann, 3).await.unwrap();
         assert_eq!((a.candidate.as_str(), b.candidate.as_str()), ("a", "b"));
-        store.submit(support, second.id, &json!({}), None, at(4)).await.unwrap();
+        submit(&scene, support, &second, json!({}), 4).await;
+        assert!(!store.skip(support, second.id, at(4)).await.unwrap(), "it is answered");
         store.set_task_state(support, task, TaskState::Closed, at(5)).await.unwrap();
         let bob = person(&scene, "bob").await;
-        assert!(store.assign_next(support, task, bob, at(6), at(9)).await.unwrap().is_none());
+        let closed = store.assign_next(support, task, bob, &giving(9), at(6)).await.unwrap();
+        assert_eq!(closed, Next::Closed);
         let opened = store.assign(support, b.id, bob, at(6), at(9)).await.unwrap();
         assert_eq!(opened.state, AssignmentState::Assigned, "an adjudicator may take anything");
         assert_eq!(store.assign(support, b.id, bob, at(7), at(9)).await.unwrap().id, opened.id);
         assert_eq!(store.assignment(support, first.id).await.unwrap().state, AssignmentState::Skipped);
         let page = store.items(support, task, None, 1).await.unwrap();
         assert_eq!(store.items(support, task, page.next.as_ref(), 5).await.unwrap().items[0].candidate, "b");
+    });
+}
+
+#[test]
+fn training_comes_first_checks_are_mixed_in_and_a_quota_ends_it() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let with_role = |name: &str, role| NewItem { role, ..item(name, 0) };
+        let items = [
+            item("a", 0),
+            item("b", 0),
+            item("c", 0),
+            with_role("gold", ItemRole::Gold),
+            with_role("try", ItemRole::Training),
+        ];
+        let task = task(&scene, support, &items).await;
+        for name in ["ann", "bob"] {
+            let who = person(&scene, name).await;
+            let mut seen = Vec::new();
+            while let Some((it, item)) = next(&scene, support, task, who, 1).await {
+                submit(&scene, support, &it, json!({}), 2).await;
+                seen.push(item.candidate);
+            }
+            assert_eq!(seen, ["try", "a", "b", "gold", "c"]);
+            assert_eq!(store.mine(task, who).await.unwrap(), Mine { n_done: 3, n_left: 0 });
+            let finished = store.assign_next(support, task, who, &giving(9), at(5)).await.unwrap();
+            assert_eq!(finished, Next::Finished);
+        }
+        let eve = person(&scene, "eve").await;
+        let quota = Giving { quota: Some(1), order: Turn::From(1), ..giving(9) };
+        for expected in ["try", "c"] {
+            let Next::Given(it) = store.assign_next(support, task, eve, &quota, at(6)).await.unwrap() else {
+                panic!("nothing given")
+            };
+            assert_eq!(it.1.candidate, expected, "from another place on");
+            submit(&scene, support, &it.0, json!({}), 7).await;
+        }
+        assert_eq!(store.assign_next(support, task, eve, &quota, at(8)).await.unwrap(), Next::Quota);
+    });
+}
+
+#[test]
+fn of_two_tabs_the_second_is_told_what_the_first_saved() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let task = task(&scene, support, &[item("a", 1)]).await;
+        let ann = person(&scene, "ann").await;
+        let (it, _) = next(&scene, support, task, ann, 1).await.unwrap();
+        let save = async |draft, seen, now| {
+            store.save_draft(support, it.id, &draft, seen, at(now), at(now + 10)).await.unwrap()
+        };
+        assert_eq!(save(json!({"x": 1}), 0, 3).await, Saved::Done { revision: 1 });
+        assert_eq!(save(json!({"x": 2}), 0, 4).await, Saved::Newer { draft: json!({"x": 1}), revision: 1 });
+        assert_eq!(save(json!({"x": 2}), 1, 5).await, Saved::Done { revision: 2 });
+        // Ten that save at the same time: one of them is kept, and the others know.
+        let mut tasks = Vec::new();
+        for n in 0..10 {
+            let (store, id) = (store.clone(), it.id);
+            tasks.push(tokio::spawn(async move {
+                store.save_draft(support, id, &json!({"x": n}), 2, at(6), at(16)).await.unwrap()
+            }));
+        }
+        let mut n_kept = 0;
+        for task in tasks {
+            match task.await.unwrap() {
+                Saved::Done { revision } => (n_kept, _) = (n_kept + 1, assert_eq!(revision, 3)),
+                Saved::Newer { revision, .. } => assert_eq!(revision, 3),
+                Saved::Ended => panic!("nobody ended it"),
+            }
+        }
+        assert_eq!(n_kept, 1);
+        let stale = store.submit(support, it.id, &json!({}), 2, at(7)).await.unwrap();
+        assert!(matches!(stale, Saved::Newer { .. }));
+        assert_eq!(
+            store.submit(support, it.id, &json!({}), 3, at(9)).await.unwrap(),
+            Saved::Done { revision: 4 }
+        );
+        let answer = store.annotations(support, task, None, 5).await.unwrap().items.remove(0);
+        assert_eq!(answer.seconds, Some(8.0), "from when it was given to when it was submitted");
+    });
+}
+
+#[test]
+fn a_pause_is_not_work_and_an_item_that_is_gone_ends_it() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let task = task(&scene, support, &[item("a", 1), item("b", 1)]).await;
+        let ann = person(&scene, "ann").await;
+        let (it, a) = next(&scene, support, task, ann, 0).await.unwrap();
+        store.open_assignment(support, it.id, at(100)).await.unwrap();
+        store.save_draft(support, it.id, &json!({}), 0, at(110), at(200)).await.unwrap();
+        store.save_draft(support, it.id, &json!({}), 1, at(100_000), at(100_200)).await.unwrap();
+        assert_eq!(store.assignment(support, it.id).await.unwrap().seconds, 610.0);
+        store.remove_item(support, a.id, at(100_001)).await.unwrap();
+        let saved = store.save_draft(support, it.id, &json!({}), 2, at(100_002), at(100_200)).await.unwrap();
+        assert_eq!(saved, Saved::Ended);
+        assert_eq!(next(&scene, support, task, ann, 100_003).await.unwrap().1.candidate, "b");
+        assert_eq!(store.progress(support, task).await.unwrap().n_items, 1);
+    });
+}
+
+#[test]
+fn who_has_begun_finishes_on_the_version_they_began_with() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let task = task(&scene, support, &[item("a", 0), item("b", 0)]).await;
+        let put = async |body| store.put_task_version(support, task, &body, at(1)).await.unwrap();
+        assert_eq!(
+            (put(json!({"v": 1})).await, put(json!({"v": 1})).await),
+            (1, 1),
+            "the same is no new one"
+        );
+        let ann = person(&scene, "ann").await;
+        let (first, _) = next(&scene, support, task, ann, 2).await.unwrap();
+        assert_eq!(put(json!({"v": 2})).await, 2);
+        assert_eq!(next(&scene, support, task, ann, 3).await.unwrap().0.version, 1);
+        submit(&scene, support, &first, json!({}), 4).await;
+        assert_eq!(next(&scene, support, task, ann, 5).await.unwrap().0.version, 2);
+        assert_eq!(store.annotations(support, task, None, 5).await.unwrap().items[0].version, 1);
+        assert_eq!(store.task_version(support, task, 1).await.unwrap(), json!({"v": 1}));
+        let neighbours = store.neighbours(&first).await.unwrap();
+        assert!(neighbours.0.is_none() && neighbours.1.is_some());
+    });
+}
+
+#[test]
+fn a_decision_is_kept_with_its_label() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let task = task(&scene, support, &[item("a", 1)]).await;
+        let item = store.item_of(support, task, "a").await.unwrap().unwrap().id;
+        let version = version(&scene, support).await;
+        let new = NewAdjudication {
+            task,
+            item,
+            scheme: "quality".into(),
+            criterion: "tone".into(),
+            body: json!({"why": "the guideline says so"}),
+            author: None,
+        };
+        let label = NewLabel {
+            candidate: "a".into(),
+            rubric_version: version.clone(),
+            criterion: "tone".into(),
+            value: Value::Number(4.0),
+            unit: Some(0.75),
+            origin: "adjudicated".into(),
+            author: None,
+        };
+        store.adjudicate(support, &new, Some(&label), at(1)).await.unwrap();
+        assert_eq!(store.adjudications_of(support, item).await.unwrap()[0].body, new.body);
+        assert_eq!(store.labels(support, &version, None, None, 9).await.unwrap().items.len(), 1);
+        assert!(scene.execute("DELETE FROM adjudications").await.is_err());
     });
 }
 

@@ -1,0 +1,219 @@
+//! From what a file asks of people to what one of them is asked.
+
+use super::{Criterion, ErrorCategory, NotesField, ScalePoint, Scheme, SchemeKind, SeverityLevel};
+use crate::rubric::{Answers, Ask, GraderKind, Question, Rubric, Scale, Value};
+use crate::suite;
+
+/// The schemes of an annotation task. Steps come first: whoever has looked at each of them rates the whole better.
+pub fn schemes_of(annotation: &suite::Annotation) -> Vec<Scheme> {
+    let (mut steps, rest): (Vec<_>, Vec<_>) = annotation
+        .schemes
+        .iter()
+        .map(|it| scheme(it, annotation.shows_score))
+        .partition(|it| matches!(it.kind, SchemeKind::Trajectory { .. }));
+    steps.extend(rest);
+    steps
+}
+
+/// One scheme with everything in a rubric that people answer; `None` if there is nothing.
+///
+/// Those that say so; where none does, everything that a judge would be asked, so that people can be held against it.
+pub fn schemes_of_rubric(rubric: &Rubric, name: &str, shows_score: bool) -> Option<Scheme> {
+    let is_human = |it: &Question<'_>| it.criterion.by.contains(&GraderKind::Human);
+    let any_human = rubric.questions().any(|it| is_human(&it));
+    let asked = |it: &Question<'_>| match it.criterion.ask {
+        Ask::Check(_) | Ask::Group(_) => false,
+        Ask::Question(_) | Ask::Recipe(_) | Ask::Tree(_) => !any_human || is_human(it),
+    };
+    let criteria: Vec<Criterion> = rubric.questions().filter(asked).map(|it| of_question(&it)).collect();
+    let shows_score = shows_score && is_one_scale(&criteria);
+    let kind = SchemeKind::Rubric { criteria, overall: None, notes: None, shows_score };
+    let scheme =
+        Scheme { name: name.to_owned(), description: rubric.description.clone(), required: true, kind };
+    matches!(&scheme.kind, SchemeKind::Rubric { criteria, .. } if !criteria.is_empty()).then_some(scheme)
+}
+
+fn scheme(scheme: &suite::Scheme, shows_score: bool) -> Scheme {
+    let kind = match &scheme.kind {
+        suite::SchemeKind::Rubric { rubric, overall, notes } => {
+            rated(rubric, overall.as_ref(), notes.as_ref(), shows_score)
+        }
+        suite::SchemeKind::Trajectory(it) => SchemeKind::Trajectory {
+            steps: Vec::new(),
+            marks: it.marks.clone(),
+            errors: it
+                .errors
+                .iter()
+                .map(|it| ErrorCategory { category: it.category.clone(), types: it.types.clone() })
+                .collect(),
+            severities: it
+                .severities
+                .iter()
+                .map(|it| SeverityLevel { name: it.name.clone(), weight: it.weight })
+                .collect(),
+            initial: it.initial,
+        },
+        suite::SchemeKind::Pairwise { labels, tie_label, .. } => {
+            SchemeKind::Pairwise { labels: labels.clone(), tie_label: tie_label.clone() }
+        }
+        suite::SchemeKind::Likert { size, min_label, max_label } => {
+            SchemeKind::Likert { size: *size, min_label: min_label.clone(), max_label: max_label.clone() }
+        }
+        suite::SchemeKind::Choice { labels, dropdown, many } => {
+            SchemeKind::Choice { labels: labels.clone(), many: *many, dropdown: *dropdown }
+        }
+        suite::SchemeKind::Text { multiline, placeholder } => {
+            SchemeKind::Text { multiline: *multiline, placeholder: placeholder.clone() }
+        }
+    };
+    Scheme {
+        name: scheme.name.clone(),
+        description: scheme.description.clone(),
+        required: scheme.required,
+        kind,
+    }
+}
+
+fn rated(
+    rubric: &Rubric,
+    overall: Option<&suite::Overall>,
+    notes: Option<&suite::Notes>,
+    shows_score: bool,
+) -> SchemeKind {
+    let of_question = |it: Question<'_>| Criterion { may_skip: true, ..of_question(&it) };
+    let criteria: Vec<Criterion> = rubric.questions().map(of_question).collect();
+    let overall = overall.and_then(|it| {
+        let mut points = criteria.first()?.points.clone();
+        for point in &mut points {
+            point.text = match &point.value {
+                Value::Number(at) => it.levels.get(&(*at as i64)).cloned(),
+                _ => None,
+            };
+        }
+        Some(Criterion {
+            name: "overall".to_owned(),
+            label: it.label.clone().unwrap_or_else(|| "Overall".to_owned()),
+            description: it.description.clone(),
+            weight: 0.0,
+            points,
+            may_skip: false,
+        })
+    });
+    let notes = notes.map(|it| NotesField {
+        label: it.label.clone().unwrap_or_else(|| "Notes".to_owned()),
+        placeholder: it.placeholder.clone(),
+    });
+    SchemeKind::Rubric { criteria, overall, notes, shows_score }
+}
+
+fn of_question(question: &Question<'_>) -> Criterion {
+    let asked = question.criterion;
+    let name = question.id();
+    let (label, description) = match question.node {
+        Some(node) => (node.ask.clone(), None),
+        None => {
+            let description =
+                Some(asked.description.clone()).filter(|it| !it.is_empty() && it != asked.title());
+            (asked.title().to_owned(), description)
+        }
+    };
+    Criterion {
+        name,
+        label,
+        description,
+        weight: asked.weight,
+        points: points(question),
+        may_skip: asked.cannot_assess.is_some(),
+    }
+}
+
+/// The scale of a question, lowest first.
+pub(super) fn points(question: &Question<'_>) -> Vec<ScalePoint> {
+    let asked = question.criterion;
+    let values: Vec<(Value, Option<String>, Option<String>)> =
+        match (&question.node.map(|it| &it.answers), &asked.ask) {
+            (Some(Answers::Choices(choices)), _) => {
+                choices.iter().map(|it| (Value::Text(it.0.clone()), None, None)).collect()
+            }
+            (Some(Answers::YesNo { .. }), _) => {
+                ["no", "yes"].map(|it| (Value::Text(it.to_owned()), None, None)).to_vec()
+            }
+            (None, Ask::Question(scale)) => of_scale(scale),
+            // A recipe answers on 0..=1.
+            _ => of_scale(&Scale::Unit),
+        };
+    let level = |value: &Value| asked.levels.iter().find(|it| it.0 == *value).map(|it| it.1.clone());
+    values
+        .into_iter()
+        .map(|(value, label, text)| {
+            let unit = question.unit(&value).ok().flatten();
+            ScalePoint { text: level(&value).or(text), value, label, unit }
+        })
+        .collect()
+}
+
+fn of_scale(scale: &Scale) -> Vec<(Value, Option<String>, Option<String>)> {
+    match scale {
+        Scale::Binary => vec![
+            (Value::Bool(false), Some("Not met".to_owned()), None),
+            (Value::Bool(true), Some("Met".to_owned()), None),
+        ],
+        Scale::Unit => (0..=10).map(|it| (Value::Number(f64::from(it) / 10.0), None, None)).collect(),
+        Scale::Likert { min, max, labels } => {
+            (*min..=*max).map(|it| (Value::Number(it as f64), labels.get(&it).cloned(), None)).collect()
+        }
+        Scale::Ranges(ranges) => ranges
+            .iter()
+            .flat_map(|range| {
+                (range.from..=range.to).map(|it| (Value::Number(it as f64), None, Some(range.text.clone())))
+            })
+            .collect(),
+        Scale::Choices(choices) => {
+            let mut choices: Vec<_> = choices.iter().collect();
+            choices.sort_by(|a, b| a.score.total_cmp(&b.score));
+            choices.into_iter().map(|it| (Value::Text(it.label.clone()), None, None)).collect()
+        }
+    }
+}
+
+/// Whether a mean over them means anything.
+pub(super) fn is_one_scale(criteria: &[Criterion]) -> bool {
+    let ends = |it: &Criterion| match (
+        it.points.first().map(|it| &it.value),
+        it.points.last().map(|it| &it.value),
+    ) {
+        (Some(Value::Number(low)), Some(Value::Number(high))) => Some((*low, *high)),
+        _ => None,
+    };
+    let first = criteria.first().and_then(ends);
+    first.is_some() && criteria.iter().all(|it| ends(it) == first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rubric::{Criterion as Asked, Draft};
+
+    fn rubric(criteria: Vec<Asked>) -> Rubric {
+        Rubric::new(Draft { criteria, ..Draft::default() }).unwrap()
+    }
+
+    fn criteria(scheme: &Scheme) -> &[Criterion] {
+        let SchemeKind::Rubric { criteria, .. } = &scheme.kind else { panic!("no rubric") };
+        criteria
+    }
+
+    #[test]
+    fn people_are_asked_what_is_theirs_or_else_what_a_judge_would_be() {
+        let mut tone = Asked::new("tone", "It is polite.", Ask::Question(Scale::likert(1, 5)));
+        let clear = Asked::new("clear", "It is clear.", Ask::Question(Scale::Binary));
+        let all = schemes_of_rubric(&rubric(vec![tone.clone(), clear.clone()]), "r", true).unwrap();
+        assert_eq!(criteria(&all).iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["tone", "clear"]);
+        assert!(matches!(all.kind, SchemeKind::Rubric { shows_score: false, .. }), "two scales have no mean");
+        tone.by = vec![GraderKind::Judge, GraderKind::Human];
+        let theirs = schemes_of_rubric(&rubric(vec![tone, clear]), "r", true).unwrap();
+        assert_eq!(criteria(&theirs).len(), 1);
+        let units: Vec<Option<f64>> = criteria(&theirs)[0].points.iter().map(|it| it.unit).collect();
+        assert_eq!(units, [0.0, 0.25, 0.5, 0.75, 1.0].map(Some));
+    }
+}

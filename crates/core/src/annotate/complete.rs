@@ -1,0 +1,234 @@
+//! What is missing in a draft or wrong with it, and what it comes to.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::build::is_one_scale;
+use super::{
+    Answer, Criterion, Draft, ErrorCategory, Marked, Rated, Rating, Scheme, SchemeKind, SeverityLevel, Value,
+    Verification, point_of,
+};
+
+/// What keeps a draft from being submitted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Gap {
+    pub scheme: String,
+    /// A criterion, the number of a step, the id of a claim, or the scheme's own name.
+    pub row: String,
+    pub why: String,
+}
+
+/// The row of the whole.
+const OVERALL: &str = "overall";
+
+/// Everything that keeps a draft from being submitted; nothing if it may be.
+pub fn gaps(schemes: &[Scheme], draft: &Draft) -> Vec<Gap> {
+    let mut found = Vec::new();
+    for name in draft.keys().filter(|name| !schemes.iter().any(|it| it.name == **name)) {
+        found.push(Gap {
+            scheme: name.clone(),
+            row: name.clone(),
+            why: "there is no such scheme".to_owned(),
+        });
+    }
+    for scheme in schemes {
+        let mut gap = |row: &str, why: String| {
+            found.push(Gap { scheme: scheme.name.clone(), row: row.to_owned(), why });
+        };
+        of_scheme(scheme, draft.get(&scheme.name), &mut gap);
+    }
+    found
+}
+
+fn of_scheme(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnMut(&str, String)) {
+    let (name, required) = (scheme.name.as_str(), scheme.required);
+    let unanswered = || "not answered".to_owned();
+    let among = |labels: &[String]| format!("not one of {}", labels.join(", "));
+    if answer.is_some_and(|it| !fits(&scheme.kind, it)) {
+        return gap(name, "the answer is one to another kind of question".to_owned());
+    }
+    match (&scheme.kind, answer) {
+        (SchemeKind::Rubric { criteria, overall, .. }, _) => {
+            let nothing = (BTreeMap::new(), None);
+            let (rows, whole) = match answer {
+                Some(Answer::Rubric { criteria, overall, .. }) => (criteria, overall.as_ref()),
+                _ => (&nothing.0, nothing.1),
+            };
+            for row in rows.keys().filter(|row| !criteria.iter().any(|it| it.name == **row)) {
+                gap(row, "there is no such criterion".to_owned());
+            }
+            for criterion in criteria {
+                let why = rating_gap(criterion, rows.get(&criterion.name), required);
+                why.into_iter().for_each(|why| gap(&criterion.name, why));
+            }
+            match (overall, whole) {
+                (Some(overall), whole) => {
+                    rating_gap(overall, whole, false).into_iter().for_each(|why| gap(OVERALL, why));
+                }
+                (None, Some(_)) => gap(OVERALL, "the whole is not rated here".to_owned()),
+                (None, None) => {}
+            }
+        }
+        (SchemeKind::Trajectory { steps, marks, errors, severities, .. }, _) => {
+            let nothing = BTreeMap::new();
+            let marked = if let Some(Answer::Trajectory { steps }) = answer { steps } else { &nothing };
+            for row in marked.keys().filter(|row| !steps.iter().any(|it| it.to_string() == **row)) {
+                gap(row, "there is no such step".to_owned());
+            }
+            for step in steps {
+                let row = step.to_string();
+                let why = mark_gap(marks, errors, severities, marked.get(&row), required);
+                why.into_iter().for_each(|why| gap(&row, why));
+            }
+        }
+        (SchemeKind::Pairwise { labels, tie_label }, Some(Answer::Pairwise { label: Some(label) })) => {
+            if !labels.contains(label) && tie_label.as_ref() != Some(label) {
+                gap(name, among(labels));
+            }
+        }
+        (SchemeKind::Choice { labels, many, .. }, Some(Answer::Choice { labels: chosen })) => {
+            if chosen.iter().any(|it| !labels.contains(it)) {
+                gap(name, among(labels));
+            } else if !many && 1 < chosen.len() {
+                gap(name, "only one may be chosen".to_owned());
+            } else if chosen.is_empty() && required {
+                gap(name, unanswered());
+            }
+        }
+        (SchemeKind::Likert { size, .. }, Some(Answer::Likert { value: Some(value) })) => {
+            if !(1..=*size).contains(value) {
+                gap(name, format!("a whole number from 1 to {size}"));
+            }
+        }
+        (SchemeKind::Text { .. }, Some(Answer::Text { text })) => {
+            if required && text.trim().is_empty() {
+                gap(name, unanswered());
+            }
+        }
+        (SchemeKind::Verify { claims }, _) => {
+            let nothing = BTreeMap::new();
+            let said = if let Some(Answer::Verify { claims }) = answer { claims } else { &nothing };
+            for row in said.keys().filter(|row| !claims.iter().any(|it| it.id == **row)) {
+                gap(row, "there is no such claim".to_owned());
+            }
+            for claim in claims {
+                match said.get(&claim.id).and_then(|it| it.verdict.map(|verdict| (verdict, &it.rating))) {
+                    None if required => gap(&claim.id, unanswered()),
+                    Some((Verification::Corrected, None)) => {
+                        gap(&claim.id, "say what would have been right".to_owned());
+                    }
+                    Some((Verification::Corrected, Some(Rating::Scored { value })))
+                        if point_of(&claim.points, value).is_none() =>
+                    {
+                        gap(&claim.id, off_scale(value));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        _ if required => gap(name, unanswered()),
+        _ => {}
+    }
+}
+
+fn fits(kind: &SchemeKind, answer: &Answer) -> bool {
+    matches!(
+        (kind, answer),
+        (SchemeKind::Rubric { .. }, Answer::Rubric { .. })
+            | (SchemeKind::Trajectory { .. }, Answer::Trajectory { .. })
+            | (SchemeKind::Pairwise { .. }, Answer::Pairwise { .. })
+            | (SchemeKind::Choice { .. }, Answer::Choice { .. })
+            | (SchemeKind::Likert { .. }, Answer::Likert { .. })
+            | (SchemeKind::Text { .. }, Answer::Text { .. })
+            | (SchemeKind::Verify { .. }, Answer::Verify { .. })
+    )
+}
+
+fn rating_gap(criterion: &Criterion, rated: Option<&Rated>, required: bool) -> Option<String> {
+    match rated.and_then(|it| it.rating.as_ref()) {
+        None => required.then(|| "not rated".to_owned()),
+        Some(Rating::Scored { value }) => criterion.point(value).is_none().then(|| off_scale(value)),
+        Some(Rating::NotApplicable | Rating::Abstained) => {
+            (!criterion.may_skip).then(|| "has to be rated".to_owned())
+        }
+    }
+}
+
+fn off_scale(value: &Value) -> String {
+    format!("{} is not on the scale", serde_json::json!(value))
+}
+
+fn mark_gap(
+    marks: &[String],
+    errors: &[ErrorCategory],
+    severities: &[SeverityLevel],
+    marked: Option<&Marked>,
+    required: bool,
+) -> Option<String> {
+    let nothing = Marked::default();
+    let marked = marked.unwrap_or(&nothing);
+    let Some(mark) = &marked.mark else { return required.then(|| "not marked".to_owned()) };
+    if !marks.contains(mark) {
+        return Some(format!("not one of {}", marks.join(", ")));
+    }
+    if marks.first() == Some(mark) {
+        return None;
+    }
+    match &marked.error {
+        None if !errors.is_empty() && required => return Some("say what kind of error it is".to_owned()),
+        Some(error) if !errors.is_empty() && !is_error(errors, error) => {
+            return Some(format!("`{error}` is no kind of error here"));
+        }
+        _ => {}
+    }
+    match &marked.severity {
+        None if !severities.is_empty() && required => Some("say how bad it is".to_owned()),
+        Some(severity) if !severities.iter().any(|it| it.name == *severity) => {
+            Some(format!("`{severity}` is no severity here"))
+        }
+        _ => None,
+    }
+}
+
+/// A category, a type, or both as `category::type`.
+fn is_error(errors: &[ErrorCategory], error: &str) -> bool {
+    errors.iter().any(|it| {
+        it.category == error
+            || it.types.iter().any(|kind| kind == error || format!("{}::{kind}", it.category) == error)
+    })
+}
+
+/// The weighted mean of the ratings in the scale's own units; nothing where there is no number to weigh.
+pub fn weighted_score(criteria: &[Criterion], rated: &BTreeMap<String, Rated>) -> Option<f64> {
+    if !is_one_scale(criteria) {
+        return None;
+    }
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for criterion in criteria {
+        let rating = rated.get(&criterion.name).and_then(|it| it.rating.as_ref());
+        if let Some(Rating::Scored { value: Value::Number(value) }) = rating {
+            sum += value * criterion.weight;
+            weights += criterion.weight;
+        }
+    }
+    (0.0 < weights).then(|| sum / weights)
+}
+
+/// What is left of the score; withheld until every step is marked, lest it steer the rest.
+pub fn running_score(kind: &SchemeKind, steps: &BTreeMap<String, Marked>) -> Option<f64> {
+    let SchemeKind::Trajectory { steps: all, marks, errors, severities, initial } = kind else { return None };
+    let mut score = *initial;
+    for step in all {
+        let marked = steps.get(&step.to_string());
+        if mark_gap(marks, errors, severities, marked, true).is_some() {
+            return None;
+        }
+        let marked = marked.filter(|it| it.mark.as_ref() != marks.first());
+        let severity = marked.and_then(|it| it.severity.as_ref());
+        let weight = severities.iter().find(|it| Some(&it.name) == severity).map_or(0.0, |it| it.weight);
+        score -= weight.abs();
+    }
+    Some(score.max(0.0))
+}

@@ -1,0 +1,237 @@
+//! Answers as rows of files: an object for each form, and a table.
+//!
+//! A form with one rubric reads `{trace_id, annotator, timestamp, rubric: {criteria_ratings, overall, notes,
+//! weighted_score}}`. Every other scheme stands beside it under its own name.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::{
+    Answer, Criterion, Draft, Marked, Quote, Rated, Rating, Scheme, SchemeKind, Value, Verified,
+    running_score, weighted_score,
+};
+use crate::quantity::Time;
+
+/// One submitted form.
+#[derive(Debug, Clone)]
+pub struct Exported<'a> {
+    /// What the data calls the id of an item.
+    pub id_key: &'a str,
+    pub candidate: &'a str,
+    pub annotator: &'a str,
+    pub time: Time,
+    pub schemes: &'a [Scheme],
+    pub draft: &'a Draft,
+}
+
+/// Keys that readers of exports look for.
+const ID_KEYS: [&str; 4] = ["trace_id", "candidate", "id", "instance_id"];
+
+/// The form as a JSON object; numbers are numbers, and whole ones have no point.
+pub fn row(form: &Exported<'_>) -> Map<String, Json> {
+    let mut row = Map::new();
+    row.insert(form.id_key.to_owned(), form.candidate.into());
+    if !ID_KEYS.contains(&form.id_key) {
+        row.insert("candidate".to_owned(), form.candidate.into());
+    }
+    row.insert("annotator".to_owned(), form.annotator.into());
+    row.insert("timestamp".to_owned(), to_the_second(form.time).into());
+    let first = form.schemes.iter().position(|it| matches!(it.kind, SchemeKind::Rubric { .. }));
+    for (at, scheme) in form.schemes.iter().enumerate() {
+        let Some(answer) = form.draft.get(&scheme.name).and_then(|it| of_scheme(&scheme.kind, it)) else {
+            continue;
+        };
+        let key = if Some(at) == first { "rubric" } else { scheme.name.as_str() };
+        let key = if row.contains_key(key) { format!("{key}_answer") } else { key.to_owned() };
+        row.insert(key, answer);
+    }
+    row
+}
+
+fn to_the_second(time: Time) -> String {
+    Time::from_micros(time.micros().div_euclid(1_000_000) * 1_000_000).to_string()
+}
+
+fn of_scheme(kind: &SchemeKind, answer: &Answer) -> Option<Json> {
+    Some(match (kind, answer) {
+        (SchemeKind::Rubric { criteria, .. }, Answer::Rubric { criteria: rated, overall, notes }) => {
+            of_rubric(criteria, rated, overall.as_ref(), notes.as_deref())
+        }
+        (SchemeKind::Trajectory { steps, .. }, Answer::Trajectory { steps: marked }) => {
+            let nothing = Marked::default();
+            let step =
+                |(at, n): (usize, &usize)| of_step(kind, at, marked.get(&n.to_string()).unwrap_or(&nothing));
+            let mut found = json!({ "steps": steps.iter().enumerate().map(step).collect::<Vec<_>>() });
+            if let Some(score) = running_score(kind, marked) {
+                found["score"] = number(score);
+            }
+            found
+        }
+        (SchemeKind::Pairwise { .. }, Answer::Pairwise { label }) => json!(label.as_ref()?),
+        (SchemeKind::Choice { many: true, .. }, Answer::Choice { labels }) => json!(labels),
+        (SchemeKind::Choice { .. }, Answer::Choice { labels }) => json!(labels.first()?),
+        (SchemeKind::Likert { .. }, Answer::Likert { value }) => json!((*value)?),
+        (SchemeKind::Text { .. }, Answer::Text { text }) => json!(text),
+        (SchemeKind::Verify { .. }, Answer::Verify { claims }) => {
+            let one = |(id, it): (&String, &Verified)| {
+                let mut found = json!({ "verdict": it.verdict });
+                if let Some(rating) = &it.rating {
+                    found["rating"] = of_rating(rating);
+                }
+                if let Some(comment) = &it.comment {
+                    found["comment"] = json!(comment);
+                }
+                (id.clone(), found)
+            };
+            Json::Object(claims.iter().map(one).collect())
+        }
+        _ => return None,
+    })
+}
+
+fn of_rubric(
+    criteria: &[Criterion],
+    rated: &BTreeMap<String, Rated>,
+    overall: Option<&Rated>,
+    notes: Option<&str>,
+) -> Json {
+    let mut ratings = Map::new();
+    let (mut comments, mut evidence, mut without) = (Map::new(), Map::new(), Map::new());
+    for criterion in criteria {
+        let Some(said) = rated.get(&criterion.name) else { continue };
+        let name = || criterion.name.clone();
+        if let Some(rating) = &said.rating {
+            ratings.insert(name(), of_rating(rating));
+            if !matches!(rating, Rating::Scored { .. }) {
+                let why = if *rating == Rating::NotApplicable { "not_applicable" } else { "abstained" };
+                without.insert(name(), why.into());
+            }
+        }
+        if let Some(comment) = said.comment.as_ref().filter(|it| !it.trim().is_empty()) {
+            comments.insert(name(), json!(comment));
+        }
+        if !said.evidence.is_empty() {
+            let quotes: Vec<&Quote> = said.evidence.iter().collect();
+            evidence.insert(name(), json!(quotes));
+        }
+    }
+    let mut found = Map::new();
+    found.insert("criteria_ratings".to_owned(), Json::Object(ratings));
+    if let Some(rating) = overall.and_then(|it| it.rating.as_ref()) {
+        found.insert("overall".to_owned(), of_rating(rating));
+    }
+    if let Some(notes) = notes.filter(|it| !it.trim().is_empty()) {
+        found.insert("notes".to_owned(), notes.into());
+    }
+    if let Some(score) = weighted_score(criteria, rated) {
+        found.insert("weighted_score".to_owned(), number((score * 100.0).round() / 100.0));
+    }
+    for (key, map) in [("unrated", without), ("comments", comments), ("evidence", evidence)] {
+        if !map.is_empty() {
+            found.insert(key.to_owned(), Json::Object(map));
+        }
+    }
+    Json::Object(found)
+}
+
+/// A step as readers of `trajectory_eval` know it; steps count from 0 there.
+fn of_step(kind: &SchemeKind, at: usize, marked: &Marked) -> Json {
+    let mut step = Map::new();
+    step.insert("step_index".to_owned(), at.into());
+    step.insert("correctness".to_owned(), json!(marked.mark));
+    let SchemeKind::Trajectory { errors, marks, .. } = kind else { return Json::Object(step) };
+    if marked.mark.is_some() && marked.mark.as_ref() != marks.first() {
+        if let Some(error) = &marked.error {
+            let (category, subtype) = match error.split_once("::") {
+                Some((category, subtype)) => (category, Some(subtype)),
+                None => match errors.iter().find(|it| it.types.contains(error)) {
+                    Some(it) => (it.category.as_str(), Some(error.as_str())),
+                    None => (error.as_str(), None),
+                },
+            };
+            step.insert("error_type".to_owned(), category.into());
+            subtype.into_iter().for_each(|it| drop(step.insert("error_subtype".to_owned(), it.into())));
+        }
+        if let Some(severity) = &marked.severity {
+            step.insert("severity".to_owned(), severity.as_str().into());
+        }
+    }
+    if let Some(rationale) = marked.rationale.as_ref().filter(|it| !it.trim().is_empty()) {
+        step.insert("rationale".to_owned(), rationale.as_str().into());
+    }
+    Json::Object(step)
+}
+
+fn of_rating(rating: &Rating) -> Json {
+    match rating {
+        Rating::Scored { value: Value::Number(it) } => number(*it),
+        Rating::Scored { value } => json!(value),
+        Rating::NotApplicable | Rating::Abstained => Json::Null,
+    }
+}
+
+fn number(number: f64) -> Json {
+    let whole = number as i64;
+    if (whole as f64).to_bits() == number.to_bits() { whole.into() } else { number.into() }
+}
+
+/// The columns of a table, in the order of the schemes.
+pub fn columns(id_key: &str, schemes: &[Scheme]) -> Vec<String> {
+    let mut columns: Vec<String> = [id_key, "annotator", "timestamp"].map(str::to_owned).to_vec();
+    let first = schemes.iter().position(|it| matches!(it.kind, SchemeKind::Rubric { .. }));
+    for (at, scheme) in schemes.iter().enumerate() {
+        let named =
+            |it: &str| if Some(at) == first { it.to_owned() } else { format!("{}.{it}", scheme.name) };
+        match &scheme.kind {
+            SchemeKind::Rubric { criteria, overall, notes, .. } => {
+                columns.extend(criteria.iter().map(|it| named(&it.name)));
+                columns.extend(overall.iter().map(|_| named("overall")));
+                columns.extend(notes.iter().map(|_| named("notes")));
+                columns.push(named("weighted_score"));
+            }
+            SchemeKind::Trajectory { .. } => {
+                columns.push(named("n_wrong"));
+                columns.push(named("score"));
+            }
+            _ => columns.push(scheme.name.clone()),
+        }
+    }
+    columns
+}
+
+/// The cells of a form, one for each column; nothing where nothing was said.
+pub fn table(form: &Exported<'_>) -> Vec<Json> {
+    let row = row(form);
+    let mut cells =
+        vec![json!(form.candidate), json!(form.annotator), row.get("timestamp").cloned().unwrap_or_default()];
+    let first = form.schemes.iter().position(|it| matches!(it.kind, SchemeKind::Rubric { .. }));
+    for (at, scheme) in form.schemes.iter().enumerate() {
+        let key = if Some(at) == first { "rubric" } else { scheme.name.as_str() };
+        let said = row.get(key).cloned().unwrap_or_default();
+        match &scheme.kind {
+            SchemeKind::Rubric { criteria, overall, notes, .. } => {
+                cells.extend(criteria.iter().map(|it| said["criteria_ratings"][&it.name].clone()));
+                cells.extend(overall.iter().map(|_| said["overall"].clone()));
+                cells.extend(notes.iter().map(|_| said["notes"].clone()));
+                cells.push(said["weighted_score"].clone());
+            }
+            SchemeKind::Trajectory { marks, .. } => {
+                let right = marks.first().map(String::as_str);
+                let steps = said["steps"].as_array().map(Vec::as_slice).unwrap_or_default();
+                let is_wrong = |it: &&Json| it["correctness"].as_str().is_some_and(|it| Some(it) != right);
+                let n_wrong = (!said.is_null()).then(|| steps.iter().filter(is_wrong).count());
+                cells.push(json!(n_wrong));
+                cells.push(said["score"].clone());
+            }
+            _ => cells.push(match said {
+                Json::Array(labels) => {
+                    labels.iter().filter_map(Json::as_str).collect::<Vec<_>>().join("; ").into()
+                }
+                Json::Object(_) => said.to_string().into(),
+                other => other,
+            }),
+        }
+    }
+    cells
+}

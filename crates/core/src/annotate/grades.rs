@@ -1,0 +1,90 @@
+//! What a person submitted, as grades.
+
+use std::collections::BTreeMap;
+
+use super::{Answer, Draft, Quote, Rated, Rating, ScalePoint, Scheme, SchemeKind, Verification, point_of};
+use crate::grade::{Evidence, FORMAT, Found, Grade, Grader, GraderKind, Outcome, Reason, Spend, Time};
+use crate::rubric::Version;
+
+/// Grades of everything that a rubric asks. `rubrics` are their versions, by scheme.
+pub fn grades(
+    schemes: &[Scheme],
+    draft: &Draft,
+    rubrics: &BTreeMap<String, Version>,
+    candidate: &str,
+    person: &str,
+    time: Time,
+) -> Vec<Grade> {
+    let mut found = Vec::new();
+    for scheme in schemes {
+        let Some(version) = rubrics.get(&scheme.name) else { continue };
+        let grade = |criterion: &str, outcome: Outcome, comment: Option<&str>, evidence: &[Quote]| Grade {
+            format: FORMAT,
+            candidate: candidate.to_owned(),
+            rubric: Some(version.clone()),
+            criterion: criterion.to_owned(),
+            grader: Grader { kind: GraderKind::Human, name: person.to_owned(), configuration: None },
+            outcome,
+            reason: Reason::new(comment.unwrap_or_default()),
+            evidence: evidence.iter().map(evidence_of).collect(),
+            points: Vec::new(),
+            spend: Spend::default(),
+            time: Some(time),
+            attempts: Vec::new(),
+        };
+        match (&scheme.kind, draft.get(&scheme.name)) {
+            (SchemeKind::Rubric { criteria, .. }, Some(Answer::Rubric { criteria: rated, .. })) => {
+                for criterion in criteria {
+                    let Some(Rated { rating: Some(rating), comment, evidence }) = rated.get(&criterion.name)
+                    else {
+                        continue;
+                    };
+                    let outcome = outcome(rating, &criterion.points, comment.as_deref());
+                    found.push(grade(&criterion.name, outcome, comment.as_deref(), evidence));
+                }
+            }
+            (SchemeKind::Verify { claims }, Some(Answer::Verify { claims: verified })) => {
+                // Points that an answer rests on have no criterion of their own.
+                for claim in claims.iter().filter(|it| it.id == it.criterion) {
+                    let Some(verified) = verified.get(&claim.id) else { continue };
+                    let rating = match verified.verdict {
+                        Some(Verification::Confirmed) => &claim.said,
+                        Some(Verification::Corrected) => verified.rating.as_ref().unwrap_or(&claim.said),
+                        None => continue,
+                    };
+                    let comment = verified.comment.as_deref();
+                    found.push(grade(
+                        &claim.criterion,
+                        outcome(rating, &claim.points, comment),
+                        comment,
+                        &[],
+                    ));
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn outcome(rating: &Rating, points: &[ScalePoint], comment: Option<&str>) -> Outcome {
+    match rating {
+        Rating::Scored { value } => Outcome::Scored { value: value.clone(), unit: unit_of(points, rating) },
+        Rating::NotApplicable => Outcome::NotApplicable,
+        Rating::Abstained => Outcome::Abstained { why: comment.unwrap_or("cannot tell").to_owned() },
+    }
+}
+
+/// What a rating is worth on 0..=1.
+pub fn unit_of(points: &[ScalePoint], rating: &Rating) -> Option<f64> {
+    let Rating::Scored { value } = rating else { return None };
+    point_of(points, value).and_then(|it| it.unit)
+}
+
+fn evidence_of(quote: &Quote) -> Evidence {
+    let place = quote.part.clone().zip(quote.start).zip(quote.end);
+    Evidence {
+        quote: quote.quote.clone(),
+        found: place.map(|((part, start), end)| Found { part, start, end }),
+    }
+}

@@ -1,0 +1,363 @@
+//! A row of data as something to look at.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use super::{Compared, Item, Scheme, SchemeKind};
+use crate::candidate::{Role, Step, Trace, diff, read_value};
+use crate::suite;
+
+/// Where in a row things stand.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Shape {
+    /// What rows of an export call the item.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff_key: Option<String>,
+    /// The list of which each entry is marked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_text_key: Option<String>,
+    /// The list of which the entries are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items_key: Option<String>,
+}
+
+/// Where a trace is looked for, unless a file says.
+const TRACES: [&str; 7] = ["trace", "steps", "messages", "conversation", "trajectory", "turns", "history"];
+const TEXTS: [&str; 8] = ["text", "task", "prompt", "question", "input", "instruction", "response", "output"];
+
+impl Shape {
+    pub fn of(annotation: &suite::Annotation) -> Self {
+        let display = |key: &str| annotation.display.get(key).and_then(Json::as_str).map(str::to_owned);
+        let mut shape = Self {
+            id_key: annotation.id_key.clone(),
+            text_key: annotation.text_key.clone(),
+            trace_key: display("trace_key"),
+            diff_key: display("diff_key"),
+            ..Self::default()
+        };
+        for scheme in &annotation.schemes {
+            match &scheme.kind {
+                suite::SchemeKind::Trajectory(it) => {
+                    shape.steps_key = Some(it.steps_key.clone());
+                    shape.step_text_key = Some(it.step_text_key.clone());
+                }
+                suite::SchemeKind::Pairwise { items_key, .. } => shape.items_key = Some(items_key.clone()),
+                _ => {}
+            }
+        }
+        shape
+    }
+
+    /// The name of a row, if it has one.
+    pub fn id(&self, row: &Map<String, Json>) -> Option<String> {
+        let id = row.get(self.id_key.as_deref().unwrap_or("id")).filter(|it| !it.is_null())?;
+        Some(shown(id)).filter(|it| !it.is_empty())
+    }
+}
+
+/// What is shown of a row, under the id that the store gives it. `turn` decides what stands first in comparisons.
+pub fn item_of(id: String, row: &Map<String, Json>, shape: &Shape, schemes: &[Scheme], turn: bool) -> Item {
+    let labels = schemes.iter().find_map(|it| match &it.kind {
+        SchemeKind::Pairwise { labels, .. } => Some(labels),
+        _ => None,
+    });
+    let marks = schemes.iter().any(|it| matches!(it.kind, SchemeKind::Trajectory { .. }));
+    let mut item = Item { id, ..Item::default() };
+    if let Some((trace, marked)) = trace_of(row, shape, marks) {
+        (item.trace, item.marked) = (Some(trace), marked);
+    }
+    if let (Some(labels), Some(Json::Array(all))) =
+        (labels, row.get(shape.items_key.as_deref().unwrap_or("text")))
+    {
+        item.candidates = all.iter().zip(labels).map(|(it, label)| compared(label, it)).collect();
+        if turn {
+            item.candidates.reverse();
+        }
+    }
+    let text = match &shape.text_key {
+        Some(key) => {
+            row.get(key).filter(|_| item.candidates.is_empty() || shape.items_key.as_ref() != Some(key))
+        }
+        None => TEXTS.iter().find_map(|it| row.get(*it)).filter(|it| it.is_string()),
+    };
+    let text = text.map(shown).filter(|it| !it.trim().is_empty());
+    let task = row.get("task").and_then(Json::as_str).map(str::to_owned);
+    match (item.trace.is_some() || !item.candidates.is_empty(), text) {
+        (true, text) => item.task = text.or(task),
+        (false, Some(text)) => {
+            item.task = task.filter(|it| *it != text);
+            item.text = Some(text);
+        }
+        (false, None) => {
+            let rest: Map<String, Json> = row
+                .iter()
+                .filter(|it| Some(it.0) != shape.id_key.as_ref())
+                .map(|(a, b)| (a.clone(), b.clone()))
+                .collect();
+            item.text = serde_json::to_string_pretty(&rest).ok();
+        }
+    }
+    item
+}
+
+/// What is shown of a trace that the store keeps.
+pub fn item_of_trace(id: String, trace: Trace) -> Item {
+    let task = trace.task.clone();
+    Item { id, task, marked: acts_of(&trace), trace: Some(trace), ..Item::default() }
+}
+
+fn compared(label: &str, value: &Json) -> Compared {
+    let label = label.to_owned();
+    match value {
+        Json::Array(_) | Json::Object(_) => match read_value(value, None) {
+            Ok((_, trace)) => Compared { label, text: None, trace: Some(trace) },
+            Err(_) => Compared { label, text: Some(pretty(value)), trace: None },
+        },
+        other => Compared { label, text: Some(shown(other)), trace: None },
+    }
+}
+
+/// The trace in a row. Where its steps are to be marked, one step is shown for each that the data has.
+fn trace_of(row: &Map<String, Json>, shape: &Shape, marks: bool) -> Option<(Trace, Vec<usize>)> {
+    let key = match (&shape.trace_key, &shape.steps_key) {
+        (Some(key), _) => Some(key.as_str()),
+        (None, Some(key)) if marks && row.contains_key(key) => Some(key.as_str()),
+        _ => TRACES.into_iter().find(|it| row.get(*it).is_some_and(|it| it.is_array() || it.is_object())),
+    };
+    let value = row.get(key?)?;
+    let listed = match (marks, &shape.steps_key) {
+        (true, Some(steps)) => row.get(steps).or_else(|| value.get(steps)).unwrap_or(value).as_array(),
+        _ => None,
+    };
+    let wrapped = || read_value(&serde_json::json!({ "steps": value }), None);
+    let whole =
+        read_value(value, None).or_else(|_| wrapped()).map(|it| it.1).ok().filter(|it| !it.steps.is_empty());
+    let every = |trace: Trace| {
+        let all = (1..=trace.steps.len()).collect();
+        (trace, all)
+    };
+    let (mut trace, marked) = match (listed, whole) {
+        (Some(listed), Some(whole)) if acts_of(&whole).len() == listed.len() => {
+            let acts = acts_of(&whole);
+            (whole, acts)
+        }
+        (Some(listed), _) => every(one_by_one(listed, shape.step_text_key.as_deref())),
+        (None, Some(whole)) => {
+            let acts = acts_of(&whole);
+            (whole, acts)
+        }
+        (None, None) => every(match value {
+            Json::Array(listed) => one_by_one(listed, shape.step_text_key.as_deref()),
+            other => Trace { steps: vec![Step::new(Role::Assistant, pretty(other))], ..Trace::default() },
+        }),
+    };
+    if trace.files.is_empty() {
+        trace.files = changes(shape.diff_key.as_ref().and_then(|it| row.get(it)));
+    }
+    Some((trace, marked))
+}
+
+/// What the run changed: a diff as text, or a list of files each with its own.
+fn changes(value: Option<&Json>) -> Vec<diff::FileChange> {
+    match value {
+        Some(Json::String(text)) => diff::parse(text),
+        Some(Json::Array(all)) => all.iter().flat_map(change).collect(),
+        Some(Json::Object(by_path)) => {
+            let one = |(path, it): (&String, &Json)| match it {
+                Json::String(text) => with_path(diff::parse(text), path),
+                other => change(other),
+            };
+            by_path.iter().flat_map(one).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn change(value: &Json) -> Vec<diff::FileChange> {
+    let text = |keys: &[&str]| keys.iter().find_map(|it| value.get(*it)?.as_str());
+    let path = value
+        .as_str()
+        .or_else(|| text(&["path", "file", "file_path", "filename", "name"]))
+        .unwrap_or_default();
+    let parsed = diff::parse(text(&["diff", "patch", "changes"]).unwrap_or_default());
+    with_path(parsed, path)
+}
+
+fn with_path(parsed: Vec<diff::FileChange>, path: &str) -> Vec<diff::FileChange> {
+    if !parsed.is_empty() {
+        return parsed;
+    }
+    let named = diff::FileChange { path: path.to_owned(), ..diff::FileChange::default() };
+    Some(named).filter(|it| !it.path.is_empty()).into_iter().collect()
+}
+
+/// One step for each entry, whatever its format makes of it.
+fn one_by_one(listed: &[Json], text_key: Option<&str>) -> Trace {
+    let steps = listed.iter().enumerate().map(|(at, entry)| {
+        let read =
+            read_value(&Json::Array(vec![entry.clone()]), None).map(|it| it.1.steps).unwrap_or_default();
+        let merged = read.into_iter().reduce(merged).filter(|it| !it.is_empty());
+        merged.unwrap_or_else(|| {
+            let text = text_key.and_then(|it| entry.get(it)).map(shown);
+            let text = text.filter(|it| !it.is_empty()).unwrap_or_else(|| pretty(entry));
+            let text = if text.is_empty() { format!("(step {})", at + 1) } else { text };
+            Step::new(Role::Assistant, text)
+        })
+    });
+    Trace { steps: steps.collect(), ..Trace::default() }
+}
+
+fn merged(mut a: Step, b: Step) -> Step {
+    let join = |a: &mut String, b: String| {
+        if !a.is_empty() && !b.is_empty() {
+            a.push('\n');
+        }
+        a.push_str(&b);
+    };
+    if b.role == Role::Assistant {
+        a.role = Role::Assistant;
+    }
+    join(&mut a.text, b.text);
+    join(&mut a.reasoning, b.reasoning);
+    a.tool_calls.extend(b.tool_calls);
+    a.results.extend(b.results);
+    a.files.extend(b.files);
+    a.screenshot = a.screenshot.or(b.screenshot);
+    a
+}
+
+/// What an agent did in a trace, by number from 1; all of it where nobody says who did what.
+fn acts_of(trace: &Trace) -> Vec<usize> {
+    let of = |is: &dyn Fn(&Step) -> bool| -> Vec<usize> {
+        trace.steps.iter().enumerate().filter(|it| is(it.1)).map(|it| it.0 + 1).collect()
+    };
+    let acted = of(&|it| it.role == Role::Assistant);
+    if acted.is_empty() { of(&|_| true) } else { acted }
+}
+
+/// The schemes for one item: which of its steps are marked.
+pub fn with_steps(schemes: &[Scheme], item: &Item) -> Vec<Scheme> {
+    let mut schemes = schemes.to_vec();
+    for scheme in &mut schemes {
+        if let SchemeKind::Trajectory { steps, .. } = &mut scheme.kind {
+            steps.clone_from(&item.marked);
+        }
+    }
+    schemes
+}
+
+fn shown(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        Json::Null => String::new(),
+        Json::Array(_) | Json::Object(_) => pretty(value),
+        other => other.to_string(),
+    }
+}
+
+fn pretty(value: &Json) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn row(value: Json) -> Map<String, Json> {
+        value.as_object().unwrap().clone()
+    }
+
+    fn trajectory() -> Vec<Scheme> {
+        let kind = SchemeKind::Trajectory {
+            steps: Vec::new(),
+            marks: vec!["correct".into(), "incorrect".into()],
+            errors: Vec::new(),
+            severities: Vec::new(),
+            initial: 100.0,
+        };
+        vec![Scheme { name: "s".into(), description: None, required: true, kind }]
+    }
+
+    fn steps(item: &Item) -> Vec<usize> {
+        let schemes = with_steps(&trajectory(), item);
+        let SchemeKind::Trajectory { steps, .. } = &schemes[0].kind else { panic!() };
+        steps.clone()
+    }
+
+    #[test]
+    fn a_coding_trace_shows_its_task_its_steps_and_its_diff() {
+        let shape = Shape {
+            id_key: Some("trace_id".into()),
+            text_key: Some("task".into()),
+            trace_key: Some("steps".into()),
+            diff_key: Some("files_changed".into()),
+            ..Shape::default()
+        };
+        let row = row(json!({"trace_id": 7, "task": "Fix <b>it</b>",
+            "steps": [{"thought": "look", "action": "cat a.py", "observation": "x"}, {"thought": "edit", "action": "sed"}],
+            "files_changed": [{"path": "a.py", "diff": "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n"}]}));
+        assert_eq!(shape.id(&row).as_deref(), Some("7"));
+        let item = item_of("i".into(), &row, &shape, &[], false);
+        assert_eq!(item.task.as_deref(), Some("Fix <b>it</b>"));
+        let trace = item.trace.unwrap();
+        assert_eq!(trace.files[0].hunks[0].lines, ["-x", "+y"]);
+        assert!(trace.steps.len() >= 2);
+    }
+
+    #[test]
+    fn there_is_one_mark_for_each_step_of_the_data() {
+        let shape = Shape {
+            steps_key: Some("steps".into()),
+            step_text_key: Some("action".into()),
+            ..Shape::default()
+        };
+        let acted =
+            json!([{"thought": "a", "action": "ls", "observation": "b"}, {"thought": "c", "action": "rm"}]);
+        let texts = json!(["first", "", {"odd": 1}]);
+        let said = json!([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]);
+        for (value, expected) in [(acted, 2), (texts, 3), (said, 2)] {
+            let item =
+                item_of("i".into(), &row(json!({"id": 1, "steps": value})), &shape, &trajectory(), false);
+            assert_eq!(steps(&item).len(), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn compared_ones_change_places_and_keep_their_labels() {
+        let kind = SchemeKind::Pairwise { labels: vec!["A".into(), "B".into()], tie_label: None };
+        let schemes = [Scheme { name: "p".into(), description: None, required: true, kind }];
+        let row = row(json!({"id": 1, "text": ["one", "two"]}));
+        for (turn, expected) in [(false, ["A", "B"]), (true, ["B", "A"])] {
+            let item = item_of("i".into(), &row, &Shape::default(), &schemes, turn);
+            assert_eq!(item.candidates.iter().map(|it| it.label.as_str()).collect::<Vec<_>>(), expected);
+            assert_eq!(
+                item.candidates.iter().find(|it| it.label == "A").unwrap().text.as_deref(),
+                Some("one")
+            );
+        }
+    }
+
+    #[test]
+    fn a_row_without_anything_known_is_shown_whole() {
+        let item = item_of(
+            "i".into(),
+            &row(json!({"id": 1, "odd": {"x": "שלום 🎉"}})),
+            &Shape::default(),
+            &[],
+            false,
+        );
+        assert!(item.text.unwrap().contains("שלום 🎉"));
+    }
+}

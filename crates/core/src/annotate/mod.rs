@@ -1,0 +1,336 @@
+//! What people are asked about an item, what they answer, and what their answers come to.
+//!
+//! The same JSON in the store, over HTTP and in TypeScript.
+
+mod build;
+mod compare;
+mod complete;
+mod dispute;
+mod export;
+mod grades;
+mod item;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use build::{schemes_of, schemes_of_rubric};
+pub use compare::{Checked, Expected, Expecting, Pace, compare, median, pace};
+pub use complete::{Gap, gaps, running_score, weighted_score};
+pub use dispute::{Said, disagreement, said};
+pub use export::{Exported, columns, row, table};
+pub use grades::{grades, unit_of};
+pub use item::{Shape, item_of, item_of_trace, with_steps};
+pub use settings::{BadSettings, Order, Settings};
+pub use verify::{claim, claims};
+
+use crate::candidate::Trace;
+use crate::rubric::Value;
+
+/// One thing to annotate, for one person. Everything in it is text, whatever it looks like.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Item {
+    pub id: String,
+    /// What an agent was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
+    /// For comparisons: as many as the scheme has labels, in the order they are shown in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Compared>,
+    /// Which steps may be marked, from 1; told by the scheme that asks for it.
+    #[serde(skip)]
+    pub marked: Vec<usize>,
+    /// After submitting, one is told what would have been right.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub training: bool,
+}
+
+/// One of those that are compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Compared {
+    /// What answers call it, wherever it stands.
+    pub label: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
+}
+
+/// One question, or several that belong together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Scheme {
+    pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Whether it must be answered before anything is submitted.
+    pub required: bool,
+    #[serde(flatten)]
+    pub kind: SchemeKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum SchemeKind {
+    Rubric {
+        criteria: Vec<Criterion>,
+        /// A rating of the whole; not part of the weighted score, and never asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        overall: Option<Criterion>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        notes: Option<NotesField>,
+        /// Whether the annotator sees the weighted score as it grows.
+        shows_score: bool,
+    },
+    Trajectory {
+        /// Which steps are marked, from 1.
+        steps: Vec<usize>,
+        /// The first one means correct.
+        marks: Vec<String>,
+        errors: Vec<ErrorCategory>,
+        severities: Vec<SeverityLevel>,
+        /// What the running score starts at.
+        initial: f64,
+    },
+    Pairwise {
+        labels: Vec<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tie_label: Option<String>,
+    },
+    Choice {
+        labels: Vec<String>,
+        many: bool,
+        dropdown: bool,
+    },
+    Likert {
+        size: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        min_label: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_label: Option<String>,
+    },
+    Text {
+        multiline: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        placeholder: Option<String>,
+    },
+    /// What a judge answered, to confirm or correct one by one.
+    Verify {
+        claims: Vec<Claim>,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Criterion {
+    pub name: String,
+    pub label: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    pub weight: f64,
+    /// The scale, lowest first.
+    pub points: Vec<ScalePoint>,
+    /// Whether it may be said not to apply, or not to be decidable.
+    pub may_skip: bool,
+}
+
+/// One answer of a scale.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ScalePoint {
+    pub value: Value,
+    /// What every criterion calls it, such as Good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// What it means for this criterion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// What it is worth on 0..=1; absent for an answer that only leads on in a tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NotesField {
+    pub label: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placeholder: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorCategory {
+    pub category: String,
+    pub types: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SeverityLevel {
+    pub name: String,
+    /// Its absolute value is taken off the running score.
+    pub weight: f64,
+}
+
+/// One thing that a judge said: a criterion, a branch of a tree, a claim or a requirement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Claim {
+    pub id: String,
+    /// What was asked, as grades name it.
+    pub criterion: String,
+    pub label: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    pub said: Rating,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Quote>,
+    /// The scale, lowest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<ScalePoint>,
+}
+
+/// What is said about one criterion; without a rating it is not answered.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rated {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rating: Option<Rating>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Quote>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Rating {
+    Scored {
+        value: Value,
+    },
+    NotApplicable,
+    /// They could not tell.
+    Abstained,
+}
+
+/// Words of the item, and where they stand, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Quote {
+    /// Such as `trace.3.result.1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
+    pub quote: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<u64>,
+}
+
+/// What is said about one step.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Marked {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub severity: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rationale: Option<String>,
+}
+
+/// What is said about a judge's answer.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Verified {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verification>,
+    /// What would have been right, where it is corrected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rating: Option<Rating>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verification {
+    Confirmed,
+    Corrected,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Answer {
+    Rubric {
+        #[serde(default)]
+        criteria: BTreeMap<String, Rated>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        overall: Option<Rated>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        notes: Option<String>,
+    },
+    Trajectory {
+        /// By their number, from 1.
+        #[serde(default)]
+        steps: BTreeMap<String, Marked>,
+    },
+    Pairwise {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        label: Option<String>,
+    },
+    Choice {
+        #[serde(default)]
+        labels: Vec<String>,
+    },
+    Likert {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<u32>,
+    },
+    Text {
+        #[serde(default)]
+        text: String,
+    },
+    Verify {
+        /// By the id of the claim.
+        #[serde(default)]
+        claims: BTreeMap<String, Verified>,
+    },
+}
+
+/// Everything that was entered so far, by scheme; what is saved by itself, and what is submitted.
+pub type Draft = BTreeMap<String, Answer>;
+
+/// All of it together, for whoever wants to know its shape.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Form {
+    pub item: Item,
+    pub schemes: Vec<Scheme>,
+    pub draft: Draft,
+    pub settings: Settings,
+}
+
+impl Rated {
+    pub fn of(value: Value) -> Self {
+        Self { rating: Some(Rating::Scored { value }), ..Self::default() }
+    }
+}
+
+impl Criterion {
+    /// The point of the scale that a value is.
+    pub fn point(&self, value: &Value) -> Option<&ScalePoint> {
+        point_of(&self.points, value)
+    }
+}
+
+/// The point of a scale that a value is.
+pub fn point_of<'a>(points: &'a [ScalePoint], value: &Value) -> Option<&'a ScalePoint> {
+    points.iter().find(|it| it.value == *value)
+}

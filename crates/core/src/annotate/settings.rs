@@ -1,0 +1,187 @@
+//! How a task is given out, and how work on it is watched.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::compare::Expecting;
+use crate::suite;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// How many people answer each item; everybody answers everything where it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotators_per_item: Option<u32>,
+    /// The share of items that several people answer; one answers each of the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overlap: Option<f64>,
+    /// How many answer those; 2 unless told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overlap_annotators: Option<u32>,
+    /// How many items each person answers at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quota: Option<u32>,
+    /// After so long without a word from them, somebody else may answer in their place.
+    pub stale_minutes: u32,
+    /// Whether one may return to what one has submitted, and change it.
+    pub back_navigation: bool,
+    /// Whether the weighted score is shown as it grows.
+    pub shows_score: bool,
+    pub shows_descriptions: bool,
+    pub order: Order,
+    /// Items that everybody answers first, and is told what would have been right.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub training: Vec<Expecting>,
+    /// Items with known answers, mixed in; nobody is told.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gold: Vec<Expecting>,
+    /// Items that anybody who reads gets right, mixed in; nobody is told.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attention: Vec<Expecting>,
+    /// After how many items one of those is mixed in.
+    pub check_every: u32,
+    /// Faster than this is too fast.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_seconds: Option<f64>,
+    /// What is shown to whoever has finished, for the platform they came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_code: Option<String>,
+    /// Whether people may come by an id in the address, as crowd platforms send them.
+    pub crowd: bool,
+    /// Nobody sees what others said, or a judge, before they have answered.
+    pub blind: bool,
+}
+
+/// Which item comes next for somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Those that the fewest people have, in the order of the data.
+    #[default]
+    Balanced,
+    /// The order of the data: items are finished one after the other.
+    Fixed,
+    /// Another order for everybody.
+    Random,
+}
+
+/// Why settings make no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadSettings(pub String);
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            annotators_per_item: None,
+            overlap: None,
+            overlap_annotators: None,
+            quota: None,
+            stale_minutes: 60,
+            back_navigation: true,
+            shows_score: false,
+            shows_descriptions: true,
+            order: Order::default(),
+            training: Vec::new(),
+            gold: Vec::new(),
+            attention: Vec::new(),
+            check_every: 10,
+            min_seconds: None,
+            completion_code: None,
+            crowd: false,
+            blind: true,
+        }
+    }
+}
+
+impl Settings {
+    /// What a file says about it.
+    pub fn of(annotation: &suite::Annotation) -> Self {
+        Self {
+            annotators_per_item: annotation.annotators_per_item,
+            back_navigation: annotation.allow_back_navigation,
+            shows_score: annotation.shows_score,
+            shows_descriptions: annotation.show_criteria_descriptions,
+            ..Self::default()
+        }
+    }
+
+    pub fn check(&self) -> Result<(), BadSettings> {
+        let bad = |why: &str| Err(BadSettings(why.to_owned()));
+        if self.overlap.is_some_and(|it| !(0.0..=1.0).contains(&it)) {
+            return bad("`overlap` is a share of the items, from 0 to 1");
+        }
+        if [self.annotators_per_item, self.overlap_annotators, self.quota].contains(&Some(0)) {
+            return bad("`annotators_per_item`, `overlap_annotators` and `quota` are 1 or more");
+        }
+        if !(1..=60 * 24 * 90).contains(&self.stale_minutes) {
+            return bad("`stale_minutes` is from 1 to 129600, which is 90 days");
+        }
+        if self.check_every == 0 {
+            return bad("`check_every` is 1 or more");
+        }
+        if self.min_seconds.is_some_and(|it| !it.is_finite() || it < 0.0) {
+            return bad("`min_seconds` is 0 or more");
+        }
+        if !self.blind {
+            return bad(
+                "`blind` is always true: whoever sees what others said no longer says what they think",
+            );
+        }
+        let checks = || self.training.iter().chain(&self.gold).chain(&self.attention);
+        let mut items: Vec<&str> = checks().map(|it| it.item.as_str()).collect();
+        items.sort_unstable();
+        if let Some(pair) = items.windows(2).find(|it| it[0] == it[1]) {
+            return Err(BadSettings(format!(
+                "the item `{}` is there twice among training, gold and attention",
+                pair[0]
+            )));
+        }
+        if let Some(it) = checks().find(|it| it.answers.is_empty()) {
+            return Err(BadSettings(format!("the item `{}` has no answers to be held against", it.item)));
+        }
+        if checks().any(|it| it.tolerance.is_some_and(|it| !it.is_finite() || it < 0.0)) {
+            return bad("`tolerance` is 0 or more, in points of the scale");
+        }
+        Ok(())
+    }
+
+    /// How many people an item wants; 0 is everybody. Which items overlap is decided by their names, so that it stays.
+    pub fn wanted(&self, candidate: &str) -> u32 {
+        let several = self.overlap_annotators.unwrap_or(2);
+        match (self.overlap, self.annotators_per_item) {
+            (Some(share), per_item) => {
+                let hash = blake3::hash(candidate.as_bytes());
+                let chance = u32::from_le_bytes(hash.as_bytes()[..4].try_into().expect("4 bytes"));
+                if f64::from(chance) / f64::from(u32::MAX) < share { several } else { per_item.unwrap_or(1) }
+            }
+            (None, per_item) => per_item.unwrap_or(0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_that_overlaps_is_the_one_that_was_asked_for() {
+        let settings = Settings { overlap: Some(0.2), overlap_annotators: Some(3), ..Settings::default() };
+        let wanted: Vec<u32> = (0..2000).map(|it| settings.wanted(&format!("trace_{it}"))).collect();
+        let several = wanted.iter().filter(|it| **it == 3).count();
+        assert!((330..=470).contains(&several), "{several}");
+        assert!(wanted.iter().all(|it| [1, 3].contains(it)));
+        assert_eq!(Settings::default().wanted("a"), 0, "everybody, unless told");
+    }
+
+    #[test]
+    fn settings_that_make_no_sense_say_why() {
+        let check = |settings: Settings, expected: &str| {
+            assert!(settings.check().unwrap_err().to_string().contains(expected));
+        };
+        check(Settings { overlap: Some(1.5), ..Settings::default() }, "`overlap`");
+        check(Settings { quota: Some(0), ..Settings::default() }, "`quota`");
+        check(Settings { blind: false, ..Settings::default() }, "always true");
+        assert_eq!(Settings::default().check(), Ok(()));
+    }
+}

@@ -1,0 +1,305 @@
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use serde_json::{Value as Json, json};
+
+use super::*;
+use crate::dialect::{self, ReadError, Variables, World};
+use crate::grade::{Line, Outcome, Time, step_grades};
+
+const TUTORIAL: &str = include_str!("../../tests/dialects/potato/coding-agent.yaml");
+
+fn annotation(yaml: &str) -> crate::suite::Annotation {
+    let world = World {
+        root: PathBuf::from("/"),
+        read: &|path| match path == Path::new("/config.yaml") {
+            true => Ok(yaml.into()),
+            false => Err(ReadError::Missing),
+        },
+        glob: &|_| Ok(Vec::new()),
+        variable: &|_| None,
+        variables: Variables::Filled,
+    };
+    let loaded = dialect::load(Path::new("/config.yaml"), None, &world);
+    loaded.suite.unwrap().annotation.unwrap()
+}
+
+fn rated(ratings: &[(&str, f64)]) -> BTreeMap<String, Rated> {
+    ratings.iter().map(|(name, it)| ((*name).to_owned(), Rated::of(Value::Number(*it)))).collect()
+}
+
+/// The ratings that the tutorial exports.
+fn tutorial() -> (Vec<Scheme>, Draft) {
+    let criteria = rated(&[
+        ("correctness", 4.0),
+        ("code_quality", 3.0),
+        ("efficiency", 5.0),
+        ("documentation", 2.0),
+        ("error_handling", 3.0),
+    ]);
+    let overall = Some(Rated::of(Value::Number(4.0)));
+    let notes = Some("Agent found and fixed the bug.".to_owned());
+    let answer = Answer::Rubric { criteria, overall, notes };
+    (schemes_of(&annotation(TUTORIAL)), Draft::from([("agent_quality".to_owned(), answer)]))
+}
+
+fn exported(schemes: &[Scheme], draft: &Draft) -> Json {
+    let time = Time::parse("2026-03-20T10:15:32.25Z").unwrap();
+    let form = Exported {
+        id_key: "trace_id",
+        candidate: "trace_042",
+        annotator: "annotator_03",
+        time,
+        schemes,
+        draft,
+    };
+    Json::Object(row(&form))
+}
+
+#[test]
+fn the_export_is_the_one_of_the_tutorial_field_by_field() {
+    let (schemes, draft) = tutorial();
+    assert_eq!(gaps(&schemes, &draft), []);
+    let expected = json!({
+        "trace_id": "trace_042",
+        "annotator": "annotator_03",
+        "timestamp": "2026-03-20T10:15:32Z",
+        "rubric": {
+            "criteria_ratings": {
+                "correctness": 4, "code_quality": 3, "efficiency": 5, "documentation": 2, "error_handling": 3
+            },
+            "overall": 4,
+            "notes": "Agent found and fixed the bug.",
+            "weighted_score": 3.56
+        }
+    });
+    let found = exported(&schemes, &draft);
+    assert_eq!(found, expected);
+    assert!(
+        found.to_string().contains("\"correctness\":4,") || found.to_string().contains("\"correctness\":4}")
+    );
+    let Line::Grades(grades) = Line::parse(&found.to_string()).unwrap() else { panic!("no grades") };
+    assert_eq!(grades.len(), 5);
+}
+
+#[test]
+fn every_row_that_is_not_rated_is_named_and_the_whole_is_not_asked_for() {
+    let (schemes, mut draft) = tutorial();
+    let Some(Answer::Rubric { criteria, overall, .. }) = draft.get_mut("agent_quality") else { panic!() };
+    criteria.remove("efficiency");
+    *overall = None;
+    let rows = |draft: &Draft| gaps(&schemes, draft).into_iter().map(|it| it.row).collect::<Vec<_>>();
+    assert_eq!(rows(&draft), ["efficiency"]);
+    assert_eq!(rows(&Draft::new()).len(), 5);
+    let Some(Answer::Rubric { criteria, .. }) = draft.get_mut("agent_quality") else { panic!() };
+    criteria.insert("efficiency".into(), Rated::of(Value::Number(7.0)));
+    criteria.insert("speed".into(), Rated::of(Value::Number(1.0)));
+    assert_eq!(rows(&draft), ["speed", "efficiency"]);
+    assert!(gaps(&schemes, &draft)[1].why.contains("not on the scale"));
+    let odd = Draft::from([("agent_quality".to_owned(), Answer::Text { text: "good".into() })]);
+    assert!(gaps(&schemes, &odd)[0].why.contains("another kind"));
+    let odd = Draft::from([("other".to_owned(), Answer::Text { text: "good".into() })]);
+    assert!(gaps(&schemes, &odd)[0].why.contains("no such scheme"));
+}
+
+#[test]
+fn what_is_not_applicable_leaves_the_score_and_stays_apart_in_export_and_grades() {
+    let (schemes, mut draft) = tutorial();
+    let Some(Answer::Rubric { criteria, .. }) = draft.get_mut("agent_quality") else { panic!() };
+    let quote =
+        Quote { part: Some("trace.2.text".into()), quote: "try:".into(), start: Some(0), end: Some(4) };
+    let row = criteria.get_mut("correctness").unwrap();
+    (row.comment, row.evidence) = (Some("catches it".into()), vec![quote]);
+    criteria.insert("efficiency".into(), Rated { rating: Some(Rating::NotApplicable), ..Rated::default() });
+    criteria.insert("documentation".into(), Rated { rating: Some(Rating::Abstained), ..Rated::default() });
+    assert_eq!(gaps(&schemes, &draft), []);
+    let row = exported(&schemes, &draft);
+    assert_eq!(row["rubric"]["weighted_score"], json!(3.46));
+    assert_eq!(row["rubric"]["criteria_ratings"]["efficiency"], Json::Null);
+    assert_eq!(
+        row["rubric"]["unrated"],
+        json!({"efficiency": "not_applicable", "documentation": "abstained"})
+    );
+    let SchemeKind::Rubric { .. } = &schemes[0].kind else { panic!() };
+    let version = annotation(TUTORIAL).schemes.iter().find_map(|it| match &it.kind {
+        crate::suite::SchemeKind::Rubric { rubric, .. } => Some(rubric.version().clone()),
+        _ => None,
+    });
+    let rubrics = BTreeMap::from([("agent_quality".to_owned(), version.unwrap())]);
+    let found = grades(&schemes, &draft, &rubrics, "t", "ann", Time::from_micros(0));
+    let of = |name: &str| found.iter().find(|it| it.criterion == name).unwrap();
+    assert_eq!(of("correctness").outcome, Outcome::Scored { value: Value::Number(4.0), unit: Some(0.75) });
+    assert_eq!(of("correctness").reason.as_str(), "catches it");
+    assert_eq!(of("correctness").evidence[0].found.as_ref().unwrap().part, "trace.2.text");
+    assert_eq!(of("efficiency").outcome, Outcome::NotApplicable);
+    assert!(matches!(of("documentation").outcome, Outcome::Abstained { .. }));
+}
+
+const BOTH: &str = "
+annotation_task_name: both
+annotation_schemes:
+  - annotation_type: rubric_eval
+    name: quality
+    scale: {min: 1, max: 5}
+    criteria: [{name: correctness, weight: 3}, {name: efficiency}]
+  - annotation_type: trajectory_eval
+    name: step_eval
+    step_correctness: {labels: [correct, incorrect]}
+    error_taxonomy: [{category: action, types: [{name: wrong_tool}]}]
+    severity_levels: [{name: minor, weight: -1}, {name: critical, weight: -150}]
+    running_score: {initial: 100}
+  - {annotation_type: multiselect, name: tags, labels: [a, b, c]}
+";
+
+fn both() -> Vec<Scheme> {
+    let mut schemes = schemes_of(&annotation(BOTH));
+    let SchemeKind::Trajectory { steps, .. } = &mut schemes[0].kind else { panic!("steps come first") };
+    *steps = vec![2, 4];
+    schemes
+}
+
+fn wrong(severity: Option<&str>) -> Marked {
+    Marked {
+        mark: Some("incorrect".into()),
+        error: Some("wrong_tool".into()),
+        severity: severity.map(str::to_owned),
+        rationale: Some("asks the wrong table".into()),
+    }
+}
+
+#[test]
+fn steps_and_ratings_of_one_trace_stand_in_one_row() {
+    let schemes = both();
+    let right = Marked { mark: Some("correct".into()), ..Marked::default() };
+    let steps = BTreeMap::from([("2".to_owned(), right), ("4".to_owned(), wrong(Some("minor")))]);
+    let criteria = rated(&[("correctness", 5.0), ("efficiency", 1.0)]);
+    let draft = Draft::from([
+        ("quality".to_owned(), Answer::Rubric { criteria, overall: None, notes: None }),
+        ("step_eval".to_owned(), Answer::Trajectory { steps }),
+        ("tags".to_owned(), Answer::Choice { labels: vec!["a".into(), "c".into()] }),
+    ]);
+    assert_eq!(gaps(&schemes, &draft), []);
+    let row = exported(&schemes, &draft);
+    assert_eq!(
+        row["rubric"],
+        json!({"criteria_ratings": {"correctness": 5, "efficiency": 1}, "weighted_score": 4})
+    );
+    assert_eq!(
+        row["step_eval"],
+        json!({"score": 99, "steps": [{"step_index": 0, "correctness": "correct"},
+            {"step_index": 1, "correctness": "incorrect", "error_type": "action", "error_subtype": "wrong_tool",
+             "severity": "minor", "rationale": "asks the wrong table"}]})
+    );
+    assert_eq!(row["tags"], json!(["a", "c"]));
+    assert_eq!(step_grades(&row.to_string()).unwrap().len(), 4);
+    let form = Exported {
+        id_key: "uid",
+        candidate: "t",
+        annotator: "=1+1",
+        time: Time::from_micros(0),
+        schemes: &schemes,
+        draft: &draft,
+    };
+    let cells = table(&form);
+    assert_eq!(
+        columns("uid", &schemes),
+        [
+            "uid",
+            "annotator",
+            "timestamp",
+            "step_eval.n_wrong",
+            "step_eval.score",
+            "correctness",
+            "efficiency",
+            "weighted_score",
+            "tags"
+        ]
+    );
+    assert_eq!(cells[3..], [json!(1), json!(99), json!(5), json!(1), json!(4), json!("a; c")]);
+    assert_eq!(super::row(&form)["candidate"], "t");
+}
+
+#[test]
+fn the_running_score_is_withheld_until_all_is_said_and_never_under_zero() {
+    let schemes = both();
+    let score = |steps: &[(&str, Marked)]| {
+        running_score(&schemes[0].kind, &steps.iter().map(|(n, it)| ((*n).to_owned(), it.clone())).collect())
+    };
+    assert_eq!(score(&[("2", wrong(Some("minor")))]), None);
+    assert_eq!(score(&[("2", wrong(Some("minor"))), ("4", wrong(None))]), None, "how bad is not said");
+    assert_eq!(score(&[("2", wrong(Some("minor"))), ("4", wrong(Some("minor")))]), Some(98.0));
+    assert_eq!(score(&[("2", wrong(Some("critical"))), ("4", wrong(Some("minor")))]), Some(0.0));
+}
+
+proptest! {
+    #[test]
+    fn the_weighted_score_lies_between_the_lowest_and_the_highest_rating(ratings in prop::collection::vec(1..=5_i32, 5)) {
+        let (schemes, _) = tutorial();
+        let SchemeKind::Rubric { criteria, .. } = &schemes[0].kind else { panic!() };
+        let given: BTreeMap<String, Rated> = criteria.iter().zip(&ratings)
+            .map(|(it, rating)| (it.name.clone(), Rated::of(Value::Number(f64::from(*rating))))).collect();
+        let score = weighted_score(criteria, &given).unwrap();
+        let (low, high) = (*ratings.iter().min().unwrap(), *ratings.iter().max().unwrap());
+        prop_assert!(f64::from(low) - 1e-9 <= score && score <= f64::from(high) + 1e-9);
+    }
+
+    #[test]
+    fn drafts_read_back_as_they_were_written(value in 1..=5_i32, comment in ".{0,20}", label in "[a-z]{1,8}") {
+        let mut criteria = rated(&[("a", f64::from(value))]);
+        criteria.get_mut("a").unwrap().comment = Some(comment);
+        let draft = Draft::from([
+            ("r".to_owned(), Answer::Rubric { criteria, overall: None, notes: Some(label.clone()) }),
+            ("p".to_owned(), Answer::Pairwise { label: Some(label) }),
+        ]);
+        let text = serde_json::to_string(&draft).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Draft>(&text).unwrap(), draft);
+    }
+}
+
+#[test]
+fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
+    let annotation = annotation(TUTORIAL);
+    let rubric = annotation.schemes.iter().find_map(|it| match &it.kind {
+        crate::suite::SchemeKind::Rubric { rubric, .. } => Some(rubric.clone()),
+        _ => None,
+    });
+    let rubric = rubric.unwrap();
+    let grade = r#"{"candidate": "t", "criterion": "correctness", "grader": {"kind": "judge", "name": "m"},
+        "outcome": {"kind": "scored", "value": 2, "unit": 0.25}, "reason": "it fails", "spend": {},
+        "points": [{"text": "it compiles", "holds": true}]}"#;
+    let judged: crate::grade::Grade = serde_json::from_str(grade).unwrap();
+    let found = claims(&rubric, &[judged]);
+    assert_eq!(found.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["correctness", "correctness#1"]);
+    let scheme = Scheme {
+        name: "v".into(),
+        description: None,
+        required: true,
+        kind: SchemeKind::Verify { claims: found },
+    };
+    let schemes = [scheme];
+    let verified = |verdict, rating: Option<f64>| Verified {
+        verdict: Some(verdict),
+        rating: rating.map(|it| Rating::Scored { value: Value::Number(it) }),
+        comment: None,
+    };
+    let draft = |first: Verified| {
+        let confirmed = verified(Verification::Confirmed, None);
+        let claims =
+            BTreeMap::from([("correctness".to_owned(), first), ("correctness#1".to_owned(), confirmed)]);
+        Draft::from([("v".to_owned(), Answer::Verify { claims })])
+    };
+    assert_eq!(gaps(&schemes, &Draft::new()).len(), 2);
+    assert_eq!(gaps(&schemes, &draft(verified(Verification::Corrected, None))).len(), 1);
+    assert_eq!(gaps(&schemes, &draft(verified(Verification::Corrected, Some(9.0)))).len(), 1);
+    let corrected = draft(verified(Verification::Corrected, Some(5.0)));
+    assert_eq!(gaps(&schemes, &corrected), []);
+    let rubrics = BTreeMap::from([("v".to_owned(), rubric.version().clone())]);
+    let found = grades(&schemes, &corrected, &rubrics, "t", "ann", Time::from_micros(0));
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].outcome.unit(), Some(1.0));
+    let confirmed = draft(verified(Verification::Confirmed, None));
+    assert_eq!(
+        grades(&schemes, &confirmed, &rubrics, "t", "ann", Time::from_micros(0))[0].outcome.unit(),
+        Some(0.25)
+    );
+}

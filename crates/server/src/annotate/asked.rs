@@ -1,0 +1,119 @@
+//! What is asked in a version of a task, and about what.
+
+use std::collections::BTreeMap;
+
+use jurist_core::annotate::{Claim, Item, Scheme, SchemeKind, Shape, item_of, item_of_trace, with_steps};
+use jurist_core::candidate::Trace;
+use jurist_core::rubric::Version;
+use jurist_store::annotate::{self, ItemRole};
+use jurist_store::{AssignmentId, ProjectId, RubricVersionId, Store, StoreError, TaskId, TraceId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A version of a task; it never changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    #[serde(default)]
+    pub description: Option<String>,
+    pub schemes: Vec<Scheme>,
+    #[serde(default)]
+    pub shape: Shape,
+    /// The rubrics that schemes ask for, by the names of the schemes.
+    #[serde(default)]
+    pub rubrics: BTreeMap<String, Graded>,
+}
+
+/// A rubric of the store.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Graded {
+    pub id: RubricVersionId,
+    pub hash: Version,
+}
+
+/// What an item is about, as the store keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    Row(Map<String, Value>),
+    /// A trace of the store.
+    Trace {
+        id: String,
+        /// What a judge said about it, to be confirmed or corrected.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        claims: Vec<Claim>,
+    },
+    /// A case of a run, which the store keeps no trace of.
+    Case {
+        #[serde(default)]
+        task: Option<String>,
+        #[serde(default)]
+        text: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trace: Option<Box<Trace>>,
+        claims: Vec<Claim>,
+    },
+}
+
+impl Asked {
+    pub async fn of(
+        store: &Store,
+        project: ProjectId,
+        task: TaskId,
+        version: u64,
+    ) -> Result<Self, StoreError> {
+        let body = store.task_version(project, task, version).await?;
+        Ok(serde_json::from_value(body).unwrap_or_else(|error| {
+            tracing::error!(%error, %task, version, "what a task asks cannot be read");
+            Self { description: None, schemes: Vec::new(), shape: Shape::default(), rubrics: BTreeMap::new() }
+        }))
+    }
+
+    pub fn hashes(&self) -> BTreeMap<String, Version> {
+        self.rubrics.iter().map(|(name, it)| (name.clone(), it.hash.clone())).collect()
+    }
+
+    /// What the data calls ids.
+    pub fn id_key(&self) -> &str {
+        self.shape.id_key.as_deref().unwrap_or("trace_id")
+    }
+
+    /// An item as one person sees it, and what they are asked about it.
+    pub async fn about(
+        &self,
+        store: &Store,
+        project: ProjectId,
+        item: &annotate::Item,
+        assignment: Option<AssignmentId>,
+    ) -> Result<(Item, Vec<Scheme>), StoreError> {
+        // Chance made the id, and it stays: so does the order of what is compared.
+        let turn = assignment.is_some_and(|it| it.to_string().bytes().map(u32::from).sum::<u32>() % 2 == 1);
+        let id = item.id.to_string();
+        let subject = serde_json::from_value(item.body.clone()).unwrap_or(Subject::Row(Map::new()));
+        let (mut shown, claims) = match subject {
+            Subject::Row(row) => (item_of(id, &row, &self.shape, &self.schemes, turn), Vec::new()),
+            Subject::Trace { id: trace, claims } => {
+                let trace = TraceId::new(trace).ok();
+                let content = match &trace {
+                    Some(trace) => store.trace_content(project, trace).await?,
+                    None => None,
+                };
+                let gone =
+                    || Item { text: Some("(this trace has been erased)".to_owned()), ..Item::default() };
+                let shown = content.map_or_else(gone, |it| item_of_trace(id.clone(), it));
+                (Item { id, ..shown }, claims)
+            }
+            Subject::Case { task, text, trace, claims } => {
+                let trace = trace.map(|it| *it);
+                (Item { id, task, text, trace, ..Item::default() }, claims)
+            }
+        };
+        shown.training = item.role == ItemRole::Training;
+        let mut schemes = with_steps(&self.schemes, &shown);
+        for scheme in &mut schemes {
+            if let SchemeKind::Verify { claims: asked } = &mut scheme.kind {
+                asked.clone_from(&claims);
+            }
+        }
+        Ok((shown, schemes))
+    }
+}

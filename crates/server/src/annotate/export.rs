@@ -1,0 +1,118 @@
+//! Submitted answers as files.
+
+use std::collections::BTreeMap;
+
+use jurist_core::annotate::{Draft, Exported, columns, row, table};
+use jurist_store::annotate::{ItemRole, Task};
+use jurist_store::assignments::Annotation;
+use jurist_store::{AccountId, ItemId, ProjectId, Store, StoreError};
+use serde_json::Value;
+
+use super::{Asked, names};
+
+/// Answers that are read at a time.
+const PAGE: usize = 200;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Jsonl,
+    Csv,
+}
+
+/// Every answer that counts, one row each, the oldest first; of one person, or of all.
+pub async fn exported(
+    store: &Store,
+    project: ProjectId,
+    task: &Task,
+    kind: Kind,
+    only: Option<AccountId>,
+    is_hidden: impl Fn(ItemId) -> bool,
+) -> Result<String, StoreError> {
+    let newest = Asked::of(store, project, task.id, task.version).await?;
+    let mut lines = Lines { kind, text: String::new(), columns: columns(newest.id_key(), &newest.schemes) };
+    lines.header();
+    let names = names(store, project).await?;
+    let mut versions: BTreeMap<u64, Asked> = BTreeMap::from([(task.version, newest)]);
+    let mut after = None;
+    loop {
+        let page = store.annotations(project, task.id, after.as_ref(), PAGE).await?;
+        let theirs = |it: &&Annotation| only.is_none_or(|only| it.account == only);
+        for answer in page.items.iter().filter(theirs) {
+            if answer.role != ItemRole::Item || is_hidden(answer.item) {
+                continue;
+            }
+            if !versions.contains_key(&answer.version) {
+                let asked = Asked::of(store, project, task.id, answer.version).await?;
+                versions.insert(answer.version, asked);
+            }
+            let asked = &versions[&answer.version];
+            let item = store.item(project, answer.item).await?;
+            let (_, schemes) = asked.about(store, project, &item, None).await?;
+            let draft: Draft = serde_json::from_value(answer.body.clone()).unwrap_or_default();
+            lines.add(&Exported {
+                id_key: asked.id_key(),
+                candidate: &answer.candidate,
+                annotator: names.get(&answer.account).unwrap_or(&answer.name),
+                time: answer.time,
+                schemes: &schemes,
+                draft: &draft,
+            });
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(lines.text);
+        }
+    }
+}
+
+struct Lines {
+    kind: Kind,
+    text: String,
+    /// Of the newest version; answers to older ones have the same columns where they asked the same.
+    columns: Vec<String>,
+}
+
+impl Lines {
+    fn header(&mut self) {
+        if self.kind == Kind::Csv {
+            let cells: Vec<Value> = self.columns.iter().map(|it| it.clone().into()).collect();
+            self.line(&cells);
+        }
+    }
+
+    fn add(&mut self, form: &Exported<'_>) {
+        match self.kind {
+            Kind::Jsonl => {
+                self.text += &Value::Object(row(form)).to_string();
+                self.text.push('\n');
+            }
+            Kind::Csv => {
+                let theirs: BTreeMap<String, Value> =
+                    columns(form.id_key, form.schemes).into_iter().zip(table(form)).collect();
+                let cells: Vec<Value> =
+                    self.columns.iter().map(|it| theirs.get(it).cloned().unwrap_or_default()).collect();
+                self.line(&cells);
+            }
+        }
+    }
+
+    fn line(&mut self, cells: &[Value]) {
+        let cells: Vec<String> = cells.iter().map(cell).collect();
+        self.text += &cells.join(",");
+        self.text += "\r\n";
+    }
+}
+
+fn cell(value: &Value) -> String {
+    let text = match value {
+        Value::Null => return String::new(),
+        // What begins so is a formula to spreadsheets.
+        Value::String(text) if text.starts_with(['=', '+', '-', '@', '\t', '\r']) => format!("'{text}"),
+        Value::String(text) => text.clone(),
+        other => return other.to_string(),
+    };
+    match text.contains(['"', ',', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text,
+    }
+}

@@ -1,0 +1,182 @@
+//! What owners see of the work in a task.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jurist_core::annotate::{Draft, Expecting, Scheme, Settings, compare, median, pace};
+use jurist_core::grade::Time;
+use jurist_store::annotate::{ItemRole, ItemState, Task};
+use jurist_store::assignments::{Annotation, AssignmentState};
+use jurist_store::{AccountId, ItemId, ProjectId, Store, StoreError};
+
+use super::{Asked, names, settings_of};
+
+/// Answers that are read at a time.
+const PAGE: usize = 500;
+
+/// One answer that counts, with what was asked.
+#[derive(Debug)]
+pub struct Answered {
+    pub annotation: Annotation,
+    /// What they are called in grades and exports.
+    pub name: String,
+    pub schemes: Vec<Scheme>,
+    pub draft: Draft,
+}
+
+/// Every answer that counts, the oldest first.
+pub async fn answers(store: &Store, project: ProjectId, task: &Task) -> Result<Vec<Answered>, StoreError> {
+    let names = names(store, project).await?;
+    let (mut found, mut after) = (Vec::new(), None);
+    let mut versions: BTreeMap<u64, Asked> = BTreeMap::new();
+    loop {
+        let page = store.annotations(project, task.id, after.as_ref(), PAGE).await?;
+        for annotation in page.items {
+            if !versions.contains_key(&annotation.version) {
+                let asked = Asked::of(store, project, task.id, annotation.version).await?;
+                versions.insert(annotation.version, asked);
+            }
+            let asked = &versions[&annotation.version];
+            // Only claims differ from item to item in what matters here.
+            let schemes = if asked.schemes.iter().any(is_of_item) {
+                let item = store.item(project, annotation.item).await?;
+                asked.about(store, project, &item, None).await?.1
+            } else {
+                asked.schemes.clone()
+            };
+            let draft = serde_json::from_value(annotation.body.clone()).unwrap_or_default();
+            let name = names.get(&annotation.account).unwrap_or(&annotation.name).clone();
+            found.push(Answered { annotation, name, schemes, draft });
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(found);
+        }
+    }
+}
+
+fn is_of_item(scheme: &Scheme) -> bool {
+    matches!(scheme.kind, jurist_core::annotate::SchemeKind::Verify { .. })
+}
+
+/// Items of which somebody must not see what others said: they work on the task, and have not answered them.
+pub async fn hidden(
+    store: &Store,
+    project: ProjectId,
+    task: &Task,
+    who: Option<AccountId>,
+) -> Result<BTreeSet<ItemId>, StoreError> {
+    let Some(who) = who else { return Ok(BTreeSet::new()) };
+    let mine = store.assignments_of_account(task.id, who).await?;
+    if mine.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let answered: BTreeSet<ItemId> =
+        mine.iter().filter(|it| it.1 == AssignmentState::Submitted).map(|it| it.0).collect();
+    let begun = mine.iter().filter(|it| it.1 == AssignmentState::Assigned).map(|it| it.0);
+    let mut hidden: BTreeSet<ItemId> = begun.collect();
+    let mut after = None;
+    loop {
+        let page = store.items(project, task.id, after.as_ref(), PAGE).await?;
+        let open = page.items.iter().filter(|it| it.state == ItemState::Open && !answered.contains(&it.id));
+        hidden.extend(open.map(|it| it.id));
+        after = page.next;
+        if after.is_none() {
+            return Ok(hidden);
+        }
+    }
+}
+
+/// How somebody works.
+#[derive(Debug, Default)]
+pub struct AtWork {
+    pub name: String,
+    pub n_done: usize,
+    pub median_seconds: Option<f64>,
+    pub n_too_fast: usize,
+    pub gold: (usize, usize),
+    pub attention: (usize, usize),
+    pub training: (usize, usize),
+    pub last: Option<Time>,
+    /// The mean of their ratings on 0..=1 in the first half of their work and in the second.
+    pub halves: Option<(f64, f64)>,
+    pub warnings: Vec<String>,
+}
+
+/// Everybody who answered something.
+pub fn people_of(task: &Task, answers: &[Answered]) -> BTreeMap<AccountId, AtWork> {
+    let settings = settings_of(task);
+    let everybody: Vec<f64> = answers.iter().filter_map(|it| it.annotation.seconds).collect();
+    let mut by_person: BTreeMap<AccountId, Vec<&Answered>> = BTreeMap::new();
+    for answer in answers {
+        by_person.entry(answer.annotation.account).or_default().push(answer);
+    }
+    by_person.into_iter().map(|(who, theirs)| (who, at_work(&settings, &theirs, &everybody))).collect()
+}
+
+fn at_work(settings: &Settings, theirs: &[&Answered], everybody: &[f64]) -> AtWork {
+    let seconds: Vec<f64> = theirs.iter().filter_map(|it| it.annotation.seconds).collect();
+    let checks = |role: ItemRole, known: &[Expecting]| {
+        let all = theirs.iter().filter(|it| it.annotation.role == role);
+        let right = all.clone().filter(|it| {
+            let expecting = known.iter().find(|known| known.item == it.annotation.candidate);
+            expecting.is_some_and(|known| compare(known, &it.draft).iter().all(|it| it.ok))
+        });
+        (right.count(), all.count())
+    };
+    let pace = pace(&seconds, everybody, settings.min_seconds);
+    let mut person = AtWork {
+        name: theirs.first().map(|it| it.name.clone()).unwrap_or_default(),
+        n_done: theirs.iter().filter(|it| it.annotation.role == ItemRole::Item).count(),
+        median_seconds: pace.median,
+        n_too_fast: pace.n_too_fast,
+        gold: checks(ItemRole::Gold, &settings.gold),
+        attention: checks(ItemRole::Attention, &settings.attention),
+        training: checks(ItemRole::Training, &settings.training),
+        last: theirs.iter().map(|it| it.annotation.time).max(),
+        halves: halves(theirs),
+        warnings: Vec::new(),
+    };
+    let typical = median(everybody).filter(|_| 10 <= everybody.len());
+    if let (Some(own), Some(typical)) = (person.median_seconds, typical)
+        && own < typical / 3.0
+    {
+        person.warnings.push("works three times as fast as the others".to_owned());
+    } else if 0 < person.n_too_fast {
+        person.warnings.push(format!("{} answered too fast to have been read", person.n_too_fast));
+    }
+    if person.attention.0 < person.attention.1 {
+        let n = person.attention.1 - person.attention.0;
+        person.warnings.push(format!("missed {n} of {} attention checks", person.attention.1));
+    }
+    if 3 <= person.gold.1 && person.gold.0 * 10 < person.gold.1 * 7 {
+        person.warnings.push(format!("right on {} of {} gold items", person.gold.0, person.gold.1));
+    }
+    if let Some((first, second)) = person.halves
+        && 0.2 < (first - second).abs()
+    {
+        let way = if first < second { "higher" } else { "lower" };
+        person.warnings.push(format!("rates {way} in the second half of their work"));
+    }
+    person
+}
+
+/// Where somebody began and where they are, in the mean of their ratings; `None` of fewer than ten answers.
+fn halves(theirs: &[&Answered]) -> Option<(f64, f64)> {
+    let mean = |some: &[&Answered]| {
+        let units: Vec<f64> = some
+            .iter()
+            .flat_map(|it| {
+                let said = jurist_core::annotate::said(&it.schemes, &it.draft);
+                said.into_iter()
+                    .filter_map(|it| jurist_core::annotate::unit_of(it.points, &it.rating))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        (!units.is_empty()).then(|| units.iter().sum::<f64>() / units.len() as f64)
+    };
+    let middle = theirs.len() / 2;
+    if theirs.len() < 10 {
+        return None;
+    }
+    mean(&theirs[..middle]).zip(mean(&theirs[middle..]))
+}

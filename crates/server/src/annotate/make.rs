@@ -1,0 +1,385 @@
+//! New tasks, and more items for those that are there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jurist_core::annotate::{
+    BadSettings, Order, Scheme, SchemeKind, Settings, Shape, claims, schemes_of, schemes_of_rubric,
+};
+use jurist_core::dialect::{self, Dialect, ReadError, Variables, World};
+use jurist_core::grade::{Grade, GraderKind, Time, Version};
+use jurist_core::rubric::Rubric;
+use jurist_core::run::{CaseResult, Run};
+use jurist_core::suite;
+use jurist_store::annotate::{NewItem, NewTask, Task};
+use jurist_store::grades::GradeFilter;
+use jurist_store::rubrics::{NewRubricVersion, RubricVersion};
+use jurist_store::traces::TraceFilter;
+use jurist_store::{AccountId, ProjectId, Region, Store, StoreError, TaskId};
+use serde_json::{Map, Value, json};
+
+use super::{Asked, Graded, Subject, settings_of, wanted};
+
+/// Items that are written at a time, and traces that are read.
+const PAGE: usize = 200;
+
+/// The largest task that is made at once.
+const MOST: usize = 1_000_000;
+
+/// Why a task is not made.
+#[derive(Debug, thiserror::Error)]
+pub enum NotMade {
+    #[error(transparent)]
+    Settings(#[from] BadSettings),
+    #[error("{0}")]
+    Nothing(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What became of items that were given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Added {
+    pub n_new: usize,
+    /// Were there already, and are left alone.
+    pub n_there: usize,
+}
+
+/// A task as a file says it: a new one, or the one that was made from the same file, with all that was done in it.
+pub async fn from_annotation(
+    store: &Store,
+    project: ProjectId,
+    annotation: &suite::Annotation,
+    origin: Option<&str>,
+    (region, author): (&Region, Option<AccountId>),
+    now: Time,
+) -> Result<(Task, Added), NotMade> {
+    let settings = Settings::of(annotation);
+    settings.check()?;
+    let name = annotation.name.clone().unwrap_or_else(|| "Annotation".to_owned());
+    let mut rubrics = BTreeMap::new();
+    for scheme in &annotation.schemes {
+        if let suite::SchemeKind::Rubric { rubric, .. } = &scheme.kind {
+            let named = format!("{name}: {}", scheme.name);
+            let version = put_rubric(store, project, &named, rubric, (region, author), now).await?;
+            rubrics.insert(scheme.name.clone(), Graded { id: version.id, hash: version.hash });
+        }
+    }
+    let asked = Asked {
+        description: annotation.description.clone(),
+        schemes: schemes_of(annotation),
+        shape: Shape::of(annotation),
+        rubrics,
+    };
+    let there = match origin {
+        Some(origin) => store.task_of(project, origin).await?,
+        None => None,
+    };
+    let task = match there {
+        Some(task) => {
+            settle(store, project, &task, &name, &settings, now).await?;
+            task
+        }
+        None => add_task(store, project, &name, &settings, &asked, origin, now).await?,
+    };
+    put_asked(store, project, task.id, &asked, now).await?;
+    let task = store.task(project, task.id).await?;
+    let added = add_rows(store, project, &task, &asked.shape, &annotation.rows, now).await?;
+    Ok((task, added))
+}
+
+/// A task over what a rubric asks, about traces of the store.
+pub async fn from_rubric(
+    store: &Store,
+    project: ProjectId,
+    name: &str,
+    version: &RubricVersion,
+    settings: &Settings,
+    now: Time,
+) -> Result<Task, NotMade> {
+    settings.check()?;
+    let rubric = rubric_of(version)?;
+    let scheme = schemes_of_rubric(&rubric, "rubric", settings.shows_score)
+        .ok_or_else(|| NotMade::Nothing("the rubric asks nothing that people could answer".to_owned()))?;
+    let graded = Graded { id: version.id.clone(), hash: version.hash.clone() };
+    let asked = Asked {
+        description: rubric.description.clone(),
+        schemes: vec![scheme],
+        shape: Shape::default(),
+        rubrics: BTreeMap::from([("rubric".to_owned(), graded)]),
+    };
+    let task = add_task(store, project, name, settings, &asked, None, now).await?;
+    put_asked(store, project, task.id, &asked, now).await?;
+    Ok(store.task(project, task.id).await?)
+}
+
+/// A task in which people confirm or correct what judges said about a rubric.
+pub async fn verification(
+    store: &Store,
+    project: ProjectId,
+    name: &str,
+    version: &RubricVersion,
+    subjects: Vec<(String, Subject)>,
+    settings: &Settings,
+    now: Time,
+) -> Result<(Task, Added), NotMade> {
+    settings.check()?;
+    if subjects.is_empty() {
+        return Err(NotMade::Nothing("no judge has answered anything there yet".to_owned()));
+    }
+    let kind = SchemeKind::Verify { claims: Vec::new() };
+    let scheme = Scheme { name: "verify".to_owned(), description: None, required: true, kind };
+    let graded = Graded { id: version.id.clone(), hash: version.hash.clone() };
+    let asked = Asked {
+        description: Some("Confirm what the judge answered, or say what would have been right.".to_owned()),
+        schemes: vec![scheme],
+        shape: Shape::default(),
+        rubrics: BTreeMap::from([("verify".to_owned(), graded)]),
+    };
+    let task = add_task(store, project, name, settings, &asked, None, now).await?;
+    put_asked(store, project, task.id, &asked, now).await?;
+    let added = add(store, project, &task, subjects, now).await?;
+    Ok((store.task(project, task.id).await?, added))
+}
+
+/// What judges said about traces with a rubric, to be looked at by people.
+pub async fn judged(
+    store: &Store,
+    project: ProjectId,
+    version: &RubricVersion,
+) -> Result<Vec<(String, Subject)>, NotMade> {
+    let rubric = rubric_of(version)?;
+    let filter = GradeFilter {
+        rubric_version: Some(version.id.clone()),
+        grader_kind: Some(GraderKind::Judge),
+        ..GradeFilter::default()
+    };
+    let (mut by_candidate, mut after) = (BTreeMap::<String, Vec<Grade>>::new(), None);
+    loop {
+        let page = store.whole_grades(project, &filter, after.as_ref(), PAGE).await?;
+        for (head, grade) in page.items {
+            by_candidate.entry(head.candidate).or_default().extend(grade);
+        }
+        after = page.next;
+        if after.is_none() || 20_000 <= by_candidate.len() {
+            break;
+        }
+    }
+    let subject = |(candidate, grades): (String, Vec<Grade>)| {
+        let claims = claims(&rubric, &grades);
+        (!claims.is_empty()).then(|| (candidate.clone(), Subject::Trace { id: candidate, claims }))
+    };
+    Ok(by_candidate.into_iter().filter_map(subject).collect())
+}
+
+/// What judges said in a run, with the rubric that most of its cases were graded by.
+pub async fn of_run(
+    store: &Store,
+    project: ProjectId,
+    region: &Region,
+    run: &Run,
+    now: Time,
+) -> Result<(RubricVersion, Vec<(String, Subject)>), NotMade> {
+    let results: Vec<CaseResult> = run.results.iter().collect();
+    let mut n_of: BTreeMap<Version, usize> = BTreeMap::new();
+    for result in &results {
+        *n_of.entry(result.rubric.clone()).or_default() += 1;
+    }
+    let nothing = || NotMade::Nothing("no judge has answered anything in this run".to_owned());
+    let (hash, _) = n_of.into_iter().max_by_key(|it| it.1).ok_or_else(nothing)?;
+    let canonical = run.rubrics.get(&hash).cloned().ok_or_else(nothing)?;
+    let name = format!("run {}", run.id);
+    let head = match store.rubric_named(project, &name).await? {
+        Some(head) => head,
+        None => store.add_rubric(project, &name, now).await?,
+    };
+    let new = NewRubricVersion {
+        region: region.clone(),
+        hash: hash.clone(),
+        canonical,
+        source: None,
+        author: None,
+    };
+    let version = store.put_rubric_version(project, head.id, &new, None, now).await?;
+    let rubric = rubric_of(&version)?;
+    let subject = |result: &CaseResult| {
+        let claims = claims(&rubric, &result.grades);
+        let (material, n) = (&result.material, claims.len());
+        let subject = Subject::Case {
+            task: Some(material.task.clone()).filter(|it| !it.is_empty()),
+            text: material.response.clone(),
+            trace: material.trace.clone().map(Box::new),
+            claims,
+        };
+        (0 < n && result.rubric == hash).then(|| (result.case.clone(), subject))
+    };
+    Ok((version, results.iter().filter_map(subject).collect()))
+}
+
+/// Rows of data; those whose ids are there already are left alone.
+pub async fn add_rows(
+    store: &Store,
+    project: ProjectId,
+    task: &Task,
+    shape: &Shape,
+    rows: &[Map<String, Value>],
+    now: Time,
+) -> Result<Added, NotMade> {
+    let mut subjects = Vec::with_capacity(rows.len());
+    let mut seen = BTreeSet::new();
+    for (at, row) in rows.iter().enumerate() {
+        let id = match (shape.id(row), &shape.id_key) {
+            (Some(id), _) => id,
+            (None, Some(key)) => {
+                return Err(NotMade::Nothing(format!("row {} has no `{key}`, which names it", at + 1)));
+            }
+            (None, None) => format!("row {}", at + 1),
+        };
+        if !seen.insert(id.clone()) {
+            return Err(NotMade::Nothing(format!("two rows are called `{id}`; ids name one row each")));
+        }
+        subjects.push((id, Subject::Row(row.clone())));
+    }
+    add(store, project, task, subjects, now).await
+}
+
+/// Traces of the store, the newest first.
+pub async fn add_traces(
+    store: &Store,
+    project: ProjectId,
+    task: &Task,
+    filter: &TraceFilter,
+    limit: Option<usize>,
+    now: Time,
+) -> Result<Added, NotMade> {
+    let (mut subjects, mut after) = (Vec::new(), None);
+    let limit = limit.unwrap_or(MOST);
+    loop {
+        let page = store.traces(project, filter, after.as_ref(), PAGE).await?;
+        let whole = page.items.into_iter().filter(|it| 0 < it.revision && it.state.as_str() != "erased");
+        subjects.extend(whole.map(|it| {
+            let id = it.id.to_string();
+            (id.clone(), Subject::Trace { id, claims: Vec::new() })
+        }));
+        after = page.next;
+        if after.is_none() || limit <= subjects.len() {
+            break;
+        }
+    }
+    subjects.truncate(limit);
+    add(store, project, task, subjects, now).await
+}
+
+async fn add(
+    store: &Store,
+    project: ProjectId,
+    task: &Task,
+    subjects: Vec<(String, Subject)>,
+    now: Time,
+) -> Result<Added, NotMade> {
+    let settings = settings_of(task);
+    let mut added = Added::default();
+    for some in subjects.chunks(PAGE) {
+        let item = |(candidate, subject): &(String, Subject)| {
+            let (n_wanted, role) = wanted(&settings, candidate);
+            NewItem {
+                candidate: candidate.clone(),
+                body: serde_json::to_value(subject).expect("a subject is plain data"),
+                n_wanted,
+                priority: 0,
+                role,
+                turn: (settings.order == Order::Random)
+                    .then(|| i64::from_le_bytes(jurist_store::random()) >> 1),
+            }
+        };
+        let items: Vec<NewItem> = some.iter().map(item).collect();
+        let n_new = store.add_items(project, task.id, &items, now).await?;
+        added.n_new += n_new;
+        added.n_there += items.len() - n_new;
+    }
+    Ok(added)
+}
+
+/// Other settings; what is wanted of items follows them.
+pub async fn settle(
+    store: &Store,
+    project: ProjectId,
+    task: &Task,
+    name: &str,
+    settings: &Settings,
+    now: Time,
+) -> Result<(), NotMade> {
+    settings.check()?;
+    let json = json!(settings);
+    if task.settings != json || task.name != name {
+        store.set_task_settings(project, task.id, name, &json, now).await?;
+        store.set_all_wanted(project, task.id, |candidate| wanted(settings, candidate)).await?;
+    }
+    Ok(())
+}
+
+async fn add_task(
+    store: &Store,
+    project: ProjectId,
+    name: &str,
+    settings: &Settings,
+    asked: &Asked,
+    origin: Option<&str>,
+    now: Time,
+) -> Result<Task, StoreError> {
+    let new = NewTask {
+        name: name.to_owned(),
+        rubric_version: asked.rubrics.values().next().map(|it| it.id.clone()),
+        settings: json!(settings),
+        origin: origin.map(str::to_owned),
+    };
+    store.add_task(project, &new, now).await
+}
+
+async fn put_asked(
+    store: &Store,
+    project: ProjectId,
+    task: TaskId,
+    asked: &Asked,
+    now: Time,
+) -> Result<(), StoreError> {
+    store.put_task_version(project, task, &json!(asked), now).await.map(drop)
+}
+
+/// The version of the store that is this rubric; a new one if there is none.
+async fn put_rubric(
+    store: &Store,
+    project: ProjectId,
+    name: &str,
+    rubric: &Rubric,
+    (region, author): (&Region, Option<AccountId>),
+    now: Time,
+) -> Result<RubricVersion, StoreError> {
+    let head = match store.rubric_named(project, name).await? {
+        Some(head) => head,
+        None => store.add_rubric(project, name, now).await?,
+    };
+    let version = NewRubricVersion {
+        region: region.clone(),
+        hash: rubric.version().clone(),
+        canonical: rubric.to_json(),
+        source: None,
+        author,
+    };
+    store.put_rubric_version(project, head.id, &version, None, now).await
+}
+
+/// A version as a rubric again.
+pub fn rubric_of(version: &RubricVersion) -> Result<Rubric, NotMade> {
+    let text: std::sync::Arc<str> = json!({ "rubrics": { "it": version.canonical } }).to_string().into();
+    let file = std::path::Path::new("rubric.json");
+    let world = World {
+        root: "".into(),
+        read: &|path| if path == file { Ok(text.clone()) } else { Err(ReadError::Missing) },
+        glob: &|_| Ok(Vec::new()),
+        variable: &|_| None,
+        variables: Variables::Kept,
+    };
+    let suite = dialect::load(file, Some(Dialect::Native), &world).suite;
+    let rubric = suite.and_then(|it| it.rubrics.get("it").map(|it| Rubric::clone(it)));
+    rubric.ok_or_else(|| NotMade::Nothing(format!("the rubric version `{}` cannot be read back", version.id)))
+}

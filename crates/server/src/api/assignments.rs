@@ -1,0 +1,335 @@
+//! Working on tasks: what comes next, what was entered, what is submitted. Everybody sees their own and nothing else.
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use jurist_core::annotate::{Checked, Draft, Gap, Item, Scheme, gaps};
+use jurist_core::grade::Time;
+use jurist_store::assignments::{Assignment, AssignmentState, Next, Saved};
+use jurist_store::{AccountId, AssignmentId, TaskId, clock};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::{Json, Path};
+use crate::annotate::{Shown, finish, giving, settings_of, shown};
+use crate::app::App;
+use crate::auth::{Caller, Scope, Who, signed_in};
+use crate::error::{ApiError, Problem};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(next))
+        .routes(routes!(show))
+        .routes(routes!(save))
+        .routes(routes!(submit))
+        .routes(routes!(skip))
+}
+
+/// What somebody works on
+#[derive(Debug, Serialize, ToSchema)]
+struct WorkShown {
+    #[schema(example = "asg_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    assignment: String,
+    task: TaskName,
+    /// As `annotation.schema.json` describes it.
+    #[schema(value_type = Object)]
+    item: Item,
+    /// As `annotation.schema.json` describes them.
+    #[schema(value_type = Vec<Object>)]
+    schemes: Vec<Scheme>,
+    /// What was entered so far, by scheme.
+    #[schema(value_type = Object)]
+    draft: Draft,
+    revision: u64,
+    /// `assigned` or `submitted`.
+    state: &'static str,
+    progress: OwnProgress,
+    /// What they had before, and after.
+    before: Option<String>,
+    after: Option<String>,
+    settings: WorkSettings,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct TaskName {
+    id: String,
+    name: String,
+    description: Option<String>,
+}
+
+/// How far somebody is
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct OwnProgress {
+    pub(super) done: u64,
+    /// How many they may still be given.
+    pub(super) left: Option<u64>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct WorkSettings {
+    back_navigation: bool,
+    shows_score: bool,
+    shows_descriptions: bool,
+}
+
+/// Work, or why there is none
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(clippy::large_enum_variant, reason = "it is written at once")]
+enum NextWork {
+    Work(WorkShown),
+    Nothing(NoWork),
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct NoWork {
+    done: bool,
+    /// `finished`, `quota`, `closed` or `nothing_now`.
+    why: &'static str,
+    /// For the platform they came from.
+    code: Option<String>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct SentDraft {
+    /// As `annotation.schema.json` describes it.
+    #[schema(value_type = Object)]
+    draft: Draft,
+    /// The one that was last seen.
+    revision: u64,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct DraftSaved {
+    revision: u64,
+    saved: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct SubmitAnswer {
+    /// After training items.
+    feedback: Option<TrainingFeedback>,
+    /// If it was too fast.
+    pace: Option<String>,
+    /// Whether one may ask for the next.
+    next: bool,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct TrainingFeedback {
+    right: bool,
+    #[schema(value_type = Vec<Object>)]
+    rows: Vec<Checked>,
+    why: Option<String>,
+}
+
+/// Whoever annotates: an account, or on an open server whoever has said who they are.
+pub(super) async fn annotator(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+) -> Result<AccountId, ApiError> {
+    caller.needs(Scope::Annotate)?;
+    match &caller.who {
+        Who::Account(id) => Ok(*id),
+        Who::Anyone => match signed_in(app, headers).await {
+            Ok(account) => Ok(account.id),
+            Err(ApiError::SignIn(_)) => Err(ApiError::SignIn("say who you are: POST /join/task".to_owned())),
+            Err(error) => Err(error),
+        },
+        Who::Token(_) => Err(ApiError::Forbidden("people annotate, and a token is none".to_owned())),
+    }
+}
+
+/// What somebody works on next: what they have begun, or something new
+#[utoipa::path(post, path = "/tasks/{task}/next", tag = "assignments", params(("task" = String, Path)), responses(
+    (status = 200, body = NextWork), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 404, body = Problem)
+))]
+async fn next(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    Path(task): Path<String>,
+) -> Result<Json<NextWork>, ApiError> {
+    let account = annotator(&app, &caller, &headers).await?;
+    let (task, now): (TaskId, Time) = (task.parse()?, clock::now());
+    let task = app.store.task(caller.project, task).await?;
+    let settings = settings_of(&task);
+    let given = giving(&settings, account, now);
+    let why = match app.store.assign_next(caller.project, task.id, account, &given, now).await? {
+        Next::Given(it) => {
+            let work = shown(&app.store, caller.project, it.0).await?;
+            return Ok(Json(NextWork::Work(work.into())));
+        }
+        Next::Finished => "finished",
+        Next::NothingNow => "nothing_now",
+        Next::Quota => "quota",
+        Next::Closed => "closed",
+    };
+    let code = settings.completion_code.filter(|_| matches!(why, "finished" | "quota"));
+    Ok(Json(NextWork::Nothing(NoWork { done: true, why, code })))
+}
+
+/// One's own work, to go on with or to look at again
+#[utoipa::path(get, path = "/assignments/{id}", tag = "assignments", params(("id" = String, Path)), responses(
+    (status = 200, body = WorkShown), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 404, body = Problem)
+))]
+async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+) -> Result<Json<WorkShown>, ApiError> {
+    let assignment = own(&app, &caller, &headers, &id).await?;
+    let work = shown(&app.store, caller.project, assignment).await?;
+    if work.assignment.state == AssignmentState::Submitted && !work.settings.back_navigation {
+        return Err(ApiError::Forbidden("what was submitted is not opened again in this task".to_owned()));
+    }
+    app.store.open_assignment(caller.project, work.assignment.id, clock::now()).await?;
+    Ok(Json(work.into()))
+}
+
+/// What was entered so far
+#[utoipa::path(put, path = "/assignments/{id}/draft", tag = "assignments", params(("id" = String, Path)),
+    request_body = SentDraft, responses(
+    (status = 200, body = DraftSaved), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem),
+    (status = 409, body = Problem, description = "Something else was saved meanwhile; it stands under `newer`")
+))]
+async fn save(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Json(sent): Json<SentDraft>,
+) -> Result<Json<DraftSaved>, ApiError> {
+    let assignment = own(&app, &caller, &headers, &id).await?;
+    let task = app.store.task(caller.project, assignment.task).await?;
+    let settings = settings_of(&task);
+    if assignment.state == AssignmentState::Submitted && !settings.back_navigation {
+        return Err(ApiError::Forbidden("what was submitted is not changed again in this task".to_owned()));
+    }
+    let now = clock::now();
+    let until = giving(&settings, assignment.account, now).until;
+    let draft = serde_json::to_value(&sent.draft).expect("a draft is plain data");
+    let saved =
+        app.store.save_draft(caller.project, assignment.id, &draft, sent.revision, now, until).await?;
+    let revision = kept(saved)?;
+    Ok(Json(DraftSaved { revision, saved: now.to_string() }))
+}
+
+/// An answer; complete, or it says what is missing
+#[utoipa::path(post, path = "/assignments/{id}/submit", tag = "assignments", params(("id" = String, Path)),
+    request_body = SentDraft, responses(
+    (status = 200, body = SubmitAnswer), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem),
+    (status = 409, body = Problem, description = "Something else was saved meanwhile; it stands under `newer`"),
+    (status = 422, body = Problem, description = "What keeps it from being submitted stands under `missing`")
+))]
+async fn submit(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Json(sent): Json<SentDraft>,
+) -> Result<Json<SubmitAnswer>, ApiError> {
+    let (project, now) = (caller.project, clock::now());
+    let assignment = own(&app, &caller, &headers, &id).await?;
+    let work = shown(&app.store, project, assignment).await?;
+    if work.assignment.state == AssignmentState::Submitted && !work.settings.back_navigation {
+        return Err(ApiError::Forbidden("what was submitted is not changed again in this task".to_owned()));
+    }
+    let missing = gaps(&work.schemes, &sent.draft);
+    if !missing.is_empty() {
+        return Err(incomplete(missing));
+    }
+    let body = serde_json::to_value(&sent.draft).expect("a draft is plain data");
+    kept(app.store.submit(project, work.assignment.id, &body, sent.revision, now).await?)?;
+    let answers = app.store.annotations_of(project, work.assignment.item).await?;
+    let own = answers.iter().filter(|it| it.account == work.assignment.account);
+    let attempt = own.map(|it| it.revision).max().unwrap_or(1);
+    let attempt = u32::try_from(attempt).unwrap_or(u32::MAX);
+    let finished = finish(&app.store, project, &work, &sent.draft, attempt, now).await?;
+    app.outputs.submitted(&app.store, project, &work.task, work.assignment.account).await;
+    let feedback = finished.feedback.map(|(rows, why)| TrainingFeedback {
+        right: rows.iter().all(|it| it.ok),
+        rows,
+        why,
+    });
+    Ok(Json(SubmitAnswer { feedback, pace: finished.pace, next: true }))
+}
+
+/// They would rather not
+#[utoipa::path(post, path = "/assignments/{id}/skip", tag = "assignments", params(("id" = String, Path)), responses(
+    (status = 200), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
+    (status = 409, body = Problem, description = "It was submitted")
+))]
+async fn skip(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+) -> Result<(), ApiError> {
+    let assignment = own(&app, &caller, &headers, &id).await?;
+    match app.store.skip(caller.project, assignment.id, clock::now()).await? {
+        true => Ok(()),
+        false => Err(ApiError::Conflict("it was submitted, and cannot be skipped any more".to_owned())),
+    }
+}
+
+/// One's own; that of others is as good as none.
+async fn own(app: &App, caller: &Caller, headers: &HeaderMap, id: &str) -> Result<Assignment, ApiError> {
+    let account = annotator(app, caller, headers).await?;
+    let id: AssignmentId = id.parse()?;
+    let assignment = app.store.assignment(caller.project, id).await?;
+    match assignment.account == account {
+        true => Ok(assignment),
+        false => Err(ApiError::Unknown(format!("there is no assignment `{id}`"))),
+    }
+}
+
+fn kept(saved: Saved) -> Result<u64, ApiError> {
+    match saved {
+        Saved::Done { revision } => Ok(revision),
+        Saved::Newer { draft, revision } => Err(ApiError::With {
+            problem: Box::new(ApiError::Conflict("something else was saved meanwhile".to_owned())),
+            more: serde_json::json!({ "newer": { "draft": draft, "revision": revision } }),
+        }),
+        Saved::Ended => Err(ApiError::Conflict("the item was taken out of the task, or skipped".to_owned())),
+    }
+}
+
+fn incomplete(missing: Vec<Gap>) -> ApiError {
+    let rows: Vec<String> = missing.iter().take(5).map(|it| format!("`{}`: {}", it.row, it.why)).collect();
+    ApiError::With {
+        problem: Box::new(ApiError::Senseless(format!("not complete yet: {}", rows.join("; ")))),
+        more: serde_json::json!({ "missing": missing }),
+    }
+}
+
+impl From<Shown> for WorkShown {
+    fn from(it: Shown) -> Self {
+        let back = it.settings.back_navigation;
+        Self {
+            assignment: it.assignment.id.to_string(),
+            task: TaskName { id: it.task.id.to_string(), name: it.task.name, description: it.description },
+            item: it.item,
+            schemes: it.schemes,
+            draft: it.draft,
+            revision: it.assignment.revision,
+            state: if it.assignment.state == AssignmentState::Submitted { "submitted" } else { "assigned" },
+            progress: OwnProgress { done: it.n_done, left: Some(it.n_left) },
+            before: it.before.filter(|_| back).map(|it| it.to_string()),
+            after: it.after.filter(|_| back).map(|it| it.to_string()),
+            settings: WorkSettings {
+                back_navigation: back,
+                shows_score: it.settings.shows_score,
+                shows_descriptions: it.settings.shows_descriptions,
+            },
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Tasks for people, over real sockets.
+
+use jurist_server::Settings;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value as Json, json};
+
+use crate::place::{Answer, Place, served, with_accounts};
+
+const CONFIG: &str = "
+annotation_task_name: Coding agents
+task_description: Rate what the agent did.
+data_files: [data/traces.jsonl]
+item_properties: {id_key: trace_id, text_key: task}
+display: {type: coding_trace, trace_key: steps}
+annotation_schemes:
+  - annotation_type: rubric_eval
+    name: quality
+    scale: {min: 1, max: 5}
+    criteria:
+      - {name: correctness, label: Correctness, weight: 3.0}
+      - {name: efficiency, label: Efficiency, weight: 1.0}
+    overall: {enabled: true}
+    notes: {enabled: true}
+";
+
+fn data(n: usize) -> String {
+    let row = |at: usize| {
+        let steps = json!([{"thought": "look", "action": "ls", "observation": "a.py"}]);
+        json!({"trace_id": format!("trace_{at:02}"), "task": "Fix <b>it</b>", "steps": steps}).to_string()
+            + "\n"
+    };
+    (0..n).map(row).collect()
+}
+
+/// A person with a cookie, or nobody.
+struct Person<'a> {
+    place: &'a Place,
+    cookie: String,
+}
+
+impl Person<'_> {
+    async fn ask(&self, method: Method, path: &str, body: Json) -> Answer {
+        let headers = [("cookie", self.cookie.as_str())];
+        self.place.ask(method, &format!("/api/v1{path}"), &headers, body).await
+    }
+
+    async fn post(&self, path: &str, body: Json) -> Json {
+        let answer = self.ask(Method::POST, path, body).await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.text);
+        answer.json()
+    }
+
+    async fn get(&self, path: &str) -> Json {
+        let answer = self.ask(Method::GET, path, Json::Null).await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.text);
+        answer.json()
+    }
+
+    async fn next(&self, task: &str) -> Json {
+        self.post(&format!("/tasks/{task}/next"), json!({})).await
+    }
+
+    /// Answers everything that they are given with this rating.
+    async fn rates_all(&self, task: &str, rating: u32) -> usize {
+        for n in 0.. {
+            let work = self.next(task).await;
+            if work["done"] == true {
+                return n;
+            }
+            let path = format!("/assignments/{}/submit", work["assignment"].as_str().unwrap());
+            self.post(&path, json!({"draft": rated(rating, rating), "revision": work["revision"]})).await;
+        }
+        0
+    }
+}
+
+fn rated(correctness: u32, efficiency: u32) -> Json {
+    let scored = |value: u32| json!({"rating": {"kind": "scored", "value": value}});
+    json!({"quality": {"kind": "rubric", "criteria": {
+        "correctness": scored(correctness), "efficiency": scored(efficiency)},
+        "notes": format!("notes beside {correctness}")}})
+}
+
+/// Joins an open server by a name.
+async fn named<'a>(place: &'a Place, task: &str, name: &str) -> Person<'a> {
+    let body = json!({"task": task, "name": name});
+    let joined = place.ask(Method::POST, "/api/v1/join/task", &[], body).await;
+    assert_eq!(joined.status, StatusCode::OK, "{}", joined.text);
+    Person { place, cookie: joined.cookie() }
+}
+
+async fn made(owner: &Person<'_>, n: usize) -> String {
+    let body =
+        json!({"config": "config.yaml", "files": {"config.yaml": CONFIG, "data/traces.jsonl": data(n)}});
+    owner.post("/tasks", body).await["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_file_becomes_a_task_that_is_answered_and_exported() {
+    served(&Settings::default(), |place| async move {
+        let owner = Person { place: &place, cookie: String::new() };
+        let task = made(&owner, 2).await;
+        let unnamed = owner.ask(Method::POST, &format!("/tasks/{task}/next"), json!({})).await;
+        assert_eq!(unnamed.status, StatusCode::UNAUTHORIZED, "{}", unnamed.text);
+        let ann = named(&place, &task, "annotator_03").await;
+        let work = ann.next(&task).await;
+        assert_eq!(work["item"]["task"], "Fix <b>it</b>");
+        assert_eq!(work["schemes"][0]["criteria"][0]["points"].as_array().unwrap().len(), 5);
+        assert_eq!(work["progress"], json!({"done": 0, "left": 2}));
+        let id = work["assignment"].as_str().unwrap();
+        // Saved, saved by another tab, and too early to submit.
+        let draft = json!({"quality": {"kind": "rubric", "criteria": {
+            "correctness": {"rating": {"kind": "scored", "value": 4}, "comment": "it works"}}, "notes": "short"}});
+        let path = format!("/assignments/{id}/draft");
+        let saved = ann.ask(Method::PUT, &path, json!({"draft": draft, "revision": 0})).await;
+        assert_eq!(saved.json()["revision"], 1);
+        let other = ann.ask(Method::PUT, &path, json!({"draft": {}, "revision": 0})).await;
+        assert_eq!(other.status, StatusCode::CONFLICT);
+        assert_eq!(other.json()["newer"]["draft"]["quality"]["notes"], "short");
+        let path = format!("/assignments/{id}/submit");
+        let early = ann.ask(Method::POST, &path, json!({"draft": draft, "revision": 1})).await;
+        assert_eq!(early.status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert_eq!(early.json()["missing"][0]["row"], "efficiency");
+        let mut whole = draft.clone();
+        whole["quality"]["criteria"]["efficiency"] = json!({"rating": {"kind": "scored", "value": 2}});
+        whole["quality"]["overall"] = json!({"rating": {"kind": "scored", "value": 3}});
+        assert_eq!(ann.post(&path, json!({"draft": whole, "revision": 1})).await["next"], true);
+        let second = ann.next(&task).await;
+        assert_eq!(second["before"], id);
+        let again = ann.get(&format!("/assignments/{id}")).await;
+        assert_eq!(
+            (&again["state"], &again["draft"]["quality"]["notes"]),
+            (&json!("submitted"), &json!("short"))
+        );
+        assert_eq!(again["draft"]["quality"]["criteria"]["efficiency"]["rating"]["value"], 2.0);
+        let export = owner.ask(Method::GET, &format!("/tasks/{task}/export"), Json::Null).await;
+        let mut row: Json = serde_json::from_str(export.text.trim()).unwrap();
+        assert!(row["timestamp"].as_str().unwrap().ends_with('Z'));
+        row["timestamp"] = Json::Null;
+        let expected = json!({"trace_id": "trace_00", "annotator": "annotator_03", "timestamp": null, "rubric": {
+            "criteria_ratings": {"correctness": 4, "efficiency": 2}, "overall": 3, "notes": "short",
+            "weighted_score": 3.5, "comments": {"correctness": "it works"}}});
+        assert_eq!(row, expected);
+        let csv = owner.ask(Method::GET, &format!("/tasks/{task}/export?format=csv"), Json::Null).await;
+        assert!(csv.text.starts_with(
+            "trace_id,annotator,timestamp,correctness,efficiency,overall,notes,weighted_score\r\n"
+        ));
+        // What people said is a grade like any other.
+        let grades = owner.get("/grades?candidate=trace_00").await;
+        assert_eq!(grades["items"].as_array().unwrap().len(), 2);
+        assert_eq!(grades["items"][0]["grader"], "annotator_03");
+        let list = ann.get("/tasks").await;
+        assert_eq!(list["items"][0]["mine"], json!({"done": 1, "left": 1}));
+    });
+}
+
+#[test]
+fn all_ones_against_all_fives_fill_the_queue_and_decisions_become_labels() {
+    served(&Settings::default(), |place| async move {
+        let owner = Person { place: &place, cookie: String::new() };
+        let task = made(&owner, 3).await;
+        for (name, rating) in [("ann", 1), ("bob", 5)] {
+            assert_eq!(named(&place, &task, name).await.rates_all(&task, rating).await, 3);
+        }
+        let disputes = owner.get(&format!("/tasks/{task}/disputes")).await;
+        let all = disputes["items"].as_array().unwrap();
+        assert_eq!(all.len(), 6);
+        assert!(all.iter().all(|it| it["disagreement"] == 1.0));
+        let item = all[0]["item"].as_str().unwrap();
+        let path = format!("/items/{item}/decisions/quality/correctness");
+        let off = owner.ask(Method::PUT, &path, json!({"rating": {"kind": "scored", "value": 9}})).await;
+        assert_eq!(off.status, StatusCode::UNPROCESSABLE_ENTITY);
+        let decision =
+            json!({"rating": {"kind": "scored", "value": 4}, "why": "it works", "cause": "guideline"});
+        let decided = owner.ask(Method::PUT, &path, decision).await;
+        assert_eq!((decided.status, &decided.json()["cause"]), (StatusCode::OK, &json!("guideline")));
+        let after = owner.get(&format!("/tasks/{task}/disputes")).await;
+        assert!(after["items"][5]["decided"]["rating"]["value"] == 4.0, "what is decided goes last: {after}");
+        let answers = owner.get(&format!("/items/{item}/answers")).await;
+        assert_eq!(answers["answers"].as_array().unwrap().len(), 2);
+        assert_eq!(answers["decisions"][0]["why"], "it works");
+        let agreement = owner.get(&format!("/tasks/{task}/agreement")).await;
+        assert!(agreement["criteria"][0]["value"].as_f64().unwrap() < 0.0, "{agreement}");
+        let people = owner.get(&format!("/tasks/{task}/people")).await;
+        assert_eq!(people["items"][0]["n_done"], 3);
+        let project = place.app.default_project;
+        let version = place.app.store.tasks(project).await.unwrap()[0].rubric_version.clone().unwrap();
+        let labels = place.app.store.labels(project, &version, None, None, 9).await.unwrap().items;
+        assert_eq!((labels.len(), labels[0].unit), (1, Some(0.75)));
+    });
+}
+
+#[test]
+fn nobody_sees_what_others_said_before_they_have_answered() {
+    served(&with_accounts(), |place| async move {
+        let cookie = place.owner().await;
+        let owner = Person { place: &place, cookie };
+        let task = made(&owner, 2).await;
+        let links = owner.post(&format!("/tasks/{task}/links"), json!({})).await;
+        let token = links["url"].as_str().unwrap().split_once("#task=").unwrap().1.to_owned();
+        let join = async |body: Json| place.ask(Method::POST, "/api/v1/join/task", &[], body).await;
+        let ann =
+            Person { place: &place, cookie: join(json!({"token": token, "name": "ann"})).await.cookie() };
+        let crowd = json!({"task": task, "crowd": {"key": "PROLIFIC_PID", "id": "5f3c"}});
+        let bob = Person { place: &place, cookie: join(crowd.clone()).await.cookie() };
+        assert_eq!(join(json!({"task": task, "name": "eve"})).await.status, StatusCode::UNAUTHORIZED);
+        assert_eq!(join(json!({"token": "jrj_0", "name": "eve"})).await.status, StatusCode::UNAUTHORIZED);
+        ann.rates_all(&task, 1).await;
+        let work = bob.next(&task).await;
+        assert!(!work.to_string().contains("notes beside 1"), "{work}");
+        assert_eq!(work["draft"], json!({}));
+        let item = work["item"]["id"].as_str().unwrap().to_owned();
+        let anns = ann.next(&task).await;
+        assert_eq!(anns["why"], "finished");
+        for path in [
+            format!("/tasks/{task}/disputes"),
+            format!("/tasks/{task}/people"),
+            format!("/tasks/{task}/agreement"),
+            format!("/tasks/{task}/export"),
+            format!("/items/{item}/answers"),
+            "/grades".to_owned(),
+            "/traces".to_owned(),
+        ] {
+            let refused = bob.ask(Method::GET, &path, Json::Null).await;
+            assert_eq!(refused.status, StatusCode::FORBIDDEN, "{path}");
+        }
+        let own = work["assignment"].as_str().unwrap();
+        let others = ann.ask(Method::GET, &format!("/assignments/{own}"), Json::Null).await;
+        assert_eq!(others.status, StatusCode::NOT_FOUND);
+        // Not even the owner, while they annotate as well.
+        owner.next(&task).await;
+        let refused = owner.ask(Method::GET, &format!("/items/{item}/answers"), Json::Null).await;
+        assert_eq!(refused.status, StatusCode::FORBIDDEN);
+        let export = owner.ask(Method::GET, &format!("/tasks/{task}/export"), Json::Null).await;
+        assert_eq!(export.text, "", "nothing that they still have to answer");
+        // The same id is the same person.
+        let again = Person { place: &place, cookie: join(crowd).await.cookie() };
+        assert_eq!(again.next(&task).await["assignment"], own);
+    });
+}
+
+#[test]
+fn known_answers_are_held_against_people() {
+    served(&Settings::default(), |place| async move {
+        let owner = Person { place: &place, cookie: String::new() };
+        let task = made(&owner, 3).await;
+        let known =
+            |item: &str| json!({"item": item, "answers": {"quality": {"correctness": 5}}, "tolerance": 1});
+        let settings = json!({"training": [known("trace_00")], "gold": [known("trace_01")], "check_every": 1,
+            "completion_code": "C0DE"});
+        let changed =
+            owner.ask(Method::PATCH, &format!("/tasks/{task}"), json!({"settings": settings})).await;
+        assert_eq!(changed.status, StatusCode::OK, "{}", changed.text);
+        let ann = named(&place, &task, "ann").await;
+        let work = ann.next(&task).await;
+        assert_eq!(work["item"]["training"], true);
+        let path = format!("/assignments/{}/submit", work["assignment"].as_str().unwrap());
+        let told = ann.post(&path, json!({"draft": rated(1, 1), "revision": 0})).await;
+        assert_eq!(
+            (&told["feedback"]["right"], &told["feedback"]["rows"][0]["expected"]),
+            (&json!(false), &json!("5"))
+        );
+        ann.rates_all(&task, 4).await;
+        let people = owner.get(&format!("/tasks/{task}/people")).await;
+        assert_eq!(people["items"][0]["gold"], json!({"right": 1, "all": 1}));
+        assert_eq!(people["items"][0]["training"], json!({"right": 0, "all": 1}));
+        assert_eq!(ann.next(&task).await["code"], "C0DE");
+        let export = owner.ask(Method::GET, &format!("/tasks/{task}/export"), Json::Null).await;
+        assert_eq!(export.text.lines().count(), 1, "training and gold are no data");
+        let bad = json!({"settings": {"overlap": 7}});
+        let bad = owner.ask(Method::PATCH, &format!("/tasks/{task}"), bad).await;
+        assert_eq!(bad.status, StatusCode::UNPROCESSABLE_ENTITY);
+    });
+}
+
+#[test]
+fn data_comes_later_items_go_and_bad_files_are_refused() {
+    served(&Settings::default(), |place| async move {
+        let owner = Person { place: &place, cookie: String::new() };
+        let task = made(&owner, 1).await;
+        let ann = named(&place, &task, "ann").await;
+        ann.rates_all(&task, 3).await;
+        let rows = json!([{"trace_id": "trace_00", "task": "x"}, {"trace_id": "late", "task": "שלום 🎉"}]);
+        let added = owner.post(&format!("/tasks/{task}/items"), json!({"rows": rows})).await;
+        assert_eq!(added, json!({"n_new": 1, "n_there": 1}));
+        let work = ann.next(&task).await;
+        assert_eq!(work["item"]["text"], "שלום 🎉");
+        let item = work["item"]["id"].as_str().unwrap();
+        let removed = owner.ask(Method::DELETE, &format!("/tasks/{task}/items/{item}"), Json::Null).await;
+        assert_eq!(removed.status, StatusCode::OK, "{}", removed.text);
+        let path = format!("/assignments/{}/submit", work["assignment"].as_str().unwrap());
+        let gone = ann.ask(Method::POST, &path, json!({"draft": rated(1, 1), "revision": 0})).await;
+        assert_eq!(gone.status, StatusCode::CONFLICT);
+        let twice = json!({"rows": [{"trace_id": "a"}, {"trace_id": "a"}]});
+        let twice = owner.ask(Method::POST, &format!("/tasks/{task}/items"), twice).await;
+        assert_eq!(twice.status, StatusCode::UNPROCESSABLE_ENTITY);
+        let without = json!({"config": "config.yaml", "files": {"config.yaml": CONFIG}});
+        let without = owner.ask(Method::POST, "/tasks", without).await;
+        assert!(without.status == StatusCode::UNPROCESSABLE_ENTITY && without.text.contains("traces.jsonl"));
+        let broken = CONFIG.replace("criteria:", "criterias:");
+        let broken =
+            json!({"config": "config.yaml", "files": {"config.yaml": broken, "data/traces.jsonl": data(1)}});
+        let broken = owner.ask(Method::POST, "/tasks", broken).await;
+        assert!(
+            broken.status == StatusCode::UNPROCESSABLE_ENTITY && broken.text.contains("config.yaml:"),
+            "{}",
+            broken.text
+        );
+    });
+}
+
+#[test]
+fn a_rubric_over_stored_traces_is_a_task_as_well() {
+    served(&Settings::default(), |place| async move {
+        let owner = Person { place: &place, cookie: String::new() };
+        let source = "criteria: [{name: greets, description: It greets.}]";
+        owner.post("/rubrics", json!({"name": "greeting", "source": source})).await;
+        let trace = json!({"id": "t1", "agent": "support", "trace": [
+            {"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]});
+        owner.post("/traces", trace).await;
+        let body = json!({"name": "greetings", "rubric": "greeting", "traces": {"agent": "support"}});
+        let task = owner.post("/tasks", body).await;
+        assert_eq!(task["progress"]["n_items"], 1, "{task}");
+        let task = task["id"].as_str().unwrap();
+        let ann = named(&place, task, "ann").await;
+        let work = ann.next(task).await;
+        assert_eq!(work["item"]["trace"]["steps"][1]["text"], "hello");
+        let draft = json!({"rubric": {"kind": "rubric", "criteria": {"greets": {"rating": {"kind": "scored", "value": 1}}}}});
+        let path = format!("/assignments/{}/submit", work["assignment"].as_str().unwrap());
+        ann.post(&path, json!({"draft": draft, "revision": 0})).await;
+        let grades = owner.get("/grades?candidate=t1").await;
+        assert_eq!(grades["items"][0]["unit"], 1.0);
+    });
+}

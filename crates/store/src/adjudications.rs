@@ -1,0 +1,97 @@
+//! What somebody decided where people differed. Added and never changed; the newest counts, and becomes the label.
+
+use jurist_core::grade::Time;
+use serde_json::Value as Json;
+
+use crate::db::{Row, args, statements};
+use crate::labels::{self, NewLabel};
+use crate::{AccountId, AdjudicationId, ItemId, ProjectId, Store, StoreError, TaskId};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewAdjudication {
+    pub task: TaskId,
+    pub item: ItemId,
+    pub scheme: String,
+    pub criterion: String,
+    /// What was decided, and why.
+    pub body: Json,
+    pub author: Option<AccountId>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Adjudication {
+    pub id: AdjudicationId,
+    pub task: TaskId,
+    pub item: ItemId,
+    pub scheme: String,
+    pub criterion: String,
+    pub body: Json,
+    pub author: Option<AccountId>,
+    pub time: Time,
+}
+
+statements! {
+    DECIDE = "INSERT INTO adjudications (id, project, task, item, scheme, criterion, body, author, time)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    OF_TASK = "SELECT * FROM adjudications WHERE project = $1 AND task = $2 ORDER BY id";
+    OF_ITEM = "SELECT * FROM adjudications WHERE project = $1 AND item = $2 ORDER BY id";
+}
+
+impl Store {
+    /// Keeps a decision together with the label that it makes, if it makes one.
+    pub async fn adjudicate(
+        &self,
+        project: ProjectId,
+        new: &NewAdjudication,
+        label: Option<&NewLabel>,
+        now: Time,
+    ) -> Result<Adjudication, StoreError> {
+        let id = AdjudicationId::at(now);
+        let mut tx = self.db.begin().await?;
+        let NewAdjudication { task, item, scheme, criterion, body, author } = new;
+        tx.execute(DECIDE, args![id, project, *task, *item, scheme, criterion, body, *author, now]).await?;
+        tx.insert(labels::ADD, label.into_iter().map(|it| labels::row(project, it, now)).collect()).await?;
+        tx.commit().await?;
+        Ok(Adjudication {
+            id,
+            task: *task,
+            item: *item,
+            scheme: scheme.clone(),
+            criterion: criterion.clone(),
+            body: body.clone(),
+            author: *author,
+            time: now,
+        })
+    }
+
+    /// The oldest first.
+    pub async fn adjudications(
+        &self,
+        project: ProjectId,
+        task: TaskId,
+    ) -> Result<Vec<Adjudication>, StoreError> {
+        self.db.fetch(OF_TASK, args![project, task]).await?.iter().map(read).collect()
+    }
+
+    /// The oldest first.
+    pub async fn adjudications_of(
+        &self,
+        project: ProjectId,
+        item: ItemId,
+    ) -> Result<Vec<Adjudication>, StoreError> {
+        self.db.fetch(OF_ITEM, args![project, item]).await?.iter().map(read).collect()
+    }
+}
+
+fn read(row: &Row) -> Result<Adjudication, StoreError> {
+    Ok(Adjudication {
+        id: row.parsed("id")?,
+        task: row.parsed("task")?,
+        item: row.parsed("item")?,
+        scheme: row.get("scheme")?,
+        criterion: row.get("criterion")?,
+        body: row.json("body")?,
+        author: row.maybe_parsed("author")?,
+        time: row.time("time")?,
+    })
+}

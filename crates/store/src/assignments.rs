@@ -1,0 +1,619 @@
+//! Who works on which item, what they have entered, and what they answered.
+//!
+//! Answers are added and never changed; a person's newest answer is the one that counts.
+
+use jurist_core::grade::Time;
+use serde_json::Value as Json;
+
+use crate::annotate::{Item, ItemRole, TaskState, lock, read_item, words};
+use crate::db::{Row, Tx, args, statements};
+use crate::pack::pack;
+use crate::{
+    AccountId, AnnotationId, AssignmentId, Cursor, ItemId, Page, ProjectId, Store, StoreError, TaskId,
+};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Assignment {
+    pub id: AssignmentId,
+    pub task: TaskId,
+    pub item: ItemId,
+    pub account: AccountId,
+    pub state: AssignmentState,
+    /// The version of the task that is answered.
+    pub version: u64,
+    /// What was entered last, if anything.
+    pub draft: Option<Json>,
+    /// Counts what was saved.
+    pub revision: u64,
+    /// Time spent on it, as far as the server saw.
+    pub seconds: f64,
+    /// When they were last seen at it.
+    pub touched: Time,
+    /// Until when nobody else is given it in their place.
+    pub lease_until: Time,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AssignmentState {
+    Assigned,
+    Submitted,
+    /// They would rather not.
+    Skipped,
+    /// They let their time pass: they may still answer, but no longer keep others away.
+    Lapsed,
+    /// The item is gone.
+    Ended,
+}
+
+/// How work is given out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Giving {
+    /// Until when it is kept for them.
+    pub until: Time,
+    pub order: Turn,
+    /// How many items somebody gets at most.
+    pub quota: Option<u64>,
+    /// After how many items one with known answers is mixed in.
+    pub check_every: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// What the fewest people have.
+    Fewest,
+    /// One after the other, from this turn on and round.
+    From(i64),
+}
+
+/// What somebody is to work on.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    Given(Box<(Assignment, Item)>),
+    /// They have answered everything that there is for them.
+    Finished,
+    /// Others are at work on what is left.
+    NothingNow,
+    Quota,
+    Closed,
+}
+
+/// What became of saving.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Saved {
+    Done {
+        revision: u64,
+    },
+    /// Something else was saved meanwhile.
+    Newer {
+        draft: Json,
+        revision: u64,
+    },
+    /// There is nothing to save it to: the item is gone, or they skipped it.
+    Ended,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Annotation {
+    pub id: AnnotationId,
+    pub task: TaskId,
+    pub item: ItemId,
+    pub candidate: String,
+    pub role: ItemRole,
+    /// The version of the task that was answered.
+    pub version: u64,
+    pub account: AccountId,
+    /// What they are called.
+    pub name: String,
+    /// From 1; the largest is the answer.
+    pub revision: u64,
+    pub body: Json,
+    pub seconds: Option<f64>,
+    pub time: Time,
+}
+
+/// How far somebody is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Mine {
+    pub n_done: u64,
+    /// Items that they might still be given.
+    pub n_left: u64,
+}
+
+/// Longer than this without a word is a pause, in microseconds.
+const PAUSE: i64 = 600_000_000;
+
+statements! {
+    RECLAIM = "UPDATE assignments SET state = 'lapsed' WHERE task = $1 AND state = 'assigned' AND lease_until <= $2
+        RETURNING item";
+    ITEM = "SELECT * FROM annotation_items WHERE project = $1 AND id = $2";
+    GIVEN = "UPDATE annotation_items SET n_given = n_given + $2 WHERE id = $1";
+    MINE = "SELECT assignments.* FROM assignments JOIN annotation_items ON annotation_items.id = assignments.item
+        WHERE assignments.task = $1 AND assignments.account = $2 AND (assignments.state = 'assigned'
+            OR (assignments.state = 'lapsed' AND annotation_items.state = 'open'
+                AND (n_wanted = 0 OR n_given < n_wanted)))
+        ORDER BY assignments.state, assignments.id LIMIT 1";
+    RESUME = "UPDATE assignments SET state = 'assigned', lease_until = $2, touched = $3 WHERE id = $1";
+    N_MINE = "SELECT COUNT(CASE WHEN role = 'item' THEN 1 END) AS n_items,
+        COUNT(CASE WHEN role IN ('gold', 'attention') THEN 1 END) AS n_checks
+        FROM assignments JOIN annotation_items ON annotation_items.id = assignments.item
+        WHERE assignments.task = $1 AND account = $2 AND assignments.state = 'submitted'";
+    LAST_TURN = "SELECT turn FROM assignments JOIN annotation_items ON annotation_items.id = assignments.item
+        WHERE assignments.task = $1 AND account = $2 AND role = 'item' ORDER BY assignments.id DESC LIMIT 1";
+    NEXT_FEWEST = "SELECT annotation_items.* FROM annotation_items WHERE task = $1 AND role = $2 AND state = 'open'
+        AND 0 < n_wanted AND n_given < n_wanted
+        AND NOT EXISTS (SELECT 1 FROM assignments WHERE item = annotation_items.id AND account = $3)
+        ORDER BY n_given, turn LIMIT 1";
+    NEXT_AFTER = "SELECT annotation_items.* FROM annotation_items WHERE task = $1 AND role = $2 AND state = 'open'
+        AND $4 < turn AND (n_wanted = 0 OR n_given < n_wanted)
+        AND NOT EXISTS (SELECT 1 FROM assignments WHERE item = annotation_items.id AND account = $3)
+        ORDER BY turn LIMIT 1";
+    NEXT_UNTIL = "SELECT annotation_items.* FROM annotation_items WHERE task = $1 AND role = $2 AND state = 'open'
+        AND turn <= $4 AND (n_wanted = 0 OR n_given < n_wanted)
+        AND NOT EXISTS (SELECT 1 FROM assignments WHERE item = annotation_items.id AND account = $3)
+        ORDER BY turn LIMIT 1";
+    ANY_LEFT = "SELECT id FROM annotation_items WHERE task = $1 AND role = 'item' AND state = 'open'
+        AND NOT EXISTS (SELECT 1 FROM assignments WHERE item = annotation_items.id AND account = $2) LIMIT 1";
+    LEFT = "SELECT (SELECT COUNT(*) FROM annotation_items WHERE task = $1 AND role = 'item' AND state = 'open') AS n_open,
+        (SELECT COUNT(*) FROM assignments JOIN annotation_items ON annotation_items.id = assignments.item
+         WHERE assignments.task = $1 AND account = $2 AND role = 'item' AND annotation_items.state = 'open'
+         AND assignments.state IN ('submitted', 'skipped')) AS n_mine,
+        (SELECT COUNT(*) FROM assignments JOIN annotation_items ON annotation_items.id = assignments.item
+         WHERE assignments.task = $1 AND account = $2 AND role = 'item' AND assignments.state = 'submitted') AS n_done";
+    ASSIGN = "INSERT INTO assignments (id, project, task, item, account, state, version, lease_until, touched, created, updated)
+        VALUES ($1, $2, $3, $4, $5, 'assigned', $6, $7, $8, $8, $8)";
+    GET = "SELECT * FROM assignments WHERE project = $1 AND id = $2";
+    OF_ITEM = "SELECT * FROM assignments WHERE project = $1 AND item = $2 ORDER BY id";
+    OF_ACCOUNT = "SELECT item, state FROM assignments WHERE task = $1 AND account = $2 ORDER BY id";
+    BEFORE = "SELECT id FROM assignments WHERE task = $1 AND account = $2 AND id < $3 AND state IN ('assigned', 'submitted')
+        ORDER BY id DESC LIMIT 1";
+    AFTER = "SELECT id FROM assignments WHERE task = $1 AND account = $2 AND $3 < id AND state IN ('assigned', 'submitted')
+        ORDER BY id LIMIT 1";
+    OPEN = "UPDATE assignments SET touched = $3 WHERE project = $1 AND id = $2";
+    SAVE = "UPDATE assignments SET draft = $3, revision = revision + 1, lease_until = $4, touched = $5, seconds = $6,
+        updated = $5 WHERE project = $1 AND id = $2";
+    SET_STATE = "UPDATE assignments SET state = $2, updated = $3 WHERE id = $1";
+    REVISION = "SELECT COALESCE(MAX(revision), 0) AS revision FROM annotations WHERE item = $1 AND account = $2";
+    ANNOTATE = "INSERT INTO annotations (id, project, task, item, account, revision, version, body, seconds, time)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    CLOSE_ITEM = "UPDATE annotation_items SET state = 'done' WHERE id = $1 AND state = 'open' AND 0 < n_wanted AND n_wanted <=
+        (SELECT COUNT(*) FROM assignments WHERE item = $1 AND assignments.state = 'submitted')";
+    ANNOTATIONS = "SELECT annotations.*, candidate, role, accounts.name FROM annotations
+        JOIN annotation_items ON annotation_items.id = annotations.item
+        JOIN accounts ON accounts.id = annotations.account
+        WHERE annotations.project = $1 AND annotations.task = $2 AND $3 < annotations.id
+        AND NOT EXISTS (SELECT 1 FROM annotations newer WHERE newer.item = annotations.item
+            AND newer.account = annotations.account AND annotations.revision < newer.revision)
+        ORDER BY annotations.id LIMIT $4";
+    OF_ITEM_ANSWERS = "SELECT annotations.*, candidate, role, accounts.name FROM annotations
+        JOIN annotation_items ON annotation_items.id = annotations.item
+        JOIN accounts ON accounts.id = annotations.account
+        WHERE annotations.project = $1 AND annotations.item = $2 ORDER BY annotations.account, annotations.revision";
+    BY_ANNOTATOR = "SELECT account, COUNT(*) AS n FROM assignments WHERE project = $1 AND task = $2
+        AND state = 'submitted' GROUP BY account ORDER BY account";
+    RECENT = "SELECT seconds FROM annotations WHERE task = $1 AND seconds IS NOT NULL ORDER BY id DESC LIMIT $2";
+}
+
+impl Store {
+    /// What somebody is to work on: what they have begun, or the next item that wants an answer from them.
+    ///
+    /// Training comes first, and items with known answers are mixed in. Whoever let their time pass no longer keeps
+    /// others away.
+    pub async fn assign_next(
+        &self,
+        project: ProjectId,
+        task: TaskId,
+        account: AccountId,
+        giving: &Giving,
+        now: Time,
+    ) -> Result<Next, StoreError> {
+        let mut tx = self.db.begin().await?;
+        let (state, version) = lock(&mut tx, project, task, now).await?;
+        for row in tx.fetch(RECLAIM, args![task, now]).await? {
+            tx.execute(GIVEN, args![row.get::<String>("item")?, -1_i64]).await?;
+        }
+        let next = if let Some(row) = tx.optional(MINE, args![task, account]).await? {
+            Next::Given(Box::new(resumed(&mut tx, project, &row, giving.until, now).await?))
+        } else if state == TaskState::Closed {
+            Next::Closed
+        } else {
+            match chosen(&mut tx, task, account, giving).await? {
+                Ok(item) => {
+                    let assignment =
+                        give(&mut tx, project, &item, account, version, giving.until, now).await?;
+                    Next::Given(Box::new((assignment, item)))
+                }
+                Err(why) => why,
+            }
+        };
+        tx.commit().await?;
+        Ok(next)
+    }
+
+    /// Gives somebody an item, wanted or not: an adjudicator, or whoever opened its page.
+    pub async fn assign(
+        &self,
+        project: ProjectId,
+        item: ItemId,
+        account: AccountId,
+        now: Time,
+        until: Time,
+    ) -> Result<Assignment, StoreError> {
+        let item = self.item(project, item).await?;
+        let mut tx = self.db.begin().await?;
+        let (_, version) = lock(&mut tx, project, item.task, now).await?;
+        let there = tx.fetch(OF_ITEM, args![project, item.id]).await?;
+        let there: Vec<Assignment> = there.iter().map(read).collect::<Result<_, _>>()?;
+        if let Some(mine) = there.into_iter().find(|it| it.account == account) {
+            return Ok(mine);
+        }
+        let assignment = give(&mut tx, project, &item, account, version, until, now).await?;
+        tx.commit().await?;
+        Ok(assignment)
+    }
+
+    /// Keeps what somebody has entered so far, unless something newer is there than they have seen.
+    pub async fn save_draft(
+        &self,
+        project: ProjectId,
+        id: AssignmentId,
+        draft: &Json,
+        seen: u64,
+        now: Time,
+        until: Time,
+    ) -> Result<Saved, StoreError> {
+        let mut tx = self.db.begin().await?;
+        let saved = match held(&mut tx, project, id, now).await? {
+            it if matches!(it.state, AssignmentState::Skipped | AssignmentState::Ended) => Saved::Ended,
+            it if it.revision != seen => newer(it),
+            it => {
+                if it.state == AssignmentState::Lapsed {
+                    tx.execute(RESUME, args![id, until, now]).await?;
+                    tx.execute(GIVEN, args![it.item, 1_i64]).await?;
+                }
+                save(&mut tx, project, &it, draft, now, until).await?;
+                Saved::Done { revision: seen + 1 }
+            }
+        };
+        tx.commit().await?;
+        Ok(saved)
+    }
+
+    /// Keeps an answer. Another one later is a revision.
+    pub async fn submit(
+        &self,
+        project: ProjectId,
+        id: AssignmentId,
+        body: &Json,
+        seen: u64,
+        now: Time,
+    ) -> Result<Saved, StoreError> {
+        let mut tx = self.db.begin().await?;
+        let it = held(&mut tx, project, id, now).await?;
+        if it.state == AssignmentState::Ended {
+            return Ok(Saved::Ended);
+        }
+        if it.revision != seen {
+            return Ok(newer(it));
+        }
+        let seconds = save(&mut tx, project, &it, body, now, it.lease_until).await?;
+        let last = tx.optional(REVISION, args![it.item, it.account]).await?;
+        let last: i64 = last.map(|row| row.get("revision")).transpose()?.unwrap_or(0);
+        let annotation = AnnotationId::at(now);
+        let packed = pack(body.to_string().as_bytes());
+        let (task, item, account, version) = (it.task, it.item, it.account, it.version);
+        let args = args![annotation, project, task, item, account, last + 1, version, packed, seconds, now];
+        tx.execute(ANNOTATE, args).await?;
+        if matches!(it.state, AssignmentState::Lapsed | AssignmentState::Skipped) {
+            tx.execute(GIVEN, args![item, 1_i64]).await?;
+        }
+        tx.execute(SET_STATE, args![id, AssignmentState::Submitted.as_str(), now]).await?;
+        tx.execute(CLOSE_ITEM, args![item]).await?;
+        tx.commit().await?;
+        Ok(Saved::Done { revision: seen + 1 })
+    }
+
+    /// They would rather not; somebody else is asked. What was submitted cannot be skipped any more.
+    pub async fn skip(&self, project: ProjectId, id: AssignmentId, now: Time) -> Result<bool, StoreError> {
+        let mut tx = self.db.begin().await?;
+        let it = held(&mut tx, project, id, now).await?;
+        match it.state {
+            AssignmentState::Submitted => return Ok(false),
+            AssignmentState::Assigned => drop(tx.execute(GIVEN, args![it.item, -1_i64]).await?),
+            AssignmentState::Skipped | AssignmentState::Lapsed | AssignmentState::Ended => {}
+        }
+        tx.execute(SET_STATE, args![id, AssignmentState::Skipped.as_str(), now]).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    pub async fn assignment(&self, project: ProjectId, id: AssignmentId) -> Result<Assignment, StoreError> {
+        let row = self.db.optional(GET, args![project, id]).await?;
+        read(&row.ok_or_else(|| StoreError::unknown("assignment", &id))?)
+    }
+
+    /// Somebody looks at it again: the time since they left is not time spent on it.
+    pub async fn open_assignment(
+        &self,
+        project: ProjectId,
+        id: AssignmentId,
+        now: Time,
+    ) -> Result<(), StoreError> {
+        self.db.execute(OPEN, args![project, id, now]).await.map(drop)
+    }
+
+    pub async fn assignments_of(
+        &self,
+        project: ProjectId,
+        item: ItemId,
+    ) -> Result<Vec<Assignment>, StoreError> {
+        self.db.fetch(OF_ITEM, args![project, item]).await?.iter().map(read).collect()
+    }
+
+    /// Everything that somebody was given of a task.
+    pub async fn assignments_of_account(
+        &self,
+        task: TaskId,
+        account: AccountId,
+    ) -> Result<Vec<(ItemId, AssignmentState)>, StoreError> {
+        let rows = self.db.fetch(OF_ACCOUNT, args![task, account]).await?;
+        rows.iter().map(|row| Ok((row.parsed("item")?, row.parsed("state")?))).collect()
+    }
+
+    /// What the same person had before, and after.
+    pub async fn neighbours(
+        &self,
+        of: &Assignment,
+    ) -> Result<(Option<AssignmentId>, Option<AssignmentId>), StoreError> {
+        let args = || args![of.task, of.account, of.id];
+        let id = |row: Option<Row>| row.map(|it| it.parsed("id")).transpose();
+        Ok((id(self.db.optional(BEFORE, args()).await?)?, id(self.db.optional(AFTER, args()).await?)?))
+    }
+
+    pub async fn mine(&self, task: TaskId, account: AccountId) -> Result<Mine, StoreError> {
+        let row = self.db.one(LEFT, args![task, account]).await?;
+        let n_left = row.count("n_open")?.saturating_sub(row.count("n_mine")?);
+        Ok(Mine { n_done: row.count("n_done")?, n_left })
+    }
+
+    /// The answers that count, the oldest first.
+    pub async fn annotations(
+        &self,
+        project: ProjectId,
+        task: TaskId,
+        after: Option<&Cursor>,
+        limit: usize,
+    ) -> Result<Page<Annotation>, StoreError> {
+        let place = after.map(|it| it.id.clone()).unwrap_or_default();
+        let rows = self.db.fetch(ANNOTATIONS, args![project, task, place, limit + 1]).await?;
+        let annotations = rows.iter().map(read_annotation).collect::<Result<_, _>>()?;
+        Ok(Page::of(annotations, limit, |it: &Annotation| Cursor::new(0, &it.id)))
+    }
+
+    /// With all their revisions.
+    pub async fn annotations_of(
+        &self,
+        project: ProjectId,
+        item: ItemId,
+    ) -> Result<Vec<Annotation>, StoreError> {
+        self.db.fetch(OF_ITEM_ANSWERS, args![project, item]).await?.iter().map(read_annotation).collect()
+    }
+
+    /// How long the last answers took.
+    pub async fn recent_seconds(&self, task: TaskId, limit: usize) -> Result<Vec<f64>, StoreError> {
+        self.db.fetch(RECENT, args![task, limit]).await?.iter().map(|row| row.get("seconds")).collect()
+    }
+
+    /// How many items each person has answered.
+    pub async fn progress_by_annotator(
+        &self,
+        project: ProjectId,
+        task: TaskId,
+    ) -> Result<Vec<(AccountId, u64)>, StoreError> {
+        let rows = self.db.fetch(BY_ANNOTATOR, args![project, task]).await?;
+        rows.iter().map(|row| Ok((row.parsed("account")?, row.count("n")?))).collect()
+    }
+}
+
+/// The item that comes next for somebody, or why there is none.
+async fn chosen(
+    tx: &mut Tx,
+    task: TaskId,
+    account: AccountId,
+    giving: &Giving,
+) -> Result<Result<Item, Next>, StoreError> {
+    if let Some(item) = after(tx, task, ItemRole::Training, account, i64::MIN).await? {
+        return Ok(Ok(item));
+    }
+    let row = tx.optional(N_MINE, args![task, account]).await?;
+    let counts =
+        row.map(|it| Ok::<_, StoreError>((it.count("n_items")?, it.count("n_checks")?))).transpose()?;
+    let (n_items, n_checks) = counts.unwrap_or_default();
+    if giving.quota.is_some_and(|quota| quota <= n_items) {
+        return Ok(Err(Next::Quota));
+    }
+    if n_checks < n_items / giving.check_every.max(1)
+        && let Some(item) = check(tx, task, account).await?
+    {
+        return Ok(Ok(item));
+    }
+    let ordinary = match giving.order {
+        Turn::Fewest => {
+            match one(tx.optional(NEXT_FEWEST, args![task, ItemRole::Item.as_str(), account]).await?)? {
+                // Items that everybody answers have no fewest.
+                None => round(tx, task, account, i64::MIN).await?,
+                found => found,
+            }
+        }
+        Turn::From(start) => round(tx, task, account, start).await?,
+    };
+    if let Some(item) = ordinary {
+        return Ok(Ok(item));
+    }
+    if let Some(item) = check(tx, task, account).await? {
+        return Ok(Ok(item));
+    }
+    let is_left = tx.optional(ANY_LEFT, args![task, account]).await?.is_some();
+    Ok(Err(if is_left { Next::NothingNow } else { Next::Finished }))
+}
+
+async fn check(tx: &mut Tx, task: TaskId, account: AccountId) -> Result<Option<Item>, StoreError> {
+    match after(tx, task, ItemRole::Attention, account, i64::MIN).await? {
+        None => after(tx, task, ItemRole::Gold, account, i64::MIN).await,
+        found => Ok(found),
+    }
+}
+
+/// One after the other from where somebody was last, and round.
+async fn round(
+    tx: &mut Tx,
+    task: TaskId,
+    account: AccountId,
+    start: i64,
+) -> Result<Option<Item>, StoreError> {
+    let last = tx.optional(LAST_TURN, args![task, account]).await?;
+    let last = last.map(|row| row.get("turn")).transpose()?.unwrap_or(start);
+    match after(tx, task, ItemRole::Item, account, last).await? {
+        None => one(tx.optional(NEXT_UNTIL, args![task, ItemRole::Item.as_str(), account, last]).await?),
+        found => Ok(found),
+    }
+}
+
+async fn after(
+    tx: &mut Tx,
+    task: TaskId,
+    role: ItemRole,
+    account: AccountId,
+    turn: i64,
+) -> Result<Option<Item>, StoreError> {
+    one(tx.optional(NEXT_AFTER, args![task, role.as_str(), account, turn]).await?)
+}
+
+fn one(row: Option<Row>) -> Result<Option<Item>, StoreError> {
+    row.as_ref().map(read_item).transpose()
+}
+
+/// What somebody has begun, theirs again for a time.
+async fn resumed(
+    tx: &mut Tx,
+    project: ProjectId,
+    row: &Row,
+    until: Time,
+    now: Time,
+) -> Result<(Assignment, Item), StoreError> {
+    let it = read(row)?;
+    if it.state == AssignmentState::Lapsed {
+        tx.execute(GIVEN, args![it.item, 1_i64]).await?;
+    }
+    tx.execute(RESUME, args![it.id, until, now]).await?;
+    let item = tx.optional(ITEM, args![project, it.item]).await?;
+    let item = read_item(&item.ok_or_else(|| StoreError::unknown("item", &it.item))?)?;
+    Ok((Assignment { lease_until: until, state: AssignmentState::Assigned, ..it }, item))
+}
+
+async fn give(
+    tx: &mut Tx,
+    project: ProjectId,
+    item: &Item,
+    account: AccountId,
+    version: u64,
+    until: Time,
+    now: Time,
+) -> Result<Assignment, StoreError> {
+    let id = AssignmentId::at(now);
+    tx.execute(ASSIGN, args![id, project, item.task, item.id, account, version, until, now]).await?;
+    tx.execute(GIVEN, args![item.id, 1_i64]).await?;
+    Ok(Assignment {
+        id,
+        task: item.task,
+        item: item.id,
+        account,
+        state: AssignmentState::Assigned,
+        version,
+        draft: None,
+        revision: 0,
+        seconds: 0.0,
+        touched: now,
+        lease_until: until,
+    })
+}
+
+/// An assignment that nobody else changes until the transaction ends.
+async fn held(
+    tx: &mut Tx,
+    project: ProjectId,
+    id: AssignmentId,
+    now: Time,
+) -> Result<Assignment, StoreError> {
+    let row = tx.optional(GET, args![project, id]).await?;
+    let it = read(&row.ok_or_else(|| StoreError::unknown("assignment", &id))?)?;
+    lock(tx, project, it.task, now).await?;
+    // Read again: somebody may have changed it while we waited.
+    let row = tx.optional(GET, args![project, id]).await?;
+    read(&row.ok_or_else(|| StoreError::unknown("assignment", &id))?)
+}
+
+/// Writes a draft, and says how long they have been at it.
+async fn save(
+    tx: &mut Tx,
+    project: ProjectId,
+    it: &Assignment,
+    draft: &Json,
+    now: Time,
+    until: Time,
+) -> Result<f64, StoreError> {
+    let seconds = it.seconds + (now.micros() - it.touched.micros()).clamp(0, PAUSE) as f64 / 1e6;
+    let packed = pack(draft.to_string().as_bytes());
+    tx.execute(SAVE, args![project, it.id, packed, until, now, seconds]).await?;
+    Ok(seconds)
+}
+
+fn newer(it: Assignment) -> Saved {
+    Saved::Newer {
+        draft: it.draft.unwrap_or_else(|| Json::Object(serde_json::Map::new())),
+        revision: it.revision,
+    }
+}
+
+words!(
+    AssignmentState,
+    "state of an assignment",
+    Assigned = "assigned",
+    Submitted = "submitted",
+    Skipped = "skipped",
+    Lapsed = "lapsed",
+    Ended = "ended"
+);
+
+fn read(row: &Row) -> Result<Assignment, StoreError> {
+    let has_draft = row.get::<Option<Vec<u8>>>("draft")?.is_some();
+    Ok(Assignment {
+        id: row.parsed("id")?,
+        task: row.parsed("task")?,
+        item: row.parsed("item")?,
+        account: row.parsed("account")?,
+        state: row.parsed("state")?,
+        version: row.count("version")?,
+        draft: if has_draft { Some(row.unpacked_json("draft")?) } else { None },
+        revision: row.count("revision")?,
+        seconds: row.get("seconds")?,
+        touched: row.time("touched")?,
+        lease_until: row.time("lease_until")?,
+    })
+}
+
+fn read_annotation(row: &Row) -> Result<Annotation, StoreError> {
+    Ok(Annotation {
+        id: row.parsed("id")?,
+        task: row.parsed("task")?,
+        item: row.parsed("item")?,
+        candidate: row.get("candidate")?,
+        role: row.parsed("role")?,
+        version: row.count("version")?,
+        account: row.parsed("account")?,
+        name: row.get("name")?,
+        revision: row.count("revision")?,
+        body: row.unpacked_json("body")?,
+        seconds: row.get("seconds")?,
+        time: row.time("time")?,
+    })
+}
