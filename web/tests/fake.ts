@@ -97,7 +97,8 @@ export class Fake {
       if (what === "links") return json({ url: "/join#task=abc", crowd_url: "/annotate/abc?PROLIFIC_PID=" });
       if (what === "people") return json({ items: this.people ?? [] });
       if (what === "disputes") return json({ items: this.disputes() });
-      if (what === "agreement") return json(this.agreement ?? { criteria: [], pairs: [], people: [] });
+      if (what === "agreement")
+        return json(this.agreement ?? { criteria: [], pairs: [], people: [], judge: [] });
     }
     if (kind === "items" && what === "answers") return json(this.answers(id));
     if (kind === "items") {
@@ -123,7 +124,7 @@ export class Fake {
     const open = this.made.schemes.flatMap((it) => missing(it, found.draft));
     if (open.length > 0) return json({ title: "Cannot be done", status: 422, detail: "not complete" }, 422);
     found.state = "submitted";
-    const known = this.settings.training.find((it) => it.item === found.item.id);
+    const known = this.settings.training?.find((it) => it.item === found.item.id);
     const pace = this.pace;
     this.pace = undefined;
     if (!known) return json({ next: true, pace });
@@ -158,7 +159,7 @@ export class Fake {
   }
 
   private full(who: string) {
-    return { ...this.line(who), schemes: this.made.schemes, settings: this.settings, links: {} };
+    return { ...this.line(who), schemes: this.made.schemes, settings: this.settings };
   }
 
   private next(who: string) {
@@ -168,7 +169,7 @@ export class Fake {
     if (!item) return { done: true, why: "finished", code: this.made.code };
     const made: Assignment = {
       id: `asg_${this.all.length + 1}`,
-      item: { ...item, training: this.settings.training.some((it) => it.item === item.id) || undefined },
+      item: { ...item, training: this.settings.training?.some((it) => it.item === item.id) || undefined },
       who,
       draft: {},
       revision: 0,
@@ -217,12 +218,14 @@ export class Fake {
               const disagreement = (Math.max(...values) - Math.min(...values)) / 4;
               if (ratings.length < 2 || disagreement === 0) return [];
               const decided = this.decisions.get(`${item.id} ${scheme.name}/${criterion.name}`);
-              const title = item.task;
+              const { label, points } = criterion;
               return [
                 {
                   item: item.id,
                   candidate: item.id,
-                  title,
+                  title: item.task ?? "",
+                  label,
+                  points,
                   scheme: scheme.name,
                   criterion: criterion.name,
                   disagreement,
@@ -292,6 +295,7 @@ export function annotated(): Fake {
     gold: { right: [6, 5, 2, 4][at] ?? 0, all: 6 },
     attention: { right: at === 2 ? 1 : 3, all: 3 },
     training: { right: 4, all: 5 },
+    drift: at === 1 ? null : { first: 0.52 + 0.05 * at, second: 0.55 + 0.11 * at },
     last: new Date(Date.now() - at * 5_000_000).toISOString(),
     warnings: at === 2 ? ["faster than people read", "missed 2 attention checks"] : [],
   }));
@@ -324,11 +328,13 @@ export function annotated(): Fake {
         })),
       ),
     ),
-    people: names.map((name, at) => ({
-      account: name,
-      name,
-      leave_out: 0.66 + (at === 2 ? 0.12 : -0.02 * at),
-    })),
+    people: criteria.flatMap((criterion, place) =>
+      names.map((name, at) => ({
+        name,
+        criterion,
+        leave_out: (values[place] ?? 0) + (at === 2 ? 0.12 : -0.02 * at),
+      })),
+    ),
     judge: [
       {
         criterion: "correctness",
@@ -350,14 +356,14 @@ export function annotated(): Fake {
             item: "item 9",
             candidate: "trace_042",
             judge: "1",
-            people: "5",
+            people: ["5", "5", "4"],
             reason: "The tests were not run, so it cannot be known whether the fix works.",
           },
           {
             item: "item 3",
             candidate: "trace_017",
             judge: "5",
-            people: "3",
+            people: ["3", "2"],
             reason: "All edge cases are covered.",
           },
         ],

@@ -35,7 +35,7 @@ function Found({ task }: { task: TaskInFull }) {
             <Criteria criteria={it.criteria} />
             {it.pairs.length > 0 && <Pairs found={it} />}
             {it.people.length > 0 && <People found={it} />}
-            {it.judge?.map((one) => (
+            {it.judge.map((one) => (
               <Judge key={`${one.criterion} ${one.judge}`} found={one} label={labelOf(it, one.criterion)} />
             ))}
           </div>
@@ -119,7 +119,7 @@ function Criteria({ criteria }: { criteria: Agreed[] }) {
 const HIGH = 20;
 
 /** Drawn from 0 to the value; the thin line is the interval. Numbers stand beside it. */
-function Bar({ value, interval, from }: { value: number; interval?: [number, number]; from: number }) {
+function Bar({ value, interval, from }: { value: number; interval?: Agreed["interval"]; from: number }) {
   const x = (it: number) => (100 * (Math.max(from, it) - from)) / (1 - from);
   const [left, right] = [Math.min(x(0), x(value)), Math.max(x(0), x(value))];
   return (
@@ -160,7 +160,6 @@ function Ticks({ from }: { from: number }) {
 }
 
 function Pairs({ found }: { found: Agreement }) {
-  const names = new Map(found.people.map((it) => [it.account, it.name]));
   const criteria = [...new Set(found.pairs.map((it) => it.criterion))];
   const [criterion, setCriterion] = useState(criteria[0] ?? "");
   const here = found.pairs.filter((it) => it.criterion === criterion);
@@ -168,7 +167,10 @@ function Pairs({ found }: { found: Agreement }) {
   const cell = (a: string, b: string) =>
     here.find((it) => (it.a === a && it.b === b) || (it.a === b && it.b === a));
   return (
-    <Part title="Pairs of people" about="Who agrees with whom, on what both answered.">
+    <Part
+      title="Pairs of people"
+      about="Who agrees with whom, on what both answered: κ, weighted by distance where the scale is numbers."
+    >
       <div className={styles.which}>
         <Select
           label="Criterion"
@@ -179,8 +181,8 @@ function Pairs({ found }: { found: Agreement }) {
       </div>
       <Matrix
         caption={`Agreement of pairs on ${labelOf(found, criterion)}`}
-        rows={people.map((it) => names.get(it) ?? it)}
-        columns={people.map((it) => names.get(it) ?? it)}
+        rows={people}
+        columns={people}
         cell={(row, column) => {
           const [a, b] = [people[row] ?? "", people[column] ?? ""];
           if (a === b) return { text: "", share: 0 };
@@ -242,52 +244,71 @@ function Matrix({ caption, corner, rows, columns, cell }: MatrixProps) {
 }
 
 function People({ found }: { found: Agreement }) {
-  const columns: Column<Agreement["people"][number]>[] = [
-    { name: "name", head: "Name", cell: (it) => it.name },
-    { name: "without", head: "α without them", align: "end", cell: (it) => number(it.leave_out) },
-    { name: "drift", head: "Over time", cell: (it) => it.drift ?? "–" },
-  ];
+  const names = [...new Set(found.people.map((it) => it.name))];
+  const { criteria } = found;
   return (
     <Part
-      title="Each person"
-      about="If α rises without somebody, they differ from the others more than those do among themselves."
+      title="Without each person"
+      about="What α would be without somebody. Where it rises, they differ from the others more than those do among themselves."
     >
-      <Table caption="Each person" columns={columns} rows={found.people} keyOf={(it) => it.account} />
+      <Matrix
+        caption="α without each person"
+        rows={["everybody", ...names]}
+        columns={criteria.map((it) => it.label)}
+        cell={(row, column) => {
+          const all = criteria[column];
+          if (row === 0) return { text: number(all?.value), share: 0, isRight: true };
+          const it = found.people.find(
+            (one) => one.name === names[row - 1] && one.criterion === all?.criterion,
+          );
+          const gain = Math.max(0, (it?.leave_out ?? 0) - (all?.value ?? 0));
+          return {
+            text: number(it?.leave_out),
+            share: it?.leave_out == null ? 0 : Math.min(1, 4 * gain),
+            title: it?.undefined ?? undefined,
+          };
+        }}
+      />
     </Part>
   );
 }
 
 function Judge({ found, label }: { found: AgainstJudge; label: string }) {
-  const { labels, counts } = found.confusion;
+  const { labels, counts } = found.confusion ?? { labels: [], counts: [] };
   const most = Math.max(1, ...counts.flat());
-  const value = found.kappa ?? found.alpha;
   const columns: Column<AgainstJudge["disagreements"][number]>[] = [
     { name: "item", head: "Item", cell: (it) => it.candidate || it.item },
     { name: "judge", head: "Judge", cell: (it) => it.judge },
-    { name: "people", head: "People", cell: (it) => it.people },
+    { name: "people", head: "People", cell: (it) => it.people.join(", ") },
     { name: "reason", head: "What the judge said", cell: (it) => it.reason ?? "–", wide: true },
   ];
   return (
     <Part
       title={`${label}: ${found.judge} against people`}
       about={
-        <>
-          {found.kappa != null ? "κ" : "α"} <b>{number(value)}</b>
-          {found.interval && <> ({interval(found.interval)})</>}. Rows are what people say, columns what the
-          judge says.
-        </>
+        found.kappa == null ? (
+          (found.undefined ?? "Too few items have both.")
+        ) : (
+          <>
+            κ <b>{number(found.kappa)}</b>
+            {found.interval && <> ({interval(found.interval)})</>}. Rows are what most people say, columns
+            what the judge says.
+          </>
+        )
       }
     >
-      <Matrix
-        caption={`${found.judge} against people on ${label}`}
-        corner="people ↓ judge →"
-        rows={labels}
-        columns={labels}
-        cell={(row, column) => {
-          const n = counts[row]?.[column] ?? 0;
-          return { text: n === 0 ? "·" : count(n), share: n / most, isRight: row === column };
-        }}
-      />
+      {labels.length > 0 && (
+        <Matrix
+          caption={`${found.judge} against people on ${label}`}
+          corner="people ↓ judge →"
+          rows={labels}
+          columns={labels}
+          cell={(row, column) => {
+            const n = counts[row]?.[column] ?? 0;
+            return { text: n === 0 ? "·" : count(n), share: n / most, isRight: row === column };
+          }}
+        />
+      )}
       {found.disagreements.length > 0 && (
         <>
           <h3>Where they differ, the furthest apart first</h3>

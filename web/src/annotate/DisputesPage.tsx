@@ -17,7 +17,7 @@ import { useTell } from "../ui/Toast";
 import styles from "./DisputesPage.module.css";
 import { answers, type Deciding, decide, disputes } from "./doors";
 import { Quotes, stepOf } from "./Quotes";
-import { inWords, labelOf, pointOf, pointsOf, said, words } from "./rules";
+import { inWords, pointOf, said } from "./rules";
 import { Scale, Skips } from "./Scale";
 import { Seen, type SeenHandle } from "./Seen";
 import { TaskFrame } from "./TaskFrame";
@@ -48,7 +48,7 @@ function Queue({ task }: { task: TaskInFull }) {
   const navigate = useNavigate({ from: HERE });
   const found = useInfiniteQuery({
     queryKey: ["disputes", project.id, task.id],
-    initialPageParam: undefined as string | undefined,
+    initialPageParam: undefined as number | undefined,
     queryFn: ({ pageParam }) => disputes(project.id, task.id, pageParam),
     getNextPageParam: (last) => last.next ?? undefined,
   });
@@ -77,16 +77,11 @@ function Queue({ task }: { task: TaskInFull }) {
         return (
           <div className={styles.page}>
             <div className={styles.queue}>
-              <Filter task={task} all={all} search={search} onChange={set} />
+              <Filter all={all} search={search} onChange={set} />
               <ol className={styles.rows} aria-label="Disputes">
                 {shown.map((it) => (
                   <li key={keyOf(it)}>
-                    <Row
-                      dispute={it}
-                      schemes={task.schemes}
-                      isSelected={it === selected}
-                      onSelect={() => go(it)}
-                    />
+                    <Row dispute={it} isSelected={it === selected} onSelect={() => go(it)} />
                   </li>
                 ))}
               </ol>
@@ -130,13 +125,12 @@ const isAt = (it: Dispute, search: DisputesSearch): boolean =>
   it.item === search.item && rowOf(it) === search.row;
 
 type FilterProps = {
-  task: TaskInFull;
   all: Dispute[];
   search: DisputesSearch;
   onChange: (change: Partial<DisputesSearch>) => void;
 };
 
-function Filter({ task, all, search, onChange }: FilterProps) {
+function Filter({ all, search, onChange }: FilterProps) {
   const rows = [...new Map(all.map((it) => [rowOf(it), it])).entries()];
   const n = all.filter((it) => !it.decided).length;
   return (
@@ -147,7 +141,7 @@ function Filter({ task, all, search, onChange }: FilterProps) {
         value={search.only ?? ""}
         options={[
           { value: "", label: "every criterion" },
-          ...rows.map(([value, it]) => ({ value, label: nameOf(task.schemes, it) })),
+          ...rows.map(([value, it]) => ({ value, label: it.label })),
         ]}
         onChange={(it) => onChange({ only: it.target.value || undefined, item: undefined, row: undefined })}
       />
@@ -164,16 +158,9 @@ function Filter({ task, all, search, onChange }: FilterProps) {
   );
 }
 
-function nameOf(schemes: Scheme[], it: Dispute): string {
-  const scheme = schemes.find((one) => one.name === it.scheme);
-  return scheme ? labelOf(scheme, it.criterion) : words(it.criterion);
-}
+type RowProps = { dispute: Dispute; isSelected: boolean; onSelect: () => void };
 
-type RowProps = { dispute: Dispute; schemes: Scheme[]; isSelected: boolean; onSelect: () => void };
-
-function Row({ dispute, schemes, isSelected, onSelect }: RowProps) {
-  const scheme = schemes.find((it) => it.name === dispute.scheme);
-  const points = scheme ? pointsOf(scheme, dispute.criterion) : [];
+function Row({ dispute, isSelected, onSelect }: RowProps) {
   const ref = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isSelected) ref.current?.scrollIntoView({ block: "nearest" });
@@ -187,13 +174,13 @@ function Row({ dispute, schemes, isSelected, onSelect }: RowProps) {
       onClick={onSelect}
     >
       <span className={styles.what}>
-        <b>{nameOf(schemes, dispute)}</b>
+        <b>{dispute.label}</b>
         {dispute.decided && <Badge tone="pass">✓ {inWords(dispute.decided.rating)}</Badge>}
       </span>
       <span className={styles.item} dir="auto">
-        {dispute.title ?? dispute.candidate ?? dispute.item}
+        {dispute.title || dispute.candidate}
       </span>
-      <Spread points={points} ratings={dispute.ratings} />
+      <Spread points={dispute.points} ratings={dispute.ratings} />
       <span className="visually-hidden">
         {dispute.ratings.map((it) => `${it.name}: ${inWords(it.rating)}`).join(", ")}
       </span>
@@ -306,8 +293,8 @@ function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProp
   const queries = useQueryClient();
   const tell = useTell();
   const panel = useRef<HTMLElement>(null);
+  const { points } = dispute;
   const scheme = schemes.find((it) => it.name === dispute.scheme);
-  const points = scheme ? pointsOf(scheme, dispute.criterion) : [];
   const about =
     scheme?.kind === "rubric"
       ? scheme.criteria.find((it) => it.name === dispute.criterion)?.description
@@ -333,11 +320,10 @@ function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProp
     panel.current?.querySelector<HTMLElement>('[role="radio"][tabindex="0"]')?.focus({ preventScroll: true });
   }, []);
   useDecideKeys({ points, change, send, onMove, panel });
-  const title = nameOf(schemes, dispute);
   return (
     <section ref={panel} className={styles.decide} aria-labelledby={`${id}-title`}>
       <header>
-        <h2 id={`${id}-title`}>{title}</h2>
+        <h2 id={`${id}-title`}>{dispute.label}</h2>
         {about && <p className={styles.soft}>{about}</p>}
       </header>
       <ul className={styles.rates}>

@@ -3,7 +3,7 @@ import { useProject } from "../api/session";
 import { Badge } from "../ui/Badge";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
-import { count, duration } from "../ui/say";
+import { count, duration, score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { people } from "./doors";
@@ -50,6 +50,17 @@ const columns: Column<Person>[] = [
   { name: "training", head: "Practice", align: "end", cell: (it) => right(it.training), wide: true },
   { name: "gold", head: "Gold", align: "end", cell: (it) => right(it.gold) },
   { name: "attention", head: "Attention", align: "end", cell: (it) => right(it.attention), wide: true },
+  {
+    name: "drift",
+    head: (
+      <abbr title="The mean of their ratings, on 0 to 1, in the first and the second half of their work">
+        Over time
+      </abbr>
+    ),
+    align: "end",
+    wide: true,
+    cell: (it) => (it.drift ? `${score(it.drift.first)} → ${score(it.drift.second)}` : "–"),
+  },
   {
     name: "warnings",
     head: "To look at",

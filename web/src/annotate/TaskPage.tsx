@@ -91,7 +91,7 @@ function Outcome({ task }: { task: TaskInFull }) {
     <>
       <h2>What came out</h2>
       <p className={styles.exports}>
-        {["jsonl", "csv", "parquet"].map((format) => (
+        {["jsonl", "csv"].map((format) => (
           <a key={format} href={exportOf(project.id, task.id, format)} download={`${task.name}.${format}`}>
             {format}
           </a>
@@ -168,7 +168,7 @@ function Rules({ task }: { task: TaskInFull }) {
     ["shows the score", yesNo(settings.shows_score)],
     [
       "practice, gold, attention",
-      [settings.training, settings.gold, settings.attention].map((it) => it.length).join(", "),
+      [settings.training, settings.gold, settings.attention].map((it) => it?.length ?? 0).join(", "),
     ],
     ["too fast under", settings.min_seconds ? plural(settings.min_seconds, "second") : "–"],
   ];

@@ -68,10 +68,10 @@ export const skip = (project: string, assignment: string) =>
 
 export const people = (project: string, id: string) =>
   ask<{ items: Person[] }>("GET", at`/tasks/${id}/people`, { project });
-export const disputes = (project: string, id: string, after?: string) =>
-  ask<{ items: Dispute[]; next?: string }>(
+export const disputes = (project: string, id: string, after?: number) =>
+  ask<{ items: Dispute[]; next?: number | null }>(
     "GET",
-    at`/tasks/${id}/disputes` + (after ? at`?after=${after}` : ""),
+    at`/tasks/${id}/disputes` + (after === undefined ? "" : `?after=${after}`),
     { project },
   );
 export const answers = (project: string, item: string) =>

@@ -142,27 +142,6 @@ function criterionOf(scheme: Scheme, row: string): Criterion | undefined {
   return found ?? (row === OVERALL || row === "overall" ? scheme.overall : undefined);
 }
 
-/** What may be answered about a row, lowest first. */
-export function pointsOf(scheme: Scheme, row: string): Point[] {
-  const named = (labels: string[]): Point[] => labels.map((value) => ({ value }));
-  switch (scheme.kind) {
-    case "rubric":
-      return criterionOf(scheme, row)?.points ?? [];
-    case "trajectory":
-      return named(scheme.marks);
-    case "pairwise":
-      return named(scheme.tie_label === undefined ? scheme.labels : [...scheme.labels, scheme.tie_label]);
-    case "choice":
-      return named(scheme.labels);
-    case "likert":
-      return Array.from({ length: scheme.size }, (_, at) => ({ value: at + 1 }));
-    case "verify":
-      return scheme.claims.find((it) => it.id === row || it.criterion === row)?.points ?? [];
-    case "text":
-      return [];
-  }
-}
-
 /** A point of a scale as it is written. */
 export function said(value: Point["value"]): string {
   if (value === true) return "yes";

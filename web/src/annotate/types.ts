@@ -121,7 +121,7 @@ export type Task = {
   may: { annotate: boolean; manage: boolean };
 };
 
-export type TaskInFull = Task & { schemes: Scheme[]; settings: Settings; links: { join?: string } };
+export type TaskInFull = Task & { schemes: Scheme[]; settings: Settings };
 
 /** Answers that somebody knows beforehand. */
 export type Known = { item: string; answers: Draft; why?: string; tolerance?: number };
@@ -138,9 +138,9 @@ export type Settings = {
   back_navigation: boolean;
   shows_score: boolean;
   shows_descriptions: boolean;
-  training: Known[];
-  gold: Known[];
-  attention: Known[];
+  training?: Known[];
+  gold?: Known[];
+  attention?: Known[];
   min_seconds?: number;
   completion_code?: string;
 };
@@ -178,25 +178,30 @@ export type Person = {
   account: string;
   name: string;
   n_done: number;
-  median_seconds?: number;
+  median_seconds?: number | null;
   too_fast: number;
   gold: Right;
   attention: Right;
   training: Right;
-  last?: string;
+  last?: string | null;
+  /** The mean of their ratings on 0 to 1, in the first and the second half of their work. */
+  drift?: { first: number; second: number } | null;
   warnings: string[];
 };
 
 /** A criterion of an item that people answered differently. */
 export type Dispute = {
   item: string;
-  candidate?: string;
-  title?: string;
+  candidate: string;
+  title: string;
   scheme: string;
   criterion: string;
+  label: string;
   disagreement: number;
   ratings: Rate[];
-  decided?: Decision;
+  /** The scale, lowest first. */
+  points: Point[];
+  decided?: Decision | null;
 };
 
 export type Rate = { account: string; name: string } & Rated;
@@ -208,10 +213,10 @@ export type Decision = {
   scheme: string;
   criterion: string;
   rating: Rating;
-  by?: string;
+  by?: string | null;
   time: string;
-  why?: string;
-  cause?: Cause;
+  why?: string | null;
+  cause?: Cause | null;
 };
 
 export type Answers = {
@@ -224,19 +229,28 @@ export type Answers = {
 /** How far people agree, and judges with them. */
 export type Agreement = {
   criteria: Agreed[];
-  pairs: { a: string; b: string; criterion: string; value?: number; n: number; undefined?: string }[];
-  people: { account: string; name: string; leave_out?: number; drift?: string }[];
-  judge?: AgainstJudge[];
+  /** Who agrees with whom, by name. */
+  pairs: {
+    a: string;
+    b: string;
+    criterion: string;
+    value?: number | null;
+    n: number;
+    undefined?: string | null;
+  }[];
+  /** What α would be without somebody. */
+  people: { name: string; criterion: string; leave_out?: number | null; undefined?: string | null }[];
+  judge: AgainstJudge[];
 };
 
 export type Agreed = {
   scheme: string;
   criterion: string;
   label: string;
-  value?: number;
-  interval?: [number, number];
+  value?: number | null;
+  interval?: [number, number] | null;
   /** Why there is no number. */
-  undefined?: string;
+  undefined?: string | null;
   n_items: number;
   n_pairs: number;
 };
@@ -244,9 +258,16 @@ export type Agreed = {
 export type AgainstJudge = {
   criterion: string;
   judge: string;
-  kappa?: number;
-  alpha?: number;
-  interval?: [number, number];
-  confusion: { labels: string[]; counts: number[][] };
-  disagreements: { item: string; candidate: string; judge: string; people: string; reason?: string }[];
+  kappa?: number | null;
+  interval?: [number, number] | null;
+  undefined?: string | null;
+  /** Rows are what most people say, columns what the judge says. */
+  confusion?: { labels: string[]; counts: number[][] } | null;
+  disagreements: {
+    item: string;
+    candidate: string;
+    judge: string;
+    people: string[];
+    reason?: string | null;
+  }[];
 };

@@ -202,6 +202,9 @@ function Projects({ session, project }: { session: Session; project: OpenProject
   );
 }
 
+/** Who joined a task by a name has neither an e-mail address nor a password. */
+const NO_EMAIL = "@annotators.invalid";
+
 function Account({ session }: { session: Session | undefined }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -214,12 +217,13 @@ function Account({ session }: { session: Session | undefined }) {
     await navigate({ to: "/sign-in" });
   };
   const name = session?.account?.name ?? "This machine";
+  const email = session?.account?.email.endsWith(NO_EMAIL) ? undefined : session?.account?.email;
   return (
     <div className={styles.account}>
       <Menu label={`Account: ${name}`} button={<>{session ? name : "Menu"} ▾</>} align="end">
         {(close) => (
           <>
-            {session?.account?.email && <div className={styles.who}>{session.account.email}</div>}
+            {email && <div className={styles.who}>{email}</div>}
             {session && !session.account && (
               <div className={styles.who}>An open server: whoever is at this machine may do anything.</div>
             )}
@@ -243,7 +247,7 @@ function Account({ session }: { session: Session | undefined }) {
             </Entry>
             {session?.account && (
               <>
-                {session.account.email && (
+                {email && (
                   <Entry close={close} onChoose={() => setChanging(true)}>
                     Change password…
                   </Entry>
