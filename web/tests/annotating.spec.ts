@@ -1,11 +1,8 @@
 // Annotating before a server that is really started: from a configuration to labels and exports.
-import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "@playwright/test";
+import { answered, CONFIG, NAME, task, withJudge } from "./crowd";
 import { expect, faultsOf, type Place, test } from "./place";
 
-const example = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
-const CONFIG = [example("coding-agent.yaml"), example("data/coding_traces.jsonl")];
-const NAME = "Review of a coding agent";
 const ROWS = ["Correctness", "Code Quality", "Efficiency", "Documentation", "Error Handling"];
 
 const row = (page: Page, name: string) => page.getByRole("radiogroup", { name });
@@ -44,6 +41,95 @@ async function rateAll(page: Page, digit: string) {
   await page.keyboard.press("Control+Enter");
   await expect(page).not.toHaveURL(before);
 }
+
+/** Settings under which an item teaches, and everybody is too fast. */
+const TAUGHT = {
+  training: [
+    {
+      item: "trace_042",
+      answers: { agent_quality: { correctness: 5, efficiency: 4 } },
+      why: "The remainder is counted.",
+    },
+  ],
+  min_seconds: 3600,
+  completion_code: "C0FFEE",
+};
+
+test("by mouse: practice, pace, back and forth, skipping, and the code at the end", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({});
+  await task(place, TAUGHT);
+  await page.goto(`${place.url}/p/default/annotate`);
+  await page.getByRole("link", { name: `Start ${NAME}` }).click();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByLabel("Your name").fill("Ana");
+  await page.getByRole("button", { name: "Begin" }).click();
+  await expect(page.getByText("practice", { exact: true })).toBeVisible();
+  for (const name of ROWS) await row(page, name).getByRole("radio", { name: /^4/ }).click();
+  await expect(page.getByText("Saved", { exact: true })).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: "Submit" }).click();
+  const told = page.getByRole("region", { name: "Feedback" });
+  await expect(told).toContainText("The remainder is counted.");
+  await expect(told.getByRole("row", { name: /Correctness/ })).toContainText("✕ 4");
+  await expect(told.getByRole("row", { name: /Efficiency/ })).toContainText("✓ 4");
+  await expect(told.getByRole("button", { name: "Next item" })).toBeFocused();
+  expect(await faultsOf(page)).toEqual([]);
+  await told.getByRole("button", { name: "Next item" }).click();
+  await expect(page.getByText("practice", { exact: true })).toHaveCount(0);
+  const second = page.url();
+  for (const name of ROWS) await row(page, name).getByRole("radio", { name: /^3/ }).click();
+  await page.getByRole("button", { name: "Submit" }).click();
+  await expect(page).not.toHaveURL(second);
+  await expect(page.getByText(/fast|quick/)).toBeVisible();
+  await page.getByRole("button", { name: "← Back" }).click();
+  await expect(page).toHaveURL(second);
+  await expect(page.getByText("submitted", { exact: true })).toBeVisible();
+  await row(page, "Efficiency").getByRole("radio", { name: /^2/ }).click();
+  await page.getByRole("button", { name: "Submit again" }).click();
+  await expect(page).not.toHaveURL(second);
+  await page.getByRole("button", { name: "Skip" }).click();
+  await expect(page.getByRole("heading", { name: "Everything is done" })).toBeVisible();
+  await expect(page.locator("[data-code]")).toHaveText("C0FFEE");
+  expect(await faultsOf(page)).toEqual([]);
+});
+
+test("by keyboard alone: the focus waits at the first open row of every item", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({});
+  await task(place, {});
+  const focused = () =>
+    page.evaluate(() => document.activeElement?.closest("[data-row]")?.getAttribute("data-row"));
+  await page.goto(`${place.url}/p/default/annotate`);
+  await page.getByRole("link", { name: `Start ${NAME}` }).focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByLabel("Your name")).toBeFocused();
+  await page.keyboard.type("Ana");
+  await page.keyboard.press("Enter");
+  await rateAll(page, "3");
+  await rateAll(page, "4");
+  await expect.poll(focused).toBe("correctness");
+  await page.keyboard.press("5");
+  await page.keyboard.press("c");
+  await page.keyboard.type("as asked");
+  await page.keyboard.press("Escape");
+  expect(await focused()).toBe("correctness");
+  await expect(page.getByText("Saved", { exact: true })).toBeVisible();
+  // What is left open is where one comes back to.
+  await page.reload();
+  await expect(page.getByLabel("Comment on Correctness")).toHaveValue("as asked");
+  await expect.poll(focused).toBe("code_quality");
+  for (let n = 0; n < 4; n += 1) {
+    await page.keyboard.press("2");
+    await page.keyboard.press("ArrowDown");
+  }
+  await page.keyboard.press("Control+Enter");
+  await expect(page.getByRole("heading", { name: "Everything is done" })).toBeVisible();
+});
 
 test("from a configuration to labels: two who rate all 1 and all 5, their disputes, and the export", async ({
   sound: page,
@@ -216,4 +302,60 @@ test("somebody joins by a link with a name, sees this task alone, and goes back 
   await page.keyboard.press("Escape");
   await page.getByRole("link", { name: "People" }).click();
   await expect(page.getByRole("row", { name: /Carla/ })).toBeVisible();
+});
+
+test("owners change the rules, and see judges beside people; nothing keeps anybody from reading it", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({});
+  const id = await task(place);
+  await answered(place, id, "Ana", () => 4);
+  await page.goto(`${place.url}/p/default/annotate`);
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: "New task" }).click();
+  for (const name of ["From files", "A rubric over traces", "Check a judge"]) {
+    await page.getByRole("tab", { name }).click();
+    expect(await faultsOf(page)).toEqual([]);
+  }
+  await page.keyboard.press("Escape");
+  await page.getByRole("link", { name: NAME, exact: true }).click();
+  await page.getByRole("button", { name: "Change them" }).click();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByLabel("People for each item").fill("2");
+  await page.getByRole("dialog").getByRole("button", { name: "Change them" }).click();
+  await expect(page.getByText("people for each item2")).toBeVisible();
+  await expect(page.getByText("of 6 answers")).toBeVisible();
+  await page.getByRole("button", { name: "Close the task" }).click();
+  await expect(page.getByRole("button", { name: "Open it again" })).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.goto(`${place.url}/p/default/annotate/${id}`);
+  await page.getByLabel("Your name").fill("Ben");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "This task is closed" })).toBeVisible();
+
+  await page.route("**/api/v1/**/agreement", (route) => route.fulfill({ json: withJudge }));
+  await page.goto(`${place.url}/p/default/annotate/${id}/agreement`);
+  await expect(page.getByRole("row", { name: /^Correctness/ })).toContainText("0.72 to 0.93");
+  await expect(page.getByText("everybody gave the same answer")).toBeVisible();
+  await expect(page.getByRole("row", { name: /^5 / })).toContainText("11");
+  await expect(page.getByRole("row", { name: /trace_042/ })).toContainText("5, 5, 4");
+  expect(await faultsOf(page)).toEqual([]);
+});
+
+test("what the annotator loads is small", async ({ sound: page, place: start }) => {
+  const place = await start({});
+  const id = await task(place);
+  let bytes = 0;
+  page.on("response", async (it) => {
+    if (it.url().endsWith(".js")) bytes += Number((await it.allHeaders())["content-length"]);
+  });
+  await page.goto(`${place.url}/p/default/annotate/${id}`);
+  await page.getByLabel("Your name").fill("Ana");
+  await page.keyboard.press("Enter");
+  // With everything that is loaded later, such as the colours of code.
+  await expect(page.locator("[data-kind]").first()).toBeVisible();
+  await page.waitForLoadState("networkidle");
+  expect(bytes).toBeGreaterThan(50_000);
+  expect(bytes).toBeLessThan(400_000);
 });

@@ -1,7 +1,7 @@
 // Pictures of every page, to look at: JURIST_SCREENS=folder npx playwright test screens
 import type { Page } from "@playwright/test";
 import { BENCH } from "../playwright.config";
-import { annotated } from "./fake";
+import { crowded, withJudge } from "./crowd";
 import { expect, test } from "./place";
 
 const folder = process.env.JURIST_SCREENS;
@@ -74,39 +74,43 @@ for (const scheme of ["light", "dark"] as const) {
     ["wide", 1440, 900],
     ["narrow", 420, 860],
   ] as const) {
-    test(`annotating, ${scheme}, ${size}`, async ({ page, open, context }) => {
+    test(`annotating, ${scheme}, ${size}`, async ({ page, place: start }) => {
       await page.emulateMedia({ colorScheme: scheme });
       await page.setViewportSize({ width, height });
       const shot = async (name: string, fullPage = false) => {
         await page.waitForTimeout(300);
         await page.screenshot({ path: `${folder}/${name}-${scheme}-${size}.png`, fullPage });
       };
-      const fake = annotated();
-      await fake.attach(context, "Ana");
-      await page.goto(`${open}/p/default/annotate`);
+      const place = await start({});
+      const here = `${place.url}/p/default/annotate`;
+      const id = await crowded(place);
+      await page.goto(here);
       await expect(page.getByRole("heading", { level: 2 }).first()).toBeVisible();
       await shot("tasks");
       await page.getByRole("button", { name: "New task" }).click();
+      await page.getByRole("tab", { name: "A rubric over traces" }).click();
       await shot("new-task");
-      await page.keyboard.press("Escape");
-      await page.goto(`${open}/p/default/annotate/tsk_1`);
-      await expect(page.getByRole("button", { name: "Submit" })).toBeVisible();
-      await rate(page);
-      await shot("work");
-      await page.goto(`${open}/p/default/annotate/tsk_1/overview`);
-      await expect(page.getByRole("heading", { name: "Questions" })).toBeVisible();
-      await shot("task", true);
-      await page.goto(`${open}/p/default/annotate/tsk_1/people`);
-      await expect(page.getByRole("rowheader").first()).toBeVisible();
-      await shot("people");
-      await page.goto(`${open}/p/default/annotate/tsk_1/agreement`);
-      await expect(page.getByRole("rowheader").first()).toBeVisible();
-      await shot("agreement", true);
-      await page.goto(`${open}/p/default/annotate/tsk_1/disputes`);
+      for (const name of ["overview", "people", "agreement"]) {
+        await page.goto(`${here}/${id}/${name}`);
+        await expect(page.getByRole("navigation", { name: "Task" })).toBeVisible();
+        await shot(name, true);
+      }
+      await page.goto(`${here}/${id}/disputes`);
       await expect(page.getByRole("radio").first()).toBeVisible();
       await page.keyboard.press("4");
       await shot("disputes", size === "narrow");
-      await page.goto(`${open}/join#task=abc`);
+      await page.goto(`${here}/${id}`);
+      await page.getByLabel("Your name").fill("Edda");
+      await shot("who");
+      await page.keyboard.press("Enter");
+      await expect(page.getByRole("button", { name: "Submit" })).toBeVisible();
+      await rate(page);
+      await shot("work");
+      await page.route("**/api/v1/**/agreement", (route) => route.fulfill({ json: withJudge }));
+      await page.goto(`${here}/${id}/agreement`);
+      await expect(page.getByRole("rowheader").first()).toBeVisible();
+      await shot("judge", true);
+      await page.goto(`${place.url}/join#task=abc`);
       await expect(page.getByRole("heading", { name: "Annotate" })).toBeVisible();
       await shot("join-task");
       await page.goto(`${BENCH}/?verify#verify`);

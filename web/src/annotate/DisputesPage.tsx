@@ -60,9 +60,11 @@ function Queue({ task }: { task: TaskInFull }) {
         const all = pages.flatMap((it) => it.items);
         if (all.length === 0) {
           return (
-            <State title="Nobody differs">
+            <State title="Nothing is disputed">
               <p>
                 Where two people answer the same question of an item differently, it waits here to be decided.
+                Items that you still have to answer yourself are left out, so that nobody else’s answers sway
+                yours.
               </p>
             </State>
           );

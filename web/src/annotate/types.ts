@@ -124,7 +124,7 @@ export type Task = {
 export type TaskInFull = Task & { schemes: Scheme[]; settings: Settings };
 
 /** Answers that somebody knows beforehand. */
-export type Known = { item: string; answers: Draft; why?: string; tolerance?: number };
+export type Known = { item: string; answers: Record<string, unknown>; why?: string; tolerance?: number };
 
 export type Settings = {
   /** Absent: everybody answers everything. */
