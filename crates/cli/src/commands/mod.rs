@@ -39,6 +39,7 @@ mod schema;
 mod score;
 mod serve;
 mod spend;
+mod start;
 mod stats;
 mod store;
 mod trace;
@@ -89,6 +90,7 @@ Start here:
                                   say whether one run is better than another
   jurist judge ask suite.yaml answer.txt
                                   have a model grade one answer, and see everything it was asked
+  jurist start config.yaml        have people annotate
   jurist score rubric.yaml grades.jsonl
                                   turn grades into verdicts
 
@@ -121,6 +123,7 @@ enum Command {
     Report(report::Args),
     Runs(runs::Args),
     Serve(serve::Args),
+    Start(Box<start::Args>),
     Worker(worker::Args),
     Ingest(ingest::Args),
     Store(store::Args),
@@ -161,6 +164,7 @@ impl Cli {
             Command::Regrade(args) => regrade::run(&args),
             Command::Report(args) => report::run(&args),
             Command::Serve(args) => serve::run(&args),
+            Command::Start(args) => start::run(&args),
             Command::Worker(args) => worker::run(&args),
             Command::Ingest(args) => ingest::run(&args),
             Command::Store(args) => store::run(&args),

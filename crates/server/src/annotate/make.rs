@@ -13,11 +13,13 @@ use jurist_core::suite;
 use jurist_store::annotate::{NewItem, NewTask, Task};
 use jurist_store::grades::GradeFilter;
 use jurist_store::rubrics::{NewRubricVersion, RubricVersion};
+use jurist_store::tokens::NewToken;
 use jurist_store::traces::TraceFilter;
 use jurist_store::{AccountId, ProjectId, Region, Store, StoreError, TaskId};
 use serde_json::{Map, Value, json};
 
 use super::{Asked, Graded, Subject, settings_of, wanted};
+use crate::auth::{JOIN, Secret, fingerprint};
 
 /// Items that are written at a time, and traces that are read.
 const PAGE: usize = 200;
@@ -315,6 +317,29 @@ pub async fn settle(
         store.set_all_wanted(project, task.id, |candidate| wanted(settings, candidate)).await?;
     }
     Ok(())
+}
+
+/// Days that a link to a task works.
+const LINK_DAYS: i64 = 90;
+
+/// What stands after `#task=` in a link by which people join, any number of them.
+pub async fn task_link(
+    store: &Store,
+    project: ProjectId,
+    task: &Task,
+    author: Option<AccountId>,
+    now: Time,
+) -> Result<String, StoreError> {
+    let secret = Secret::new(JOIN);
+    let new = NewToken {
+        name: format!("link to a task {}", &fingerprint(secret.text())[..8]),
+        hash: fingerprint(secret.text()),
+        scopes: vec![format!("task:{}", task.id)],
+        author,
+        expires: Some(Time::from_micros(now.micros() + LINK_DAYS * 86_400_000_000)),
+    };
+    store.add_token(project, &new, now).await?;
+    Ok(secret.text().to_owned())
 }
 
 async fn add_task(

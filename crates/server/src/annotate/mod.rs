@@ -13,7 +13,8 @@ pub use export::{Kind, exported};
 pub use finish::finish;
 pub use looked_at::{Answered, answers, hidden, people_of};
 pub use make::{
-    Added, NotMade, add_rows, add_traces, from_annotation, from_rubric, judged, of_run, settle, verification,
+    Added, NotMade, add_rows, add_traces, from_annotation, from_rubric, judged, of_run, settle, task_link,
+    verification,
 };
 pub use output::{Output, Outputs};
 pub use work::{Shown, giving, shown};

@@ -16,7 +16,6 @@ use jurist_store::annotate::{ItemRole, Task, TaskState};
 use jurist_store::grades::GradeFilter;
 use jurist_store::labels::NewLabel;
 use jurist_store::rubrics::RubricVersion;
-use jurist_store::tokens::NewToken;
 use jurist_store::{AccountId, ItemId, ProjectId, RubricVersionId, TaskId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
@@ -31,14 +30,11 @@ use super::traces::Which;
 use super::{Json, Path, Query};
 use crate::annotate::{
     Added, Answered, Asked, Kind, Subject, add_rows, add_traces, answers, exported, from_annotation,
-    from_rubric, hidden, judged, names, people_of, settings_of, settle, verification,
+    from_rubric, hidden, judged, names, people_of, settings_of, settle, task_link, verification,
 };
 use crate::app::{Access, App};
-use crate::auth::{Caller, JOIN, Scope, Secret, Who, fingerprint, signed_in};
+use crate::auth::{Caller, Scope, Who, fingerprint, signed_in};
 use crate::error::{ApiError, Problem};
-
-/// Days that a link to a task works.
-const LINK_DAYS: i64 = 90;
 
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -683,21 +679,12 @@ async fn link(
     let task = app.store.task(project, id.parse()?).await?;
     let settings = Settings { crowd: true, ..settings_of(&task) };
     app.store.set_task_settings(project, task.id, &task.name, &json!(settings), now).await?;
-    let secret = Secret::new(JOIN);
-    let expires = jurist_core::grade::Time::from_micros(now.micros() + LINK_DAYS * 86_400_000_000);
-    let new = NewToken {
-        name: format!("link to a task {}", &fingerprint(secret.text())[..8]),
-        hash: fingerprint(secret.text()),
-        scopes: vec![format!("task:{}", task.id)],
-        author: caller.account(),
-        expires: Some(expires),
-    };
-    app.store.add_token(project, &new, now).await?;
+    let secret = task_link(&app.store, project, &task, caller.account(), now).await?;
     note(&app, &caller, "task.link", &task.id, serde_json::Value::Null).await?;
     let host = headers.get(header::HOST).and_then(|it| it.to_str().ok()).unwrap_or("localhost");
     let address = app.settings.public_url.clone().unwrap_or_else(|| format!("http://{host}"));
     Ok(Json(TaskLinks {
-        url: format!("{address}/join#task={}", secret.text()),
+        url: format!("{address}/join#task={secret}"),
         crowd_url: format!("{address}/annotate/{}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}", task.id),
     }))
 }

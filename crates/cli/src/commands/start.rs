@@ -1,0 +1,159 @@
+use std::io::Write;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use jurist_core::diagnostic::{Code, Diagnostic, Severity};
+use jurist_core::quantity::plural;
+use jurist_core::redact::Redactor;
+use jurist_core::suite::Annotation;
+use jurist_engine::load;
+use jurist_server::annotate::{Output, from_annotation, task_link};
+use jurist_server::{Access, App, Settings, bind, join_link, work};
+use jurist_store::clock;
+
+use super::judging::wait_for;
+use super::logging::Logging;
+use super::serve::{stopped, stopping};
+use super::store::Place;
+use super::worker::{Working, name};
+use super::{Ended, Loading};
+use crate::render;
+
+/// Have people annotate: serve the task of an annotation file, and write their answers down
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  jurist start config.yaml -p 8000             on this machine; whoever comes says their name
+  jurist start config.yaml --auth --host 0.0.0.0 --public-url https://annotate.example.org
+                                               for others: prints a link to send them
+  jurist start config.yaml --output answers/   where answers go, instead of `output` in the file
+
+The file is one of Potato, or a native one with `annotation`. Started again, it goes on where it was: rows that are
+new in its data are added, and whoever has begun finishes on the questions they began with.
+Answers stand in the output folder as they come, a .jsonl file for each person; `jurist agree` and `jurist stats`
+read them. docs/annotate.md tells the rest.")]
+pub struct Args {
+    /// The annotation file
+    #[arg(value_name = "CONFIG")]
+    config: PathBuf,
+    /// Where to listen
+    #[arg(long, short, value_name = "PORT", default_value_t = 8000)]
+    port: u16,
+    /// On which address; one that others can reach needs --auth
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    host: IpAddr,
+    /// Where answers are written, instead of `output` in the file
+    #[arg(long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// Accounts and links decide who may do what
+    #[arg(long)]
+    auth: bool,
+    /// How people reach it; links and cookies follow it
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    #[command(flatten)]
+    loading: Loading,
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    working: Working,
+    #[command(flatten)]
+    logging: Logging,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<Ended> {
+    let Some(annotation) = annotation(args)? else { return Ok(Ended::BadInput) };
+    let folder = output(args, &annotation);
+    let exporting = args.logging.start()?;
+    wait_for(exporting.beside(async {
+        let stop = stopping()?;
+        let background = args.working.work()?;
+        let settings = Settings {
+            access: if args.auth { Access::Accounts } else { Access::Open },
+            public_url: args.public_url.clone(),
+            redactor: Redactor::new(load::secrets(), &background.settings.redact)?,
+            work: background,
+            ..Settings::default()
+        };
+        let store = args.place.open().await?;
+        let app = App::new(store, settings).await?;
+        let (project, now) = (app.default_project, clock::now());
+        let origin = std::path::absolute(&args.config)?.display().to_string();
+        let by = (&app.settings.region, None);
+        let (task, added) = from_annotation(&app.store, project, &annotation, Some(&origin), by, now).await?;
+        if let Some(folder) = &folder {
+            app.outputs.add(&app.store, project, &task, Output { folder: folder.clone() }).await?;
+        }
+        let bound = bind(app.clone(), SocketAddr::new(args.host, args.port)).await?;
+        let address = args.public_url.clone().unwrap_or_else(|| format!("http://{}", bound.address));
+        let progress = app.store.progress(project, task.id).await?;
+        let mut out = anstream::stdout();
+        writeln!(out, "{} at \x1b[1m{address}/annotate/{}\x1b[0m", render::printable(&task.name), task.id)?;
+        let new = if 0 < added.n_there { format!(", {} of them new", added.n_new) } else { String::new() };
+        let n_items = usize::try_from(progress.n_items).unwrap_or(usize::MAX);
+        writeln!(out, "  {}{new}; {} so far", plural(n_items, "item"), answers(progress.n_submitted))?;
+        if let Some(folder) = &folder {
+            writeln!(out, "  answers go to {}", folder.display())?;
+        }
+        if args.auth {
+            if let Some(link) = join_link(&app, &address).await? {
+                writeln!(
+                    out,
+                    "  nobody has an account yet; this link makes you the owner, once, within a day:"
+                )?;
+                writeln!(out, "  \x1b[1m{link}\x1b[0m")?;
+            }
+            let secret = task_link(&app.store, project, &task, None, now).await?;
+            writeln!(out, "  send this link to those who annotate; they say their names:")?;
+            writeln!(out, "  \x1b[1m{address}/join#task={secret}\x1b[0m")?;
+        } else {
+            writeln!(out, "  whoever opens it on this machine says their name and begins")?;
+        }
+        out.flush()?;
+        let name = name();
+        let working =
+            work(app.workshop.clone(), &name, args.working.n(), stopped(stop.clone()), args.working.drain());
+        let (served, ()) = tokio::join!(bound.serve(stopped(stop)), working);
+        served?;
+        app.store.close().await;
+        Ok(Ended::Passed)
+    }))
+}
+
+fn answers(n: u64) -> String {
+    plural(usize::try_from(n).unwrap_or(usize::MAX), "answer")
+}
+
+/// What the file asks of people; otherwise everything wrong with it is printed.
+///
+/// Data that is not there is a warning to those who only read the file, and an error to those who start.
+fn annotation(args: &Args) -> anyhow::Result<Option<Annotation>> {
+    let loaded = load::load(&args.config, args.loading.options());
+    let mut diagnostics: Vec<Diagnostic> = loaded.diagnostics.into_sorted();
+    diagnostics.retain(|it| it.severity != Severity::Advice);
+    for diagnostic in &mut diagnostics {
+        if diagnostic.code == Code::Unreadable {
+            diagnostic.severity = Severity::Error;
+        }
+    }
+    render::diagnostics(&diagnostics, &loaded.sources)?;
+    if diagnostics.iter().any(|it| it.severity == Severity::Error) {
+        return Ok(None);
+    }
+    let Some(annotation) = loaded.suite.and_then(|it| it.annotation) else {
+        anyhow::bail!("`{}` asks nothing of people: it has no `annotation_schemes`", args.config.display());
+    };
+    if annotation.rows.is_empty() {
+        anyhow::bail!("`{}` names no data: list files in `data_files`", args.config.display());
+    }
+    Ok(Some(annotation))
+}
+
+/// Beside the file, unless told.
+fn output(args: &Args, annotation: &Annotation) -> Option<PathBuf> {
+    if let Some(format) = annotation.output_format.as_deref().filter(|it| !["jsonl", "json"].contains(it)) {
+        render::warning(&format!("answers are written as JSON lines; `{format}` is to be had from the page"));
+    }
+    let beside = args.config.parent().unwrap_or(Path::new(""));
+    args.output.clone().or_else(|| annotation.output_path.as_ref().map(|it| beside.join(it)))
+}
