@@ -86,6 +86,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/assignments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One's own work, to go on with or to look at again */
+        get: operations["assignments_show"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/assignments/{id}/draft": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** What was entered so far */
+        put: operations["assignments_save"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/assignments/{id}/skip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** They would rather not */
+        post: operations["assignments_skip"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/assignments/{id}/submit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** An answer; complete, or it says what is missing */
+        post: operations["assignments_submit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit": {
         parameters: {
             query?: never;
@@ -148,6 +216,40 @@ export interface paths {
         put?: never;
         /** A link by which one person joins, within a day */
         post: operations["members_invite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/items/{item}/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What everybody said about an item; not for those who still have to answer it */
+        get: operations["tasks_item_answers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/items/{item}/decisions/{scheme}/{criterion}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Decide what holds where people differ; it becomes the label */
+        put: operations["tasks_decide"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -233,6 +335,26 @@ export interface paths {
         put?: never;
         /** Make an account by an invitation, and sign in */
         post: operations["session_join"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/join/task": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Join a task by a link, by an id from a platform, or on an open server by a name
+         * @description Whoever comes again with the same name or id is the same person.
+         */
+        post: operations["tasks_join"];
         delete?: never;
         options?: never;
         head?: never;
@@ -725,6 +847,182 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tasks, the newest first */
+        get: operations["tasks_list"];
+        put?: never;
+        /**
+         * A new task
+         * @description From an annotation file with its data (`config`, `files`), from a rubric over stored traces (`name`, `rubric`,
+         *     `traces`), or of what judges answered, to confirm or correct it (`name`, `verify`).
+         */
+        post: operations["tasks_add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A task with what it asks */
+        get: operations["tasks_show"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** A task opens or closes, or is given out otherwise */
+        patch: operations["tasks_change"];
+        trace?: never;
+    };
+    "/api/v1/tasks/{task}/agreement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How far people agree, with each other and with judges */
+        get: operations["tasks_agreed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task}/disputes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where people differ, the worst first */
+        get: operations["tasks_disputes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every answer that counts, one row each */
+        get: operations["tasks_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** More to answer about; what is there already is left alone */
+        post: operations["tasks_add_items"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task}/items/{item}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Nobody is asked about an item any more; what was answered stays */
+        delete: operations["tasks_remove_item"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ways in for those who answer, without accounts */
+        post: operations["tasks_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task}/next": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What somebody works on next: what they have begun, or something new */
+        post: operations["assignments_next"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task}/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How people work: how many, how fast, how right */
+        get: operations["tasks_people"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tokens": {
         parameters: {
             query?: never;
@@ -999,6 +1297,14 @@ export interface components {
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
+        AnswerOfPerson: {
+            account: string;
+            draft: Record<string, never>;
+            name: string;
+            /** Format: double */
+            seconds?: number | null;
+            time: string;
+        };
         /** @description What became of a file */
         Applied: {
             /** @description Whether there is a new version; the same content changes nothing. */
@@ -1070,6 +1376,11 @@ export interface components {
             rate?: number | null;
             rubric_version: string;
         };
+        /** @description Rows are what most people say, columns what the judge says */
+        ConfusionCounts: {
+            counts: number[][];
+            labels: string[];
+        };
         Count: {
             kind: string;
             /** Format: int64 */
@@ -1078,6 +1389,22 @@ export interface components {
             oldest: string;
             /** @description waiting, leased or dead. */
             state: string;
+        };
+        CriterionAgreement: {
+            criterion: string;
+            interval?: [
+                number,
+                number
+            ] | null;
+            label: string;
+            metric: string;
+            n_items: number;
+            n_pairs: number;
+            scheme: string;
+            /** @description Why there is no value. */
+            undefined?: string | null;
+            /** Format: double */
+            value?: number | null;
         };
         CriterionEstimate: {
             /** @description The mean score, moved by how wrong the judge is where people labelled as well (PPI++). */
@@ -1090,6 +1417,12 @@ export interface components {
             pass_rate?: Record<string, never> | null;
             /** @description The mean score on 0 to 1, post-stratified, with its interval, strata and errors. */
             score?: Record<string, never> | null;
+        };
+        /** @description An id that a platform put into the address */
+        CrowdId: {
+            id: string;
+            /** @description Such as `PROLIFIC_PID`. */
+            key: string;
         };
         DayShown: {
             /** @example 2026-03-20 */
@@ -1113,6 +1446,16 @@ export interface components {
             items: components["schemas"]["DeadJob"][];
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
+        };
+        /** @description What somebody decided */
+        Decided: {
+            by?: string | null;
+            cause?: string | null;
+            criterion: string;
+            rating: Record<string, never>;
+            scheme: string;
+            time: string;
+            why?: string | null;
         };
         /** @description What a monitor made of a trace */
         DecisionView: {
@@ -1158,6 +1501,34 @@ export interface components {
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
+        Dispute: {
+            candidate: string;
+            criterion: string;
+            decided?: components["schemas"]["Decided"] | null;
+            /**
+             * Format: double
+             * @description From 0 to 1.
+             */
+            disagreement: number;
+            item: string;
+            label: string;
+            /** @description The scale, lowest first. */
+            points: Record<string, never>[];
+            ratings: components["schemas"]["GivenRating"][];
+            scheme: string;
+            title: string;
+        };
+        /** @description Where people differ, the worst first */
+        Disputes: {
+            items: components["schemas"]["Dispute"][];
+            /** @description Send it as `after`; absent at the end. */
+            next?: number | null;
+        };
+        DraftSaved: {
+            /** Format: int64 */
+            revision: number;
+            saved: string;
+        };
         Entries: {
             items: components["schemas"]["Entry"][];
             /** @description Where the next page begins; absent at the end. */
@@ -1196,6 +1567,13 @@ export interface components {
             low: number;
             /** @description When the cap is reached, if it is to be this month. */
             reaches_cap?: string | null;
+        };
+        GivenRating: {
+            account: string;
+            comment?: string | null;
+            evidence: Record<string, never>[];
+            name: string;
+            rating: Record<string, never>;
         };
         /** @description A grade in numbers */
         GradeLine: {
@@ -1311,12 +1689,59 @@ export interface components {
             /** @description Goes after the server's address; what stands after `#` is not sent to it. */
             path: string;
         };
+        /** @description What everybody said about an item */
+        ItemAnswers: {
+            answers: components["schemas"]["AnswerOfPerson"][];
+            candidate: string;
+            decisions: components["schemas"]["Decided"][];
+            item: Record<string, never>;
+            schemes: Record<string, never>[];
+            task: string;
+        };
+        ItemsAdded: {
+            n_new: number;
+            n_there: number;
+        };
         Join: {
             email: string;
             /** @description What stands after `#` in the link. */
             invitation: string;
             name: string;
             password: string;
+        };
+        /** @description Who joins, and how */
+        JoinTask: {
+            crowd?: components["schemas"]["CrowdId"] | null;
+            name?: string | null;
+            task?: string | null;
+            /** @description What stands after `#task=` in a link. */
+            token?: string | null;
+        };
+        JoinedTask: {
+            account: string;
+            name: string;
+            project: string;
+            task: string;
+        };
+        JudgeApart: {
+            candidate: string;
+            item: string;
+            judge: string;
+            people: string[];
+            reason?: string | null;
+        };
+        JudgeBeside: {
+            confusion?: components["schemas"]["ConfusionCounts"] | null;
+            criterion: string;
+            disagreements: components["schemas"]["JudgeApart"][];
+            interval?: [
+                number,
+                number
+            ] | null;
+            judge: string;
+            /** Format: double */
+            kappa?: number | null;
+            undefined?: string | null;
         };
         JudgeEstimates: {
             criteria: components["schemas"]["CriterionEstimate"][];
@@ -1325,6 +1750,11 @@ export interface components {
             /** @description One model, or several, whose scores are averaged. */
             judge: string;
             rubric_version: string;
+        };
+        /** @description Whose answers are confirmed or corrected */
+        JudgedBy: {
+            monitor?: string | null;
+            run?: string | null;
         };
         /** @description What became of something that was sent. */
         Kept: {
@@ -1347,6 +1777,10 @@ export interface components {
         /** @description A token with its secret, which is not shown again. */
         Made: components["schemas"]["Token"] & {
             secret: string;
+        };
+        MayDo: {
+            annotate: boolean;
+            manage: boolean;
         };
         /** @description Somebody with an account. */
         Me: {
@@ -1399,6 +1833,11 @@ export interface components {
             sample_rate: number;
             version: components["schemas"]["VersionView"];
         };
+        MoreItems: {
+            rows?: Record<string, never>[] | null;
+            /** @description Which traces, as `GET /traces` takes it. */
+            traces?: Record<string, never> | null;
+        };
         NewCap: {
             /**
              * Format: double
@@ -1426,6 +1865,12 @@ export interface components {
             n?: number | null;
             /** @description Only traces that began then or later. */
             since?: string | null;
+        };
+        NewDecision: {
+            /** @description `guideline`, `mistake`, `ambiguous` or `other`. */
+            cause?: string | null;
+            rating: Record<string, never>;
+            why?: string | null;
         };
         NewMonitor: {
             /**
@@ -1525,6 +1970,15 @@ export interface components {
              */
             source: string;
         };
+        /** @description Work, or why there is none */
+        NextWork: components["schemas"]["WorkShown"] | components["schemas"]["NoWork"];
+        NoWork: {
+            /** @description For the platform they came from. */
+            code?: string | null;
+            done: boolean;
+            /** @description `finished`, `quota`, `closed` or `nothing_now`. */
+            why: string;
+        };
         /** @description What is absent stays as it is, and `null` takes it away. */
         NotificationChange: {
             /** @description Addresses; `null` is the project's owners, and none at all is nobody. */
@@ -1558,12 +2012,60 @@ export interface components {
             /** @description Any of `ingest`, `read`, `annotate`, `write`, `manage`. */
             scopes: string[];
         };
+        /** @description How far somebody is */
+        OwnProgress: {
+            /** Format: int64 */
+            done: number;
+            /**
+             * Format: int64
+             * @description How many they may still be given.
+             */
+            left?: number | null;
+        };
+        PairOfPeople: {
+            a: string;
+            b: string;
+            criterion: string;
+            n: number;
+            undefined?: string | null;
+            /**
+             * Format: double
+             * @description Quadratic kappa of numbers, kappa of labels.
+             */
+            value?: number | null;
+        };
         PartShown: {
             /** Format: int64 */
             n_calls: number;
             name: string;
             /** Format: double */
             spent: number;
+        };
+        /** @description How people work */
+        PeopleAtWork: {
+            items: components["schemas"]["PersonAtWork"][];
+        };
+        /** @description What alpha is without somebody */
+        PersonApart: {
+            criterion: string;
+            /** Format: double */
+            leave_out?: number | null;
+            name: string;
+            undefined?: string | null;
+        };
+        PersonAtWork: {
+            account: string;
+            attention: components["schemas"]["RightOfAll"];
+            drift?: components["schemas"]["RatingDrift"] | null;
+            gold: components["schemas"]["RightOfAll"];
+            last?: string | null;
+            /** Format: double */
+            median_seconds?: number | null;
+            n_done: number;
+            name: string;
+            too_fast: number;
+            training: components["schemas"]["RightOfAll"];
+            warnings: string[];
         };
         Placed: {
             /** @description In the plan, from 0. */
@@ -1600,6 +2102,13 @@ export interface components {
              * @example Europe/London
              */
             zone: string;
+        };
+        /** @description The mean of somebody's ratings on 0 to 1, in the first and in the second half of their work */
+        RatingDrift: {
+            /** Format: double */
+            first: number;
+            /** Format: double */
+            second: number;
         };
         /** @enum {string} */
         Replies: "use" | "refresh" | "off";
@@ -1648,6 +2157,10 @@ export interface components {
             items: components["schemas"]["Placed"][];
             /** @description Send it as `after`; absent at the end. */
             next?: number | null;
+        };
+        RightOfAll: {
+            all: number;
+            right: number;
         };
         Rubric: {
             /** @description Since when it is out of use. */
@@ -1737,6 +2250,15 @@ export interface components {
             /** @description A whole trace in any format that `jurist trace` reads. */
             trace?: Record<string, never> | null;
         };
+        SentDraft: {
+            /** @description As `annotation.schema.json` describes it. */
+            draft: Record<string, never>;
+            /**
+             * Format: int64
+             * @description The one that was last seen.
+             */
+            revision: number;
+        };
         /** @enum {string} */
         SentKind: "start" | "event" | "finish";
         SentPiece: {
@@ -1825,10 +2347,97 @@ export interface components {
             n: number;
             state: string;
         };
+        SubmitAnswer: {
+            feedback?: components["schemas"]["TrainingFeedback"] | null;
+            /** @description Whether one may ask for the next. */
+            next: boolean;
+            /** @description If it was too fast. */
+            pace?: string | null;
+        };
         /** @description Sums over grades and verdicts; means are corrected for sampling */
         Tallies: {
             grades: components["schemas"]["GradeSum"][];
             verdicts: components["schemas"]["VerdictSum"][];
+        };
+        /** @description How far people agree */
+        TaskAgreement: {
+            criteria: components["schemas"]["CriterionAgreement"][];
+            judge: components["schemas"]["JudgeBeside"][];
+            pairs: components["schemas"]["PairOfPeople"][];
+            people: components["schemas"]["PersonApart"][];
+        };
+        TaskChange: {
+            /** @description Instead of those that hold. */
+            settings?: Record<string, never> | null;
+            /** @description `open` or `closed`. */
+            state?: string | null;
+        };
+        /** @description A task with what it asks */
+        TaskInFull: components["schemas"]["TaskLine"] & {
+            /** @description As `annotation.schema.json` describes them. */
+            schemes: Record<string, never>[];
+            /** @description As `annotation.schema.json` describes them. */
+            settings: Record<string, never>;
+            /**
+             * Format: int64
+             * @description Its version, which grows when something else is asked.
+             */
+            version: number;
+        };
+        /** @description A task */
+        TaskLine: {
+            created: string;
+            description?: string | null;
+            /** @example ant_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            id: string;
+            may: components["schemas"]["MayDo"];
+            mine: components["schemas"]["OwnProgress"];
+            name: string;
+            progress: components["schemas"]["TaskProgress"];
+            /** @description `open` or `closed`. */
+            state: string;
+        };
+        TaskLines: {
+            items: components["schemas"]["TaskLine"][];
+        };
+        /** @description Ways in for those who answer */
+        TaskLinks: {
+            /** @description For platforms, which fill in who comes. */
+            crowd_url: string;
+            /** @description For people, who say their names. */
+            url: string;
+        };
+        /** @description A task from a file, from a rubric over traces, or of a judge's answers */
+        TaskMade: {
+            /** @description The path of an annotation file; one of `files`. */
+            config?: string | null;
+            /** @description Texts by their path. */
+            files?: {
+                [key: string]: string;
+            };
+            name?: string | null;
+            /** @description The name of a rubric, or the id of a version. */
+            rubric?: string | null;
+            /** @description As `annotation.schema.json` describes them. */
+            settings?: Record<string, never> | null;
+            /** @description Which traces, as `GET /traces` takes it. */
+            traces?: Record<string, never> | null;
+            verify?: components["schemas"]["JudgedBy"] | null;
+        };
+        TaskName: {
+            description?: string | null;
+            id: string;
+            name: string;
+        };
+        TaskProgress: {
+            /** Format: int64 */
+            n_done: number;
+            /** Format: int64 */
+            n_items: number;
+            /** Format: int64 */
+            n_submitted: number;
+            /** Format: int64 */
+            n_wanted: number;
         };
         Token: {
             created: string;
@@ -1851,6 +2460,11 @@ export interface components {
             input: number;
             /** Format: int64 */
             output: number;
+        };
+        TrainingFeedback: {
+            right: boolean;
+            rows: Record<string, never>[];
+            why?: string | null;
         };
         /** @description One judge's figures day by day, under one rubric version */
         Trend: {
@@ -1958,6 +2572,32 @@ export interface components {
         WithRole: {
             /** @description `owner`, `member`, `viewer` or `annotator`. */
             role: string;
+        };
+        WorkSettings: {
+            back_navigation: boolean;
+            shows_descriptions: boolean;
+            shows_score: boolean;
+        };
+        /** @description What somebody works on */
+        WorkShown: {
+            after?: string | null;
+            /** @example asg_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            assignment: string;
+            /** @description What they had before, and after. */
+            before?: string | null;
+            /** @description What was entered so far, by scheme. */
+            draft: Record<string, never>;
+            /** @description As `annotation.schema.json` describes it. */
+            item: Record<string, never>;
+            progress: components["schemas"]["OwnProgress"];
+            /** Format: int64 */
+            revision: number;
+            /** @description As `annotation.schema.json` describes them. */
+            schemes: Record<string, never>[];
+            settings: components["schemas"]["WorkSettings"];
+            /** @description `assigned` or `submitted`. */
+            state: string;
+            task: components["schemas"]["TaskName"];
         };
     };
     responses: never;
@@ -2260,6 +2900,280 @@ export interface operations {
             };
         };
     };
+    assignments_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkShown"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    assignments_save: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SentDraft"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftSaved"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something else was saved meanwhile; it stands under `newer` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    assignments_skip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was submitted */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    assignments_submit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SentDraft"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubmitAnswer"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something else was saved meanwhile; it stands under `newer` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What keeps it from being submitted stands under `missing` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     audit_list: {
         parameters: {
             query?: {
@@ -2489,6 +3403,120 @@ export interface operations {
                 };
             };
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tasks_item_answers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                item: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ItemAnswers"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tasks_decide: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                item: string;
+                scheme: string;
+                criterion: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDecision"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Decided"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2783,6 +3811,70 @@ export interface operations {
             };
             /** @description The address has an account */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tasks_join: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JoinTask"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JoinedTask"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5546,6 +6638,655 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tasks_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskLines"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tasks_add: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskMade"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskLine"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The file is not in order, or there is nothing to ask about */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tasks_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInFull"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tasks_change: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskLine"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tasks_agreed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskAgreement"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tasks_disputes: {
+        parameters: {
+            query?: {
+                after?: number;
+                /** @description From 1 to 200; 50 unless told. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Disputes"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tasks_export: {
+        parameters: {
+            query?: {
+                /** @description `jsonl` or `csv`; `jsonl` unless told. */
+                format?: string;
+            };
+            header?: never;
+            path: {
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description In the format that was asked for */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tasks_add_items: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoreItems"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ItemsAdded"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tasks_remove_item: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task: string;
+                item: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tasks_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskLinks"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    assignments_next: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NextWork"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tasks_people: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PeopleAtWork"];
                 };
             };
             403: {

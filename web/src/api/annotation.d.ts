@@ -1,0 +1,482 @@
+// Generated from schemas/annotation.schema.json by scripts/types.mjs; do not edit.
+
+export type paths = Record<string, never>;
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        Answer: {
+            /** @default {} */
+            criteria?: {
+                [key: string]: components["schemas"]["Rated"];
+            };
+            /** @constant */
+            kind: "rubric";
+            notes?: string | null;
+            overall?: components["schemas"]["Rated"] | null;
+        } | {
+            /** @constant */
+            kind: "trajectory";
+            /**
+             * @description By their number, from 1.
+             * @default {}
+             */
+            steps?: {
+                [key: string]: components["schemas"]["Marked"];
+            };
+        } | {
+            /** @constant */
+            kind: "pairwise";
+            label?: string | null;
+        } | {
+            /** @constant */
+            kind: "choice";
+            /** @default [] */
+            labels?: string[];
+        } | {
+            /** @constant */
+            kind: "likert";
+            /** Format: uint32 */
+            value?: number | null;
+        } | {
+            /** @constant */
+            kind: "text";
+            /** @default  */
+            text?: string;
+        } | {
+            /**
+             * @description By the id of the claim.
+             * @default {}
+             */
+            claims?: {
+                [key: string]: components["schemas"]["Verified"];
+            };
+            /** @constant */
+            kind: "verify";
+        };
+        /** @enum {string} */
+        ChangeKind: "modified" | "added" | "removed" | "renamed";
+        /** @description One thing that a judge said: a criterion, a branch of a tree, a claim or a requirement. */
+        Claim: {
+            /** @description What was asked, as grades name it. */
+            criterion: string;
+            evidence?: components["schemas"]["Quote"][];
+            id: string;
+            label: string;
+            /** @description The scale, lowest first. */
+            points?: components["schemas"]["ScalePoint"][];
+            reason?: string | null;
+            said: components["schemas"]["Rating"];
+            text?: string | null;
+        };
+        /** @description One of those that are compared. */
+        Compared: {
+            /** @description What answers call it, wherever it stands. */
+            label: string;
+            text?: string | null;
+            trace?: components["schemas"]["Trace"] | null;
+        };
+        Criterion: {
+            description?: string | null;
+            label: string;
+            /** @description Whether it may be said not to apply, or not to be decidable. */
+            may_skip: boolean;
+            name: string;
+            /** @description The scale, lowest first. */
+            points: components["schemas"]["ScalePoint"][];
+            /** Format: double */
+            weight: number;
+        };
+        ErrorCategory: {
+            category: string;
+            types: string[];
+        };
+        /** @description What would be right: by criterion or step, or one answer where the scheme asks one thing. */
+        Expected: components["schemas"]["Value"] | string[] | {
+            [key: string]: components["schemas"]["Value"];
+        };
+        /** @description An item of which the answers are known. */
+        Expecting: {
+            /** @description By scheme; what is not named does not matter. */
+            answers: {
+                [key: string]: components["schemas"]["Expected"];
+            };
+            /** @description The id that the data gives it. */
+            item: string;
+            /**
+             * Format: double
+             * @description How far off a number may be and still be right.
+             */
+            tolerance?: number | null;
+            /** @description Shown after training items. */
+            why?: string | null;
+        };
+        /** @description What happened to one file. */
+        FileChange: {
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            added?: number;
+            hunks?: components["schemas"]["Hunk"][];
+            /** @default modified */
+            kind?: components["schemas"]["ChangeKind"];
+            /** @description Where it stood before, if elsewhere. */
+            old_path?: string | null;
+            /**
+             * @description Where the file stands now; where it stood, if it is gone.
+             * @default
+             */
+            path?: string;
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            removed?: number;
+        };
+        /** @description A stretch of changed lines; each keeps its first character: blank, `+` or `-`. */
+        Hunk: {
+            /** @default [] */
+            lines?: string[];
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            new_start?: number;
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            old_start?: number;
+        };
+        /** @description One thing to annotate, for one person. Everything in it is text, whatever it looks like. */
+        Item: {
+            /** @description For comparisons: as many as the scheme has labels, in the order they are shown in. */
+            candidates?: components["schemas"]["Compared"][];
+            id: string;
+            /** @description What an agent was asked. */
+            task?: string | null;
+            text?: string | null;
+            trace?: components["schemas"]["Trace"] | null;
+            /** @description After submitting, one is told what would have been right. */
+            training?: boolean;
+        };
+        /** @description What is said about one step. */
+        Marked: {
+            error?: string | null;
+            mark?: string | null;
+            rationale?: string | null;
+            severity?: string | null;
+        };
+        NotesField: {
+            label: string;
+            placeholder?: string | null;
+        };
+        /** @description Which item comes next for somebody. */
+        Order: "balanced" | "fixed" | "random";
+        /** @description Words of the item, and where they stand, in bytes. */
+        Quote: {
+            /** Format: uint64 */
+            end?: number | null;
+            /** @description Such as `trace.3.result.1`. */
+            part?: string | null;
+            quote: string;
+            /** Format: uint64 */
+            start?: number | null;
+        };
+        /** @description What is said about one criterion; without a rating it is not answered. */
+        Rated: {
+            comment?: string | null;
+            evidence?: components["schemas"]["Quote"][];
+            rating?: components["schemas"]["Rating"] | null;
+        };
+        Rating: {
+            /** @constant */
+            kind: "scored";
+            value: components["schemas"]["Value"];
+        } | {
+            /** @constant */
+            kind: "not_applicable";
+        } | {
+            /** @constant */
+            kind: "abstained";
+        };
+        Role: ("system" | "user" | "assistant" | "other") | "tool";
+        /** @description One answer of a scale. */
+        ScalePoint: {
+            /** @description What every criterion calls it, such as Good. */
+            label?: string | null;
+            /** @description What it means for this criterion. */
+            text?: string | null;
+            /**
+             * Format: double
+             * @description What it is worth on 0..=1; absent for an answer that only leads on in a tree.
+             */
+            unit?: number | null;
+            value: components["schemas"]["Value"];
+        };
+        /** @description One question, or several that belong together. */
+        Scheme: {
+            description?: string | null;
+            name: string;
+            /** @description Whether it must be answered before anything is submitted. */
+            required: boolean;
+        } & ({
+            criteria: components["schemas"]["Criterion"][];
+            /** @constant */
+            kind: "rubric";
+            notes?: components["schemas"]["NotesField"] | null;
+            /** @description A rating of the whole; not part of the weighted score, and never asked for. */
+            overall?: components["schemas"]["Criterion"] | null;
+            /** @description Whether the annotator sees the weighted score as it grows. */
+            shows_score: boolean;
+        } | {
+            errors: components["schemas"]["ErrorCategory"][];
+            /**
+             * Format: double
+             * @description What the running score starts at.
+             */
+            initial: number;
+            /** @constant */
+            kind: "trajectory";
+            /** @description The first one means correct. */
+            marks: string[];
+            severities: components["schemas"]["SeverityLevel"][];
+            /** @description Which steps are marked, from 1. */
+            steps: number[];
+        } | {
+            /** @constant */
+            kind: "pairwise";
+            labels: string[];
+            tie_label?: string | null;
+        } | {
+            dropdown: boolean;
+            /** @constant */
+            kind: "choice";
+            labels: string[];
+            many: boolean;
+        } | {
+            /** @constant */
+            kind: "likert";
+            max_label?: string | null;
+            min_label?: string | null;
+            /** Format: uint32 */
+            size: number;
+        } | {
+            /** @constant */
+            kind: "text";
+            multiline: boolean;
+            placeholder?: string | null;
+        } | {
+            claims: components["schemas"]["Claim"][];
+            /** @constant */
+            kind: "verify";
+        });
+        Settings: {
+            /**
+             * Format: uint32
+             * @description How many people answer each item; everybody answers everything where it is absent.
+             */
+            annotators_per_item?: number | null;
+            /** @description Items that anybody who reads gets right, mixed in; nobody is told. */
+            attention?: components["schemas"]["Expecting"][];
+            /**
+             * @description Whether one may return to what one has submitted, and change it.
+             * @default true
+             */
+            back_navigation?: boolean;
+            /**
+             * @description Nobody sees what others said, or a judge, before they have answered.
+             * @default true
+             */
+            blind?: boolean;
+            /**
+             * Format: uint32
+             * @description After how many items one of those is mixed in.
+             * @default 10
+             */
+            check_every?: number;
+            /** @description What is shown to whoever has finished, for the platform they came from. */
+            completion_code?: string | null;
+            /**
+             * @description Whether people may come by an id in the address, as crowd platforms send them.
+             * @default false
+             */
+            crowd?: boolean;
+            /** @description Items with known answers, mixed in; nobody is told. */
+            gold?: components["schemas"]["Expecting"][];
+            /**
+             * Format: double
+             * @description Faster than this is too fast.
+             */
+            min_seconds?: number | null;
+            /** @default balanced */
+            order?: components["schemas"]["Order"];
+            /**
+             * Format: double
+             * @description The share of items that several people answer; one answers each of the others.
+             */
+            overlap?: number | null;
+            /**
+             * Format: uint32
+             * @description How many answer those; 2 unless told.
+             */
+            overlap_annotators?: number | null;
+            /**
+             * Format: uint32
+             * @description How many items each person answers at most.
+             */
+            quota?: number | null;
+            /** @default true */
+            shows_descriptions?: boolean;
+            /**
+             * @description Whether the weighted score is shown as it grows.
+             * @default false
+             */
+            shows_score?: boolean;
+            /**
+             * Format: uint32
+             * @description After so long without a word from them, somebody else may answer in their place.
+             * @default 60
+             */
+            stale_minutes?: number;
+            /** @description Items that everybody answers first, and is told what would have been right. */
+            training?: components["schemas"]["Expecting"][];
+        };
+        SeverityLevel: {
+            name: string;
+            /**
+             * Format: double
+             * @description Its absolute value is taken off the running score.
+             */
+            weight: number;
+        };
+        /** @description One message, turn or action. */
+        Step: {
+            /** @description Which agent, where there are several. */
+            agent?: string | null;
+            /**
+             * Format: uint32
+             * @description How many agents deep; a sub-agent's steps follow the step that started it.
+             */
+            depth?: number;
+            files?: components["schemas"]["FileChange"][];
+            /** @description What the agent thought and did not say. */
+            reasoning?: string;
+            results?: components["schemas"]["ToolResult"][];
+            /** @default assistant */
+            role?: components["schemas"]["Role"];
+            /** @description Path or address of a picture. */
+            screenshot?: string | null;
+            text?: string;
+            time?: components["schemas"]["Time"] | null;
+            tool_calls?: components["schemas"]["ToolCall"][];
+            usage?: components["schemas"]["Usage"];
+        };
+        /**
+         * Format: date-time
+         * @description RFC 3339, in UTC.
+         */
+        Time: string;
+        ToolCall: {
+            /** @default {} */
+            arguments?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: double
+             * @description How long it took, where the format says so.
+             */
+            duration_ms?: number | null;
+            id?: string | null;
+            /** @default  */
+            name?: string;
+        };
+        ToolResult: {
+            /** @description The id of the call it answers. */
+            call?: string | null;
+            error?: boolean;
+            name?: string | null;
+            /** @default  */
+            text?: string;
+        };
+        /**
+         * @description A run of an agent, step by step.
+         *
+         *     ```
+         *     use jurist_core::candidate::{Format, read_trace};
+         *
+         *     let text = r#"[{"role": "assistant", "content": null,
+         *         "tool_calls": [{"id": "c1", "function": {"name": "search", "arguments": "{\"q\": \"cat\"}"}}]}]"#;
+         *     let (format, trace) = read_trace(text, None).unwrap();
+         *     assert_eq!(format, Format::OpenaiChat);
+         *     assert_eq!(trace.tool_calls().next().unwrap().arguments["q"], "cat");
+         *     ```
+         */
+        Trace: {
+            cost?: components["schemas"]["Usd"] | null;
+            /** @description What the run changed, where it is told for the run as a whole. */
+            files?: components["schemas"]["FileChange"][];
+            id?: string | null;
+            /** @description Names of graph nodes in the order they ran. */
+            nodes?: string[];
+            /** @description How the run ended, in the words of its framework. */
+            status?: string | null;
+            /** @default [] */
+            steps?: components["schemas"]["Step"][];
+            /** @description What the agent was asked, where the format says so apart from its messages. */
+            task?: string | null;
+            usage?: components["schemas"]["Usage"];
+        };
+        /** @description Tokens, each counted once. */
+        Usage: {
+            /**
+             * Format: uint64
+             * @description Part of `input` that the provider had cached.
+             * @default 0
+             */
+            cached?: number;
+            /**
+             * Format: uint64
+             * @default 0
+             */
+            input?: number;
+            /**
+             * Format: uint64
+             * @default 0
+             */
+            output?: number;
+        };
+        /** @description US dollars, exact to a billionth. */
+        Usd: number;
+        /** @description An answer on a criterion's own scale. */
+        Value: boolean | number | string;
+        /** @enum {string} */
+        Verification: "confirmed" | "corrected";
+        /** @description What is said about a judge's answer. */
+        Verified: {
+            comment?: string | null;
+            /** @description What would have been right, where it is corrected. */
+            rating?: components["schemas"]["Rating"] | null;
+            verdict?: components["schemas"]["Verification"] | null;
+        };
+        /**
+         * Form
+         * @description All of it together, for whoever wants to know its shape.
+         */
+        Form: {
+            draft: {
+                [key: string]: components["schemas"]["Answer"];
+            };
+            item: components["schemas"]["Item"];
+            schemes: components["schemas"]["Scheme"][];
+            settings: components["schemas"]["Settings"];
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;
