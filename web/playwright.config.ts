@@ -3,6 +3,9 @@ import { defineConfig } from "@playwright/test";
 // The system's own browser: nothing is downloaded.
 const executablePath = process.env.JURIST_CHROMIUM ?? "/usr/bin/chromium";
 
+// Where components fed by fixtures are shown; another one where two trees are tried at once.
+export const BENCH = `http://localhost:${process.env.JURIST_BENCH_PORT ?? 4188}`;
+
 export default defineConfig({
   testDir: "tests",
   globalSetup: "./tests/setup.ts",
@@ -18,8 +21,8 @@ export default defineConfig({
     launchOptions: { executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] },
   },
   webServer: {
-    command: "npx vite preview --config vite.workbench.config.ts --port 4188 --strictPort",
-    url: "http://localhost:4188",
+    command: `npx vite preview --config vite.workbench.config.ts --port ${new URL(BENCH).port} --strictPort`,
+    url: BENCH,
     reuseExistingServer: false,
   },
 });

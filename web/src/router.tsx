@@ -7,6 +7,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { Joining } from "./shell/Joining";
+import { JoinByCrowd } from "./shell/JoinTask";
 import { Home, NotFound, ProjectHome, ProjectShell, Root } from "./shell/Shell";
 import { SignIn } from "./shell/SignIn";
 
@@ -35,6 +36,12 @@ const signIn = createRoute({
 });
 
 const join = createRoute({ getParentRoute: () => root, path: "/join", component: Joining });
+
+const joinTask = createRoute({
+  getParentRoute: () => root,
+  path: "/annotate/$task",
+  component: JoinByCrowd,
+});
 
 const project = createRoute({ getParentRoute: () => root, path: "/p/$project", component: ProjectShell });
 
@@ -111,6 +118,50 @@ const annotate = createRoute({
   component: lazyRouteComponent(() => import("./annotate/TasksPage"), "TasksPage"),
 });
 
+const nextWork = createRoute({
+  getParentRoute: () => project,
+  path: "annotate/$task",
+  component: lazyRouteComponent(() => import("./annotate/WorkPage"), "NextPage"),
+});
+
+const work = createRoute({
+  getParentRoute: () => project,
+  path: "annotate/$task/$assignment",
+  component: lazyRouteComponent(() => import("./annotate/WorkPage"), "WorkPage"),
+});
+
+const task = createRoute({
+  getParentRoute: () => project,
+  path: "annotate/$task/overview",
+  component: lazyRouteComponent(() => import("./annotate/TaskPage"), "TaskPage"),
+});
+
+const people = createRoute({
+  getParentRoute: () => project,
+  path: "annotate/$task/people",
+  component: lazyRouteComponent(() => import("./annotate/PeoplePage"), "PeoplePage"),
+});
+
+export type DisputesSearch = { item?: string; row?: string; only?: string; decided?: boolean };
+
+const disputes = createRoute({
+  getParentRoute: () => project,
+  path: "annotate/$task/disputes",
+  validateSearch: (it: Record<string, unknown>): DisputesSearch => ({
+    item: text(it.item),
+    row: text(it.row),
+    only: text(it.only),
+    decided: flag(it.decided),
+  }),
+  component: lazyRouteComponent(() => import("./annotate/DisputesPage"), "DisputesPage"),
+});
+
+const agreement = createRoute({
+  getParentRoute: () => project,
+  path: "annotate/$task/agreement",
+  component: lazyRouteComponent(() => import("./annotate/AgreementPage"), "AgreementPage"),
+});
+
 const settings = createRoute({
   getParentRoute: () => project,
   path: "settings",
@@ -147,7 +198,25 @@ const tree = root.addChildren([
   home,
   signIn,
   join,
-  project.addChildren([projectHome, runs, run, traces, trace, annotate, settings, members, tokens, audit]),
+  joinTask,
+  project.addChildren([
+    projectHome,
+    runs,
+    run,
+    traces,
+    trace,
+    annotate,
+    nextWork,
+    work,
+    task,
+    people,
+    disputes,
+    agreement,
+    settings,
+    members,
+    tokens,
+    audit,
+  ]),
 ]);
 
 export const router = createRouter({ routeTree: tree, defaultPreload: "intent", scrollRestoration: true });

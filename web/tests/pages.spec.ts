@@ -1,5 +1,5 @@
 // Runs and traces with things in them, by mouse and by keyboard.
-import { expect, faultsOf, test, writeSuite } from "./place";
+import { expect, faultsOf, sendTrace, test, writeSuite } from "./place";
 
 test("a run shows what failed first, its reasons, and its quotes where they stand", async ({
   open,
@@ -12,6 +12,9 @@ test("a run shows what failed first, its reasons, and its quotes where they stan
   const cases = page.getByRole("list").first().getByRole("button");
   await expect(cases.first()).toContainText("fail");
   await expect(page.getByText("48 cases")).toBeVisible();
+  const report = page.waitForEvent("popup");
+  await page.getByRole("link", { name: "report" }).click();
+  await expect((await report).getByRole("heading", { level: 1 })).toContainText("support desk");
   // The numbers are those of the API.
   const { items } = await (await fetch(`${open}/api/v1/runs`)).json();
   const rate = Math.round((100 * items[0].n_pass) / (items[0].n_pass + items[0].n_fail));
@@ -59,7 +62,7 @@ test("a run is followed while it goes on", async ({ sound: page, place: start })
 
 test("traces are chosen in the address, and markup in them is text", async ({ open, sound: page }) => {
   await page.goto(`${open}/p/default/traces`);
-  await expect(page.getByRole("rowheader")).toHaveCount(5);
+  await expect(page.getByRole("link", { name: "markup" })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await page.getByLabel("Agent").selectOption("support");
   await expect(page).toHaveURL(/agent=support/);
@@ -107,6 +110,69 @@ test("five thousand steps scroll, are found, linked to and folded", async ({ ope
   await page.keyboard.press("j");
   await expect(page).toHaveURL(/step=4322/);
   await expect(page.getByRole("article", { name: "Step 4322, agent" })).toBeInViewport();
+});
+
+test("a web agent's screens are shown where the trace carries them, and never fetched", async ({
+  open,
+  sound: page,
+}) => {
+  // One dot: a picture of the smallest kind.
+  const dot = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
+  const away = "https://elsewhere.example/screen.png";
+  const steps = [
+    {
+      url: "https://shop.example",
+      screenshot: dot,
+      thought: "مرحبا 🦉 <b>not bold</b>",
+      action: "click [12]",
+    },
+    { url: "https://shop.example/cart", screenshot: away, action: "stop [done]" },
+  ];
+  await sendTrace(
+    { url: open },
+    "screens",
+    "browser",
+    { intent: "Buy a book.", steps },
+    {
+      title: "كتاب 📚 <i>booked</i>",
+    },
+  );
+  const asked: string[] = [];
+  page.on("request", (it) => asked.push(it.url()));
+  await page.goto(`${open}/p/default/traces?agent=browser`);
+  await page.getByRole("link", { name: "كتاب 📚 <i>booked</i>" }).click();
+  const screen = page.getByRole("img", { name: "The screen at step 2" });
+  await expect(screen).toBeVisible();
+  expect(await screen.evaluate((it: HTMLImageElement) => it.naturalWidth)).toBe(1);
+  await expect(page.getByText(away)).toBeVisible();
+  const words = page.getByText("مرحبا 🦉 <b>not bold</b>");
+  expect(await words.evaluate((it) => getComputedStyle(it).direction)).toBe("rtl");
+  expect(asked.filter((it) => it.startsWith("http") && !it.startsWith(open))).toEqual([]);
+  expect(await faultsOf(page)).toEqual([]);
+});
+
+test("a trace of ten megabytes can be read", async ({ open, sound: page }) => {
+  const line = `${"all work and no play ".repeat(9)}\n`;
+  const steps = Array.from({ length: 120 }, (_, n) => ({
+    role: n % 2 ? "assistant" : "user",
+    content: n === 77 ? `the needle\n${line}` : `${n}\n${line.repeat(470)}`,
+  }));
+  expect(JSON.stringify(steps).length).toBeGreaterThan(10_000_000);
+  await sendTrace({ url: open }, "large", "writer", steps);
+  await page.goto(`${open}/p/default/traces/large`);
+  await expect(page.getByText("120 steps")).toBeVisible();
+  await page.keyboard.press("/");
+  await page.keyboard.type("the needle");
+  await expect(page.getByText("1 in 1 step")).toBeVisible();
+  await page.keyboard.press("Enter");
+  const step = page.getByRole("article", { name: "Step 78, agent" });
+  await expect(step).toBeInViewport();
+  await page.getByLabel("Find in steps").fill("");
+  await page
+    .getByRole("article", { name: "Step 79, user" })
+    .getByRole("button", { name: /Show all/ })
+    .click();
+  await expect(page.getByRole("button", { name: "Fold", exact: true }).first()).toBeAttached();
 });
 
 test("the first page needs little, and is light or dark as one likes", async ({

@@ -1,9 +1,10 @@
 // Pictures of every page, to look at: JURIST_SCREENS=folder npx playwright test screens
 import type { Page } from "@playwright/test";
+import { BENCH } from "../playwright.config";
+import { crowded, withJudge } from "./crowd";
 import { expect, test } from "./place";
 
 const folder = process.env.JURIST_SCREENS;
-const BENCH = "http://localhost:4188";
 
 test.skip(!folder, "pictures are made when asked for");
 test.setTimeout(180_000);
@@ -64,6 +65,60 @@ for (const scheme of ["light", "dark"] as const) {
       await page.goto(`${BENCH}/?plain#plain`);
       await page.getByRole("button", { name: "Submit" }).click();
       await shot("plain");
+    });
+  }
+}
+
+for (const scheme of ["light", "dark"] as const) {
+  for (const [size, width, height] of [
+    ["wide", 1440, 900],
+    ["narrow", 420, 860],
+  ] as const) {
+    test(`annotating, ${scheme}, ${size}`, async ({ page, place: start }) => {
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.setViewportSize({ width, height });
+      const shot = async (name: string, fullPage = false) => {
+        await page.waitForTimeout(300);
+        await page.screenshot({ path: `${folder}/${name}-${scheme}-${size}.png`, fullPage });
+      };
+      const place = await start({});
+      const here = `${place.url}/p/default/annotate`;
+      const id = await crowded(place);
+      await page.goto(here);
+      await expect(page.getByRole("heading", { level: 2 }).first()).toBeVisible();
+      await shot("tasks");
+      await page.getByRole("button", { name: "New task" }).click();
+      await page.getByRole("tab", { name: "A rubric over traces" }).click();
+      await shot("new-task");
+      for (const name of ["overview", "people", "agreement"]) {
+        await page.goto(`${here}/${id}/${name}`);
+        await expect(page.getByRole("navigation", { name: "Task" })).toBeVisible();
+        await shot(name, true);
+      }
+      await page.goto(`${here}/${id}/disputes`);
+      await expect(page.getByRole("radio").first()).toBeVisible();
+      await page.keyboard.press("4");
+      await shot("disputes", size === "narrow");
+      await page.goto(`${here}/${id}`);
+      await page.getByLabel("Your name").fill("Edda");
+      await shot("who");
+      await page.keyboard.press("Enter");
+      await expect(page.getByRole("button", { name: "Submit" })).toBeVisible();
+      await rate(page);
+      await shot("work");
+      await page.route("**/api/v1/**/agreement", (route) => route.fulfill({ json: withJudge }));
+      await page.goto(`${here}/${id}/agreement`);
+      await expect(page.getByRole("rowheader").first()).toBeVisible();
+      await shot("judge", true);
+      await page.goto(`${place.url}/join#task=abc`);
+      await expect(page.getByRole("heading", { name: "Annotate" })).toBeVisible();
+      await shot("join-task");
+      await page.goto(`${BENCH}/?verify#verify`);
+      await expect(page.getByRole("button", { name: "Confirm" }).first()).toBeVisible();
+      await page.keyboard.press("y");
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("x");
+      await shot("verify");
     });
   }
 }

@@ -305,6 +305,55 @@ export const plainTask: Task = {
   ],
 };
 
+/** What a judge said, to be checked by a person. */
+export const verifyTask: Task = {
+  title: "Check the judge",
+  item: rubricTask.item,
+  schemes: [
+    {
+      kind: "verify",
+      name: "judge",
+      description: "Is what the judge said right?",
+      required: true,
+      claims: [
+        {
+          id: "c1",
+          criterion: "remainder",
+          label: "The remainder is counted",
+          text: "page_count() counts the last, shorter page.",
+          said: { kind: "scored", value: true },
+          reason: "Negating twice rounds up, so 7 items on pages of 3 give 3 pages.",
+          evidence: [
+            {
+              part: "trace.4.reasoning",
+              quote: "Negating twice rounds up without floats.",
+              start: 38,
+              end: 78,
+            },
+          ],
+          points: [{ value: false }, { value: true }],
+        },
+        {
+          id: "c2",
+          criterion: "tests",
+          label: "A test was added",
+          said: { kind: "scored", value: true },
+          reason: "The suite passes.",
+          points: [{ value: false }, { value: true }],
+        },
+        {
+          id: "c3",
+          criterion: "clarity",
+          label: "How clear is the summary?",
+          said: { kind: "scored", value: 4 },
+          reason: "It says what changed and what was left out.",
+          points: points(["Unclear", "Vague", "Understandable", "Clear", "Clear and complete"]),
+        },
+      ],
+    },
+  ],
+};
+
 /** Longer than anybody reads, to see that it scrolls. */
 export const longTask: Task = {
   ...rubricTask,
@@ -334,5 +383,6 @@ export const tasks: Record<string, Task> = {
   both: codingTask,
   pair: pairTask,
   plain: plainTask,
+  verify: verifyTask,
   long: longTask,
 };

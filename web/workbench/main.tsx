@@ -37,8 +37,8 @@ function Bench() {
         onDraftChange={setDraft}
         onSubmit={() => setSubmitted(draft)}
         onBack={() => {}}
-        progress={{ done: 12, all: 40 }}
-        saved="saved"
+        progress={{ done: 12, left: 28 }}
+        saved={{ kind: "saved" }}
       />
       {submitted && <output data-submitted={JSON.stringify(submitted)} />}
     </main>

@@ -1,9 +1,13 @@
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { useEffect, useId, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import type { Quote } from "../traces/view/marks";
+import { Button } from "../ui/Button";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
+import { Quotes } from "./Quotes";
 import styles from "./RubricGrid.module.css";
-import { OVERALL, weighted } from "./rules";
-import type { AnswerOf, Criterion, KindOf, Point, Rated, Rating } from "./types";
+import { isSame, OVERALL, pointOf, weighted } from "./rules";
+import { Scale, Skips } from "./Scale";
+import type { AnswerOf, Criterion, KindOf, Rated, Rating } from "./types";
 
 type RubricGridProps = {
   scheme: KindOf<"rubric">;
@@ -50,11 +54,9 @@ export function RubricGrid(props: RubricGridProps) {
     change(name, { evidence: [...(ratedOf(name).evidence ?? []), found] });
   };
   const comment = (name: string) => {
-    if (ratedOf(name).comment === undefined) change(name, { comment: "" });
-    // Once it is drawn.
-    requestAnimationFrame(() =>
-      grid.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(name)}"] textarea`)?.focus(),
-    );
+    // Drawn at once: what is typed next belongs into it.
+    if (ratedOf(name).comment === undefined) flushSync(() => change(name, { comment: "" }));
+    grid.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(name)}"] textarea`)?.focus();
   };
   useGridKeys({ isActive, rows, current, focus, change, ratedOf, comment, quote });
   // biome-ignore lint/correctness/useExhaustiveDependencies: a jump is asked for once.
@@ -145,22 +147,6 @@ type RowProps = {
 function Row(props: RowProps) {
   const { criterion, rated, isCurrent, isWhole, isMissing, isTried, onChange, onMove } = props;
   const id = useId();
-  const [pointed, setPointed] = useState<Point>();
-  const { points } = criterion;
-  const at = points.findIndex((it) => rated.rating?.kind === "scored" && it.value === rated.rating.value);
-  const shown = pointed ?? points[at];
-  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    const vertical = { ArrowDown: 1, ArrowUp: -1 }[event.key] as 1 | -1 | undefined;
-    if (!by && !vertical) return;
-    event.preventDefault();
-    if (vertical) return onMove(vertical);
-    const all = [...event.currentTarget.querySelectorAll<HTMLElement>('[role="radio"]')];
-    const here = all.indexOf(document.activeElement as HTMLElement);
-    all[Math.min(all.length - 1, Math.max(0, here + (by ?? 0)))]?.focus();
-  };
-  const toggle = (kind: "not_applicable" | "abstained") =>
-    onChange({ rating: rated.rating?.kind === kind ? undefined : { kind } });
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only notes which row one is in.
     <div
@@ -174,8 +160,9 @@ function Row(props: RowProps) {
       onPointerDown={props.onCurrent}
     >
       <div className={styles.what}>
-        <h3 id={`${id}-label`}>
-          {criterion.label}
+        <h3>
+          <span id={`${id}-label`}>{criterion.label}</span>
+          {isWhole && <span className={styles.optional}> if you like</span>}
           {isTried && isMissing && <span className={styles.unrated}>not rated</span>}
         </h3>
         {criterion.description && (
@@ -185,86 +172,30 @@ function Row(props: RowProps) {
         )}
       </div>
       <div className={styles.scale}>
-        <div
-          role="radiogroup"
-          aria-labelledby={`${id}-label`}
-          aria-describedby={criterion.description ? `${id}-about` : undefined}
-          aria-required={isMissing || undefined}
-          className={styles.points}
-          onKeyDown={onKeyDown}
-        >
-          {points.map((point, nth) => (
-            <button
-              key={String(point.value)}
-              type="button"
-              role="radio"
-              aria-checked={nth === at}
-              aria-label={[said(point.value), point.label, point.text].filter(Boolean).join(", ")}
-              tabIndex={nth === Math.max(0, at) ? 0 : -1}
-              className={styles.point}
-              onClick={() => onChange({ rating: { kind: "scored", value: point.value } })}
-              onFocus={() => setPointed(point)}
-              onBlur={() => setPointed(undefined)}
-              onPointerEnter={() => setPointed(point)}
-              onPointerLeave={() => setPointed(undefined)}
-            >
-              {said(point.value)}
-            </button>
-          ))}
-        </div>
-        <p className={styles.level} aria-hidden="true">
-          {shown && (
-            <>
-              <b>
-                {said(shown.value)}
-                {shown.label && ` ${shown.label}`}
-              </b>{" "}
-              {shown.text}
-            </>
-          )}
-        </p>
+        <Scale
+          points={criterion.points}
+          rating={rated.rating}
+          labelledBy={`${id}-label`}
+          describedBy={criterion.description ? `${id}-about` : undefined}
+          isRequired={isMissing}
+          onRate={(rating) => onChange({ rating })}
+          onMove={onMove}
+        />
       </div>
       <div className={styles.tools}>
-        {criterion.may_skip && (
-          <>
-            <button
-              type="button"
-              aria-pressed={rated.rating?.kind === "not_applicable"}
-              aria-label="n/a, not applicable"
-              onClick={() => toggle("not_applicable")}
-            >
-              n/a
-            </button>
-            <button
-              type="button"
-              aria-pressed={rated.rating?.kind === "abstained"}
-              onClick={() => toggle("abstained")}
-            >
-              cannot tell
-            </button>
-          </>
-        )}
-        <button type="button" onClick={props.onComment}>
+        {criterion.may_skip && <Skips rating={rated.rating} onRate={(rating) => onChange({ rating })} />}
+        <Button look="tool" onClick={props.onComment}>
           comment
-        </button>
-        <button type="button" onClick={props.onQuote}>
+        </Button>
+        <Button look="tool" onClick={props.onQuote}>
           quote
-        </button>
+        </Button>
       </div>
-      {rated.evidence?.map((quote, nth) => (
-        <p key={nth} className={styles.quote}>
-          <button type="button" title="Show where it stands" onClick={() => props.onQuoteShow(quote)}>
-            {quote.quote}
-          </button>
-          <button
-            type="button"
-            aria-label="Take the quote away"
-            onClick={() => onChange({ evidence: rated.evidence?.filter((_, other) => other !== nth) })}
-          >
-            ✕
-          </button>
-        </p>
-      ))}
+      <Quotes
+        quotes={rated.evidence}
+        onQuoteShow={props.onQuoteShow}
+        onQuoteTake={(nth) => onChange({ evidence: rated.evidence?.filter((_, other) => other !== nth) })}
+      />
       {rated.comment !== undefined && (
         <textarea
           className={styles.comment}
@@ -278,11 +209,6 @@ function Row(props: RowProps) {
       )}
     </div>
   );
-}
-
-function said(value: Point["value"]): string {
-  if (value === true) return "yes";
-  return value === false ? "no" : String(value);
 }
 
 const KEYS: KeyGroup = {
@@ -314,7 +240,7 @@ function useGridKeys({ isActive, rows, current, focus, change, ratedOf, comment,
   useKeyHelp(KEYS);
   useEffect(() => {
     if (!isActive) return;
-    const onKeyDown = (event: globalThis.KeyboardEvent) => {
+    const onKeyDown = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
       if (isTyping(event.target)) {
         // Out of a comment, back to its row.
@@ -324,8 +250,8 @@ function useGridKeys({ isActive, rows, current, focus, change, ratedOf, comment,
       const row = rows.find((it) => it.name === current);
       if (!row) return;
       const rate = (rating: Rating) => {
-        const isSame = JSON.stringify(ratedOf(current).rating) === JSON.stringify(rating);
-        change(current, { rating: isSame && rating.kind !== "scored" ? undefined : rating });
+        const isAgain = isSame(ratedOf(current).rating, rating);
+        change(current, { rating: isAgain && rating.kind !== "scored" ? undefined : rating });
       };
       const point = pointOf(row.points, event.key);
       if (point) rate({ kind: "scored", value: point.value });
@@ -343,16 +269,4 @@ function useGridKeys({ isActive, rows, current, focus, change, ratedOf, comment,
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);
   });
-}
-
-/** The point whose number was typed; where points are no numbers, the first is 1. */
-function pointOf(points: Point[], key: string): Point | undefined {
-  if (!/^\d$/.test(key)) return undefined;
-  const isNumbered = points.every((it) => typeof it.value === "number");
-  const typed = Number(key);
-  if (!isNumbered) return points[typed - 1];
-  return (
-    points.find((it) => it.value === typed) ??
-    (typed === 0 ? points.find((it) => it.value === 10) : undefined)
-  );
 }

@@ -1,5 +1,6 @@
 import { useEffect, useId } from "react";
 import { isTyping } from "../ui/Keys";
+import { titleOf } from "./rules";
 import styles from "./Simple.module.css";
 import type { AnswerOf, KindOf } from "./types";
 
@@ -146,9 +147,6 @@ export function Pairwise({ scheme, answer, onAnswerChange, isActive, isMissing }
     </Question>
   );
 }
-
-const titleOf = (scheme: { name: string; description?: string }): string =>
-  scheme.description ?? scheme.name.replaceAll("_", " ");
 
 type QuestionProps = {
   scheme: { name: string; description?: string; required: boolean };

@@ -1,7 +1,8 @@
 import { useEffect, useId } from "react";
+import { Button } from "../ui/Button";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
 import { plural } from "../ui/say";
-import { isMarked, runningScore } from "./rules";
+import { isMarked, kindsOf, runningScore, words } from "./rules";
 import styles from "./StepMarks.module.css";
 import type { AnswerOf, KindOf, Marked } from "./types";
 
@@ -47,9 +48,9 @@ export function StepMarks({ scheme, n, marked, onMarkedChange, isMissing }: Step
                 <option value="">choose…</option>
                 {scheme.errors.map((group) => (
                   <optgroup key={group.category} label={words(group.category)}>
-                    {group.types.map((it) => (
-                      <option key={it} value={it}>
-                        {words(it)}
+                    {kindsOf(group, scheme.errors).map((it) => (
+                      <option key={it.value} value={it.value}>
+                        {it.label}
                       </option>
                     ))}
                   </optgroup>
@@ -87,8 +88,6 @@ export function StepMarks({ scheme, n, marked, onMarkedChange, isMissing }: Step
   );
 }
 
-const words = (name: string): string => name.replaceAll("_", " ");
-
 type StepsSummaryProps = {
   scheme: KindOf<"trajectory">;
   answer: AnswerOf<"trajectory">;
@@ -107,18 +106,18 @@ export function StepsSummary({ scheme, answer, onStepShow }: StepsSummaryProps) 
       <p>
         {plural(scheme.steps.length - open.length, "step")} of {scheme.steps.length} marked.{" "}
         {open[0] !== undefined && (
-          <button type="button" className={styles.jump} onClick={() => onStepShow(open[0] as number)}>
+          <Button look="link" onClick={() => onStepShow(open[0] as number)}>
             Go to step {open[0]}
-          </button>
+          </Button>
         )}
       </p>
       {wrong.length > 0 && (
         <ol className={styles.wrong}>
           {wrong.map((n) => (
             <li key={n}>
-              <button type="button" className={styles.jump} onClick={() => onStepShow(n)}>
+              <Button look="link" onClick={() => onStepShow(n)}>
                 Step {n}
-              </button>{" "}
+              </Button>{" "}
               {words(
                 [answer.steps[n]?.severity, answer.steps[n]?.error ?? answer.steps[n]?.mark]
                   .filter(Boolean)

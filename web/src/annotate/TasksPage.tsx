@@ -1,14 +1,134 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { may, useProject } from "../api/session";
 import { PageHead } from "../shell/Shell";
+import { Badge } from "../ui/Badge";
+import { Button } from "../ui/Button";
+import buttons from "../ui/Button.module.css";
+import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
+import { count, plural } from "../ui/say";
+import { tasks } from "./doors";
+import { NewTask } from "./NewTask";
+import styles from "./TasksPage.module.css";
+import type { Task } from "./types";
 
-/** Where people find what waits for them. */
+/** Where people find what waits for them, and owners how far it is. */
 export function TasksPage() {
+  const project = useProject();
+  const found = useQuery({ queryKey: ["tasks", project.id], queryFn: () => tasks(project.id) });
+  const [adding, setAdding] = useState(false);
+  const mayAdd = may(project, "write");
   return (
     <>
-      <PageHead title="Annotate" />
-      <State title="Nothing waits for you">
-        <p>Tasks appear here once somebody of this project starts one.</p>
-      </State>
+      <PageHead title="Annotate" about="What waits for you.">
+        {mayAdd && (
+          <Button look="main" onClick={() => setAdding(true)}>
+            New task
+          </Button>
+        )}
+      </PageHead>
+      <Loaded query={found} what="tasks">
+        {({ items }) =>
+          items.length === 0 ? (
+            <NoneYet mayAdd={mayAdd} />
+          ) : (
+            <ul className={styles.tasks}>
+              {items.toSorted(byUrgency).map((it) => (
+                <One key={it.id} task={it} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+      {adding && <NewTask onClose={() => setAdding(false)} />}
     </>
+  );
+}
+
+const isWaiting = (it: Task): boolean => it.state === "open" && it.may.annotate && it.mine.left !== 0;
+
+/** What waits stands first; else the newest. */
+const byUrgency = (a: Task, b: Task): number =>
+  Number(isWaiting(b)) - Number(isWaiting(a)) || b.created.localeCompare(a.created);
+
+function One({ task }: { task: Task }) {
+  const params = { project: useProject().name, task: task.id };
+  const { mine, progress } = task;
+  return (
+    <li className={styles.task} data-waiting={isWaiting(task) || undefined}>
+      <div className={styles.about}>
+        <h2>
+          {task.may.manage ? (
+            <Link to="/p/$project/annotate/$task/overview" params={params}>
+              {task.name}
+            </Link>
+          ) : (
+            task.name
+          )}{" "}
+          {task.state === "closed" && <Badge>closed</Badge>}
+        </h2>
+        {task.description && (
+          <p className={styles.description} dir="auto">
+            {task.description}
+          </p>
+        )}
+        {task.may.manage && (
+          <p className={styles.whole}>
+            <progress
+              max={Math.max(1, progress.n_wanted)}
+              value={progress.n_submitted}
+              aria-label={`Answers to ${task.name}`}
+            />
+            <span>
+              {count(progress.n_submitted)} of {plural(progress.n_wanted, "answer")}, {count(progress.n_done)}{" "}
+              of {plural(progress.n_items, "item")} done by everybody
+            </span>
+          </p>
+        )}
+      </div>
+      <div className={styles.mine}>
+        <p>{mineInWords(task)}</p>
+        {isWaiting(task) && (
+          <Link
+            to="/p/$project/annotate/$task"
+            params={params}
+            className={buttons.button}
+            data-look="main"
+            aria-label={`${mine.done > 0 ? "Continue" : "Start"} ${task.name}`}
+          >
+            {mine.done > 0 ? "Continue" : "Start"}
+          </Link>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function mineInWords({ may, mine, state }: Task): string {
+  if (!may.annotate) return "";
+  if (state === "closed") return mine.done > 0 ? `You answered ${mine.done}.` : "";
+  if (mine.left === 0) return mine.done > 0 ? `You answered all ${mine.done}.` : "Nothing waits for you.";
+  if (mine.left === null) return mine.done > 0 ? `${plural(mine.done, "item")} done` : "";
+  return mine.done > 0
+    ? `${mine.done} of ${mine.done + mine.left} done`
+    : `${plural(mine.left, "item")} for you`;
+}
+
+function NoneYet({ mayAdd }: { mayAdd: boolean }) {
+  return (
+    <State title="Nothing waits for you">
+      {mayAdd ? (
+        <>
+          <p>
+            Make a task from a configuration with its data, or of a rubric over traces; or start one by hand:
+          </p>
+          <pre>jurist start config.yaml</pre>
+        </>
+      ) : (
+        <p>Tasks appear here once somebody of this project starts one.</p>
+      )}
+    </State>
   );
 }

@@ -1,14 +1,18 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Quote } from "../traces/view/marks";
-import type { Trace } from "../traces/view/parts";
-import { TraceView, type TraceViewHandle } from "../traces/view/TraceView";
+import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
+import { Fault } from "../ui/Form";
 import { plural } from "../ui/say";
+import type { Saved } from "./keeping";
+import { stepOf } from "./Quotes";
 import { RubricGrid } from "./RubricGrid";
-import { answerOf, missing, OVERALL } from "./rules";
+import { answerOf, labelOf, missing, OVERALL, titleOf, words } from "./rules";
+import { Seen, type SeenHandle } from "./Seen";
 import { Choice, FreeText, Likert, Pairwise } from "./Simple";
 import { StepMarks, StepsSummary, useMarkKeys } from "./StepMarks";
-import type { Answer, Draft, Item, KindOf, Saved, Scheme } from "./types";
+import type { Answer, Draft, Feedback, Item, KindOf, Scheme, Work } from "./types";
+import { Verify } from "./Verify";
 import styles from "./Workplace.module.css";
 
 export type WorkplaceProps = {
@@ -19,20 +23,29 @@ export type WorkplaceProps = {
   draft: Draft;
   onDraftChange: (draft: Draft) => void;
   onSubmit: () => void;
-  /** Absent where the task does not allow it, or nothing lies before this. */
+  /** Absent where the task does not allow it, or nothing lies there. */
   onBack?: () => void;
-  /** How many are done, and how many there are for this person. */
-  progress: { done: number; all: number };
+  onForward?: () => void;
+  onSkip?: () => void;
+  /** How many are done, and how many are left for this person where that is known. */
+  progress: Work["progress"];
   saved: Saved;
   isSubmitting?: boolean;
+  /** It was submitted before: submitting again replaces it. */
+  isAgain?: boolean;
+  /** What the annotator should know, such as that they are fast. */
+  notice?: ReactNode;
+  /** What keeps it from being submitted. */
+  fault?: Error | null;
+  /** What was expected, once it is submitted; then the next one is asked for instead. */
+  feedback?: Feedback;
 };
 
 /** Where somebody annotates: what is graded on one side, what is asked on the other. */
 export function Workplace(props: WorkplaceProps) {
-  const { title, item, schemes, draft, onDraftChange, onSubmit, onBack, progress, saved } = props;
-  const view = useRef<TraceViewHandle>(null);
+  const { title, item, schemes, draft, onDraftChange, onSubmit, onBack, onForward, onSkip, feedback } = props;
+  const seen = useRef<SeenHandle>(null);
   const [step, setStep] = useState<number>();
-  const [find, setFind] = useState("");
   const [isTried, setTried] = useState(false);
   const [active, setActive] = useState(schemes[0]?.name ?? "");
   const [jump, setJump] = useState<{ scheme: string; row: string }>();
@@ -43,18 +56,28 @@ export function Workplace(props: WorkplaceProps) {
   const set = (scheme: Scheme, answer: Answer) => onDraftChange({ ...draft, [scheme.name]: answer });
   const showStep = useCallback((n: number) => {
     setStep(n);
-    view.current?.show(n);
+    seen.current?.show(n);
   }, []);
   const goTo = (scheme: Scheme, row: string) => {
     setActive(scheme.name);
-    if (scheme.kind === "trajectory") showStep(Number(row));
-    else if (scheme.kind === "rubric") setJump({ scheme: scheme.name, row });
+    if (scheme.kind === "trajectory") {
+      showStep(Number(row));
+      seen.current?.focus();
+    } else if (scheme.kind === "rubric" || scheme.kind === "verify") setJump({ scheme: scheme.name, row });
     else
       document
         .querySelector<HTMLElement>(`[data-scheme="${CSS.escape(scheme.name)}"] :is(input, select, textarea)`)
         ?.focus();
   };
+  // The focus waits where there is something to answer, so that the keyboard goes on from item to item.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, as one arrives.
+  useEffect(() => {
+    const [scheme] = schemes;
+    const first = open[0] ?? (scheme && { scheme, row: firstRow(scheme) });
+    if (first) goTo(first.scheme, first.row);
+  }, []);
   const submit = () => {
+    if (feedback) return onSubmit();
     setTried(true);
     const first = open[0];
     if (first) goTo(first.scheme, first.row);
@@ -75,22 +98,32 @@ export function Workplace(props: WorkplaceProps) {
     onMark: (n, it) => mark(n, { mark: it }),
     onStepShow: showStep,
   });
-  const quotes = useMemo(() => quotesOf(draft), [draft]);
+  const quotes = useMemo(() => quotesOf(schemes, draft), [schemes, draft]);
+  const shared = {
+    draft,
+    set,
+    isTried,
+    selectedQuote: () => seen.current?.selected(),
+    onQuoteShow: (quote: Quote) => {
+      const n = stepOf(quote);
+      if (n) showStep(n);
+    },
+    onStepShow: showStep,
+  };
   return (
     <div className={styles.place}>
       <header className={styles.head}>
         <h1 className={styles.title}>{title}</h1>
-        <Progress {...progress} />
-        <span className={styles.saved} role="status">
-          {
-            {
-              saved: "Saved",
-              saving: "Saving…",
-              waiting: "Not saved yet: the server is away. Go on, nothing is lost.",
-            }[saved]
-          }
-        </span>
+        {item.training && <Badge tone="accent">practice</Badge>}
+        {props.isAgain && <Badge tone="pass">submitted</Badge>}
+        <Progress {...props.progress} />
+        <SavedSign saved={props.saved} />
       </header>
+      {props.notice && (
+        <p className={styles.notice} role="status">
+          {props.notice}
+        </p>
+      )}
       {item.task && (
         <p className={styles.task} dir="auto">
           {item.task}
@@ -99,144 +132,182 @@ export function Workplace(props: WorkplaceProps) {
       <div className={styles.sides}>
         <div className={styles.seen}>
           <Seen
+            ref={seen}
             item={item}
-            render={(trace) => (
-              <TraceView
-                ref={view}
-                trace={trace}
-                step={step}
-                onStepChange={setStep}
-                find={find}
-                onFindChange={setFind}
-                quotes={quotes}
-                beside={
-                  trajectory && marks
-                    ? (n) =>
-                        trajectory.steps.includes(n) && (
-                          <StepMarks
-                            scheme={trajectory}
-                            n={n}
-                            marked={marks.steps[n] ?? {}}
-                            onMarkedChange={(it) => {
-                              setActive(trajectory.name);
-                              set(trajectory, { ...marks, steps: { ...marks.steps, [n]: it } });
-                            }}
-                            isMissing={isTried && missing(trajectory, draft).includes(String(n))}
-                          />
-                        )
-                    : undefined
-                }
-              />
-            )}
+            step={step}
+            onStepChange={setStep}
+            quotes={quotes}
+            beside={
+              trajectory && marks
+                ? (n) =>
+                    trajectory.steps.includes(n) && (
+                      <StepMarks
+                        scheme={trajectory}
+                        n={n}
+                        marked={marks.steps[n] ?? {}}
+                        onMarkedChange={(it) => {
+                          setActive(trajectory.name);
+                          set(trajectory, { ...marks, steps: { ...marks.steps, [n]: it } });
+                        }}
+                        isMissing={isTried && missing(trajectory, draft).includes(String(n))}
+                      />
+                    )
+                : undefined
+            }
           />
         </div>
         <aside className={styles.asked} aria-label="Questions">
-          {schemes.map((scheme, at) => (
-            // biome-ignore lint/a11y/noStaticElementInteractions: it only notes which question one is at.
-            <section
-              key={scheme.name}
-              className={styles.scheme}
-              data-active={scheme.name === active || undefined}
-              onFocus={() => setActive(scheme.name)}
-              onPointerDown={() => setActive(scheme.name)}
-            >
-              {schemes.length > 1 && hasHead(scheme) && (
-                <h2 className={styles.name}>
-                  <span>{at + 1}</span> {scheme.description ?? words(scheme.name)}
-                </h2>
-              )}
-              <One
-                scheme={scheme}
-                draft={draft}
-                set={set}
-                isActive={scheme.name === active}
-                isTried={isTried}
-                selectedQuote={() => view.current?.selected() ?? selectedText()}
-                onQuoteShow={(quote) => {
-                  const n = Number(/^trace\.(\d+)\./.exec(quote.part ?? "")?.[1]);
-                  if (n) showStep(n);
-                }}
-                onStepShow={showStep}
-                jump={jump?.scheme === scheme.name ? jump : undefined}
-              />
-            </section>
-          ))}
-          <footer className={styles.foot}>
-            {onBack && (
-              <Button onClick={onBack} disabled={props.isSubmitting}>
-                ← Back
-              </Button>
-            )}
-            <span className={styles.open} role="status">
-              {open[0] ? (
-                <button
-                  type="button"
-                  className={styles.jump}
-                  onClick={() => open[0] && goTo(open[0].scheme, open[0].row)}
-                >
-                  {plural(open.length, "answer")} missing: go to {nameOf(open[0].scheme, open[0].row)}
-                </button>
-              ) : (
-                "Everything is answered."
-              )}
-            </span>
-            <Button look="main" onClick={submit} disabled={props.isSubmitting} title="Ctrl+Enter">
-              {props.isSubmitting ? "Submitting…" : "Submit"}
-            </Button>
-          </footer>
+          {feedback ? (
+            <Told
+              feedback={feedback}
+              schemes={schemes}
+              onNext={onSubmit}
+              isBusy={props.isSubmitting === true}
+            />
+          ) : (
+            schemes.map((scheme, at) => (
+              // biome-ignore lint/a11y/noStaticElementInteractions: it only notes which question one is at.
+              <section
+                key={scheme.name}
+                className={styles.scheme}
+                data-active={scheme.name === active || undefined}
+                onFocus={() => setActive(scheme.name)}
+                onPointerDown={() => setActive(scheme.name)}
+              >
+                {schemes.length > 1 && hasHead(scheme) && (
+                  <h2 className={styles.name}>
+                    <span>{at + 1}</span> {titleOf(scheme)}
+                  </h2>
+                )}
+                <One
+                  {...shared}
+                  scheme={scheme}
+                  isActive={scheme.name === active}
+                  jump={jump?.scheme === scheme.name ? jump : undefined}
+                />
+              </section>
+            ))
+          )}
+          {!feedback && (
+            <footer className={styles.foot}>
+              <Fault error={props.fault ?? null} />
+              <span className={styles.open} role="status">
+                {open[0] ? (
+                  <Button look="link" onClick={() => open[0] && goTo(open[0].scheme, open[0].row)}>
+                    {plural(open.length, "answer")} missing: go to {labelOf(open[0].scheme, open[0].row)}
+                  </Button>
+                ) : (
+                  "Everything is answered."
+                )}
+              </span>
+              <span className={styles.ways}>
+                {onBack && (
+                  <Button onClick={onBack} disabled={props.isSubmitting}>
+                    ← Back
+                  </Button>
+                )}
+                {onForward && (
+                  <Button onClick={onForward} disabled={props.isSubmitting}>
+                    Forward →
+                  </Button>
+                )}
+                {onSkip && (
+                  <Button look="quiet" onClick={onSkip} disabled={props.isSubmitting}>
+                    Skip
+                  </Button>
+                )}
+                <Button look="main" onClick={submit} disabled={props.isSubmitting} title="Ctrl+Enter">
+                  {props.isSubmitting ? "Submitting…" : props.isAgain ? "Submit again" : "Submit"}
+                </Button>
+              </span>
+            </footer>
+          )}
         </aside>
       </div>
     </div>
   );
 }
 
-const hasHead = (scheme: Scheme): boolean => scheme.kind === "rubric" || scheme.kind === "trajectory";
-const words = (name: string): string => name.replaceAll("_", " ");
-
-function nameOf(scheme: Scheme, row: string): string {
-  if (scheme.kind === "trajectory") return `step ${row}`;
-  if (scheme.kind !== "rubric") return `“${scheme.description ?? words(scheme.name)}”`;
-  return row === OVERALL
-    ? (scheme.overall?.label ?? row)
-    : (scheme.criteria.find((it) => it.name === row)?.label ?? row);
+/** The row that is answered first. */
+function firstRow(scheme: Scheme): string {
+  if (scheme.kind === "rubric") return scheme.criteria[0]?.name ?? OVERALL;
+  if (scheme.kind === "trajectory") return String(scheme.steps[0] ?? 1);
+  return scheme.kind === "verify" ? (scheme.claims[0]?.id ?? "") : scheme.name;
 }
 
-function Progress({ done, all }: { done: number; all: number }) {
+const hasHead = ({ kind }: Scheme): boolean =>
+  kind === "rubric" || kind === "trajectory" || kind === "verify";
+
+function Progress({ done, left }: Work["progress"]) {
+  if (left === null) return <span className={styles.progress}>{plural(done, "item")} done</span>;
   return (
     <span className={styles.progress}>
-      <progress max={all} value={done} aria-label="Items done" />
-      {done} of {all}
+      <progress max={done + left} value={done} aria-label="Items done" />
+      {done} of {done + left}
     </span>
   );
 }
 
-/** What is graded: a trace, a text, or candidates side by side. */
-function Seen({ item, render }: { item: Item; render: (trace: Trace) => ReactNode }) {
-  if (item.candidates) {
-    return (
-      <div className={styles.candidates}>
-        {item.candidates.map((it) => (
-          <article key={it.label} className={styles.candidate}>
-            <h2>{it.label}</h2>
-            {it.trace ? (
-              <div className={styles.inner}>
-                <TraceView trace={it.trace} onStepChange={() => {}} />
-              </div>
-            ) : (
-              <p dir="auto" data-text>
-                {it.text}
-              </p>
-            )}
-          </article>
-        ))}
-      </div>
-    );
-  }
-  if (item.trace) return render(item.trace);
+function SavedSign({ saved }: { saved: Saved }) {
+  const text =
+    saved.kind === "refused"
+      ? `Not saved: ${saved.why}. It is kept on this machine.`
+      : {
+          saved: "Saved",
+          saving: "Saving…",
+          waiting: "Not saved yet: the server is away. Go on, nothing is lost.",
+          twofold: "There are two versions of this.",
+        }[saved.kind];
   return (
-    <p className={styles.text} dir="auto" data-text data-part="response">
-      {item.text}
-    </p>
+    <span className={styles.saved} role="status" data-kind={saved.kind}>
+      {text}
+    </span>
+  );
+}
+
+function nameOf(schemes: Scheme[], { scheme, row }: Feedback["rows"][number]): string {
+  const found = schemes.find((it) => it.name === scheme);
+  return found ? labelOf(found, row) : words(row);
+}
+
+type ToldProps = { feedback: Feedback; schemes: Scheme[]; onNext: () => void; isBusy: boolean };
+
+/** After a practice item: what was expected. */
+function Told({ feedback, schemes, onNext, isBusy }: ToldProps) {
+  const next = useRef<HTMLButtonElement>(null);
+  useEffect(() => next.current?.focus(), []);
+  return (
+    <section className={styles.told} aria-label="Feedback" data-right={feedback.right || undefined}>
+      <div role="status">
+        <h2>{feedback.right ? "✓ As expected" : "✕ Not quite"}</h2>
+        {feedback.why && <p dir="auto">{feedback.why}</p>}
+      </div>
+      {feedback.rows.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Question</th>
+              <th scope="col">Yours</th>
+              <th scope="col">Expected</th>
+            </tr>
+          </thead>
+          <tbody>
+            {feedback.rows.map((it) => (
+              <tr key={`${it.scheme} ${it.row}`} data-ok={it.ok || undefined}>
+                <th scope="row">{nameOf(schemes, it)}</th>
+                <td>
+                  {it.ok ? "✓" : "✕"} {it.given}
+                </td>
+                <td>{it.expected}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <Button ref={next} look="main" onClick={onNext} disabled={isBusy}>
+        Next item
+      </Button>
+    </section>
   );
 }
 
@@ -252,17 +323,7 @@ type OneProps = {
   jump?: { row: string };
 };
 
-function One({
-  scheme,
-  draft,
-  set,
-  isActive,
-  isTried,
-  selectedQuote,
-  onQuoteShow,
-  onStepShow,
-  jump,
-}: OneProps) {
+function One({ scheme, draft, set, isActive, isTried, jump, ...rest }: OneProps) {
   const open = missing(scheme, draft);
   const onAnswerChange = (answer: Answer) => set(scheme, answer);
   const shared = { isActive, onAnswerChange, isMissing: isTried && open.length > 0 };
@@ -272,17 +333,27 @@ function One({
         <RubricGrid
           scheme={scheme}
           answer={answerOf(scheme, draft)}
-          onAnswerChange={onAnswerChange}
           missing={open}
           isTried={isTried}
-          selectedQuote={selectedQuote}
-          onQuoteShow={onQuoteShow}
-          isActive={isActive}
+          selectedQuote={rest.selectedQuote}
+          onQuoteShow={rest.onQuoteShow}
           jump={jump}
+          {...shared}
+        />
+      );
+    case "verify":
+      return (
+        <Verify
+          scheme={scheme}
+          answer={answerOf(scheme, draft)}
+          isTried={isTried}
+          onQuoteShow={rest.onQuoteShow}
+          jump={jump}
+          {...shared}
         />
       );
     case "trajectory":
-      return <StepsSummary scheme={scheme} answer={answerOf(scheme, draft)} onStepShow={onStepShow} />;
+      return <StepsSummary scheme={scheme} answer={answerOf(scheme, draft)} onStepShow={rest.onStepShow} />;
     case "choice":
       return <Choice scheme={scheme} answer={answerOf(scheme, draft)} {...shared} />;
     case "likert":
@@ -294,18 +365,16 @@ function One({
   }
 }
 
-function quotesOf(draft: Draft): Quote[] {
-  return Object.values(draft).flatMap((it) =>
+function quotesOf(schemes: Scheme[], draft: Draft): Quote[] {
+  const own = Object.values(draft).flatMap((it) =>
     it.kind === "rubric"
       ? [...Object.values(it.criteria), it.overall].flatMap((rated) => rated?.evidence ?? [])
       : [],
   );
-}
-
-/** What is selected where there is no trace. */
-function selectedText(): Quote | undefined {
-  const quote = document.getSelection()?.toString().trim();
-  return quote ? { quote } : undefined;
+  const judges = schemes.flatMap((it) =>
+    it.kind === "verify" ? it.claims.flatMap((claim) => claim.evidence ?? []) : [],
+  );
+  return [...own, ...judges];
 }
 
 function useSubmitKey(submit: () => void, isBusy: boolean) {

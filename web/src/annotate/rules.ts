@@ -1,5 +1,18 @@
 // What is answered, what is missing, and what it comes to. Pure.
-import type { Answer, AnswerOf, Draft, KindOf, Marked, Rated, Scheme } from "./types";
+import type {
+  Answer,
+  AnswerOf,
+  Checked,
+  Criterion,
+  Draft,
+  KindOf,
+  Marked,
+  Point,
+  Rated,
+  Rating,
+  Scheme,
+  Work,
+} from "./types";
 
 /** An answer in which nothing is answered yet. */
 export function blank(scheme: Scheme): Answer {
@@ -12,6 +25,8 @@ export function blank(scheme: Scheme): Answer {
       return { kind: "choice", labels: [] };
     case "text":
       return { kind: "text", text: "" };
+    case "verify":
+      return { kind: "verify", claims: {} };
     default:
       return { kind: scheme.kind };
   }
@@ -32,8 +47,8 @@ export function missing(scheme: Scheme, draft: Draft): string[] {
     case "rubric": {
       if (!scheme.required) return [];
       const answer = answerOf(scheme, draft);
-      const rows = scheme.criteria.filter((it) => !answer.criteria[it.name]?.rating).map((it) => it.name);
-      return scheme.overall && !answer.overall?.rating ? [...rows, OVERALL] : rows;
+      // The whole is rated by whoever likes to.
+      return scheme.criteria.filter((it) => !answer.criteria[it.name]?.rating).map((it) => it.name);
     }
     case "trajectory": {
       if (!scheme.required) return [];
@@ -48,6 +63,11 @@ export function missing(scheme: Scheme, draft: Draft): string[] {
       return scheme.required && answerOf(scheme, draft).value === undefined ? [scheme.name] : [];
     case "text":
       return scheme.required && answerOf(scheme, draft).text.trim() === "" ? [scheme.name] : [];
+    case "verify": {
+      if (!scheme.required) return [];
+      const { claims } = answerOf(scheme, draft);
+      return scheme.claims.filter((it) => !isChecked(claims[it.id])).map((it) => it.id);
+    }
   }
 }
 
@@ -59,6 +79,10 @@ export function isMarked(scheme: KindOf<"trajectory">, marked: Marked | undefine
     (scheme.errors.length === 0 || !!marked.error) && (scheme.severities.length === 0 || !!marked.severity)
   );
 }
+
+/** What is corrected says what is right instead. */
+export const isChecked = (checked: Checked | undefined): boolean =>
+  checked?.verdict === "confirmed" || (checked?.verdict === "corrected" && checked.rating !== undefined);
 
 /** The weighted score in the scale's own units: Σ rating · weight / Σ weight over what was rated with a number. */
 export function weighted(scheme: KindOf<"rubric">, criteria: Record<string, Rated>): number | undefined {
@@ -83,5 +107,149 @@ export function runningScore(
     const severity = steps[n]?.mark === scheme.marks[0] ? undefined : steps[n]?.severity;
     score -= Math.abs(scheme.severities.find((it) => it.name === severity)?.weight ?? 0);
   }
-  return score;
+  return Math.max(0, score);
+}
+
+/** Kinds of error as they are answered: two categories may have one of the same name, and one may have none. */
+export function kindsOf(
+  { category, types }: KindOf<"trajectory">["errors"][number],
+  all: KindOf<"trajectory">["errors"],
+) {
+  if (types.length === 0) return [{ value: category, label: words(category) }];
+  return types.map((it) => {
+    const isTwice = all.filter((other) => other.types.includes(it)).length > 1;
+    return { value: isTwice ? `${category}::${it}` : it, label: words(it) };
+  });
+}
+
+/** A name as words. */
+export const words = (name: string): string => name.replaceAll("_", " ");
+
+/** What a question is called. */
+export const titleOf = (scheme: Pick<Scheme, "name" | "description">): string =>
+  scheme.description ?? words(scheme.name);
+
+/** What a row of a scheme is called: a criterion, a step, a claim, or the question itself. */
+export function labelOf(scheme: Scheme, row: string): string {
+  if (scheme.kind === "trajectory") return `step ${row}`;
+  if (scheme.kind === "verify") return scheme.claims.find((it) => it.id === row)?.label ?? row;
+  return criterionOf(scheme, row)?.label ?? `“${titleOf(scheme)}”`;
+}
+
+function criterionOf(scheme: Scheme, row: string): Criterion | undefined {
+  if (scheme.kind !== "rubric") return undefined;
+  const found = scheme.criteria.find((it) => it.name === row);
+  return found ?? (row === OVERALL || row === "overall" ? scheme.overall : undefined);
+}
+
+/** A point of a scale as it is written. */
+export function said(value: Point["value"]): string {
+  if (value === true) return "yes";
+  return value === false ? "no" : String(value);
+}
+
+/** A rating in words, with what its scale calls it. */
+export function inWords(rating: Rating | undefined, points: Point[] = []): string {
+  if (!rating) return "not rated";
+  if (rating.kind === "not_applicable") return "not applicable";
+  if (rating.kind === "abstained") return "cannot tell";
+  const label = points.find((it) => it.value === rating.value)?.label;
+  return label ? `${said(rating.value)} ${label}` : said(rating.value);
+}
+
+export const isSame = (a: Rating | undefined, b: Rating | undefined): boolean =>
+  a?.kind === b?.kind && (a?.kind !== "scored" || b?.kind !== "scored" || a.value === b.value);
+
+/** The point whose number was typed; where points are no numbers, the first is 1. */
+export function pointOf(points: Point[], key: string): Point | undefined {
+  if (!/^\d$/.test(key)) return undefined;
+  const isNumbered = points.every((it) => typeof it.value === "number");
+  const typed = Number(key);
+  if (!isNumbered) return points[typed - 1];
+  return (
+    points.find((it) => it.value === typed) ??
+    (typed === 0 ? points.find((it) => it.value === 10) : undefined)
+  );
+}
+
+/** The questions of an item as the task wants them shown. */
+export function asShown({ schemes, settings }: Pick<Work, "schemes" | "settings">): Scheme[] {
+  return schemes.map((scheme) => {
+    if (scheme.kind !== "rubric") return scheme;
+    const shows_score = scheme.shows_score && settings.shows_score;
+    if (settings.shows_descriptions) return { ...scheme, shows_score };
+    const criteria = scheme.criteria.map((it) => ({ ...it, description: undefined }));
+    return { ...scheme, shows_score, criteria };
+  });
+}
+
+export type Difference = { label: string; mine: string; theirs: string };
+
+/** What two drafts say differently, row by row. */
+export function differences(schemes: Scheme[], mine: Draft, theirs: Draft): Difference[] {
+  return schemes.flatMap((scheme) => {
+    const [a, b] = [linesOf(scheme, mine), linesOf(scheme, theirs)];
+    return [...new Set([...a.keys(), ...b.keys()])]
+      .map((label) => ({ label, mine: a.get(label) ?? "–", theirs: b.get(label) ?? "–" }))
+      .filter((it) => it.mine !== it.theirs);
+  });
+}
+
+/** An answer as lines of text, by what they are about. */
+function linesOf(scheme: Scheme, draft: Draft): Map<string, string> {
+  const lines = new Map<string, string>();
+  const add = (label: string, ...parts: (string | undefined)[]) => {
+    const text = parts.filter(Boolean).join(" · ");
+    if (text) lines.set(label, text);
+  };
+  const rated = (label: string, points: Point[], it: Rated | undefined) =>
+    add(
+      label,
+      it?.rating && inWords(it.rating, points),
+      it?.comment,
+      ...(it?.evidence ?? []).map((one) => one.quote),
+    );
+  switch (scheme.kind) {
+    case "rubric": {
+      const { criteria, overall, notes } = answerOf(scheme, draft);
+      for (const it of scheme.criteria) rated(it.label, it.points, criteria[it.name]);
+      if (scheme.overall) rated(scheme.overall.label, scheme.overall.points, overall);
+      add(scheme.notes?.label ?? "Notes", notes);
+      break;
+    }
+    case "trajectory": {
+      const { steps } = answerOf(scheme, draft);
+      for (const n of scheme.steps) {
+        const it = steps[n];
+        add(`Step ${n}`, it?.mark, it?.error && words(it.error), it?.severity, it?.rationale);
+      }
+      break;
+    }
+    case "verify": {
+      const { claims } = answerOf(scheme, draft);
+      for (const it of scheme.claims) {
+        const checked = claims[it.id];
+        add(
+          it.label,
+          checked?.verdict,
+          checked?.rating && inWords(checked.rating, it.points),
+          checked?.comment,
+        );
+      }
+      break;
+    }
+    case "pairwise":
+      add(titleOf(scheme), answerOf(scheme, draft).label);
+      break;
+    case "choice":
+      add(titleOf(scheme), answerOf(scheme, draft).labels.join(", "));
+      break;
+    case "likert":
+      add(titleOf(scheme), answerOf(scheme, draft).value?.toString());
+      break;
+    case "text":
+      add(titleOf(scheme), answerOf(scheme, draft).text);
+      break;
+  }
+  return lines;
 }

@@ -12,6 +12,8 @@ export class Problem extends Error {
     readonly status: number,
     readonly title: string,
     detail: string,
+    /** What else the answer says, by name. */
+    readonly more: Record<string, unknown> = {},
   ) {
     super(detail);
   }
@@ -50,5 +52,6 @@ export async function answered<T>(asked: Promise<Answer<T>>): Promise<T> {
   // A proxy that finds no server behind it.
   if ([502, 503, 504].includes(response.status) && !problem.title) throw new ServerGone();
   const title = problem.title ?? "Something broke";
-  throw new Problem(response.status, title, problem.detail ?? `it answered ${response.status}`);
+  const detail = problem.detail ?? `it answered ${response.status}`;
+  throw new Problem(response.status, title, detail, problem as Record<string, unknown>);
 }

@@ -59,6 +59,9 @@ function Run({ run }: { run: RunInFull }) {
           </>
         }
       >
+        <a className={styles.report} href={`${here}&format=html`} target="_blank" rel="noreferrer">
+          report
+        </a>
         {["json", "junit", "csv", "md"].map((format) => (
           <a
             key={format}

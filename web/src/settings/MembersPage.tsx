@@ -3,8 +3,10 @@ import { useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { sessionQuery, useProject } from "../api/session";
 import { Button } from "../ui/Button";
+import { Copy } from "../ui/Copy";
 import { Dialog } from "../ui/Dialog";
 import { Select } from "../ui/Field";
+import { Form, useFields } from "../ui/Form";
 import { Loaded, Wrong } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { type Column, Table } from "../ui/Table";
@@ -133,9 +135,9 @@ function Members({ members }: { members: Member[] }) {
 
 function Invite({ onClose }: { onClose: () => void }) {
   const project = useProject();
-  const [role, setRole] = useState("annotator");
+  const [entered, bind] = useFields({ role: "annotator" });
   const invite = useMutation({
-    mutationFn: () => answered(api(project.id).POST("/api/v1/invitations", { body: { role } })),
+    mutationFn: () => answered(api(project.id).POST("/api/v1/invitations", { body: entered })),
   });
   if (invite.data) {
     const link = `${location.origin}${invite.data.path}`;
@@ -154,36 +156,9 @@ function Invite({ onClose }: { onClose: () => void }) {
   }
   return (
     <Dialog title="Invite somebody" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          invite.mutate();
-        }}
-      >
-        <Select
-          label="They join as"
-          value={role}
-          options={ROLES}
-          onChange={(it) => setRole(it.target.value)}
-        />
-        {invite.error && <Wrong error={invite.error} />}
-        <Button type="submit" look="main" disabled={invite.isPending}>
-          Make a link
-        </Button>
-      </form>
+      <Form asked={invite} does="Make a link">
+        <Select label="They join as" options={ROLES} {...bind("role")} />
+      </Form>
     </Dialog>
-  );
-}
-
-export function Copy({ text }: { text: string }) {
-  const [done, setDone] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setDone(true);
-  };
-  return (
-    <Button look="main" onClick={copy}>
-      {done ? "Copied" : "Copy"}
-    </Button>
   );
 }

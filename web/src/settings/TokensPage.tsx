@@ -4,15 +4,16 @@ import { answered, api, type Schemas } from "../api/client";
 import { type Scope, useProject } from "../api/session";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
+import { Copy } from "../ui/Copy";
 import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
+import { Form, useFields } from "../ui/Form";
 import { Loaded, Wrong } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { day } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { useTell } from "../ui/Toast";
-import { Copy } from "./MembersPage";
 import { Once, Settings } from "./Settings";
 import styles from "./Settings.module.css";
 
@@ -132,8 +133,7 @@ const LIVES = [
 function NewToken({ onClose }: { onClose: () => void }) {
   const project = useProject();
   const queries = useQueryClient();
-  const [name, setName] = useState("");
-  const [days, setDays] = useState("90");
+  const [{ name, days }, bind] = useFields({ name: "", days: "90" });
   const [scopes, setScopes] = useState<Scope[]>(["ingest"]);
   const add = useMutation({
     mutationFn: () => {
@@ -160,19 +160,13 @@ function NewToken({ onClose }: { onClose: () => void }) {
     setScopes((it) => (it.includes(scope) ? it.filter((other) => other !== scope) : [...it, scope]));
   return (
     <Dialog title="New token" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          add.mutate();
-        }}
-      >
+      <Form asked={add} does="Make it" isIncomplete={scopes.length === 0}>
         <Field
           label="Name"
           hint="What will use it, such as CI or a collector."
           required
           maxLength={100}
-          value={name}
-          onChange={(it) => setName(it.target.value)}
+          {...bind("name")}
         />
         <fieldset className={styles.scopes}>
           <legend>It may</legend>
@@ -183,17 +177,8 @@ function NewToken({ onClose }: { onClose: () => void }) {
             </label>
           ))}
         </fieldset>
-        <Select
-          label="It works for"
-          value={days}
-          options={LIVES}
-          onChange={(it) => setDays(it.target.value)}
-        />
-        {add.error && <Wrong error={add.error} />}
-        <Button type="submit" look="main" disabled={add.isPending || scopes.length === 0}>
-          Make it
-        </Button>
-      </form>
+        <Select label="It works for" options={LIVES} {...bind("days")} />
+      </Form>
     </Dialog>
   );
 }

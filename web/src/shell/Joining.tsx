@@ -2,22 +2,25 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { answered, api } from "../api/client";
-import { Button } from "../ui/Button";
 import { Field } from "../ui/Field";
+import { Form, useFields } from "../ui/Form";
 import { State } from "../ui/State";
-import { Door, Fault } from "./Door";
+import { Door } from "./Door";
+import { JoinByName } from "./JoinTask";
 
 /** By an invitation, which stands after `#` and so is never sent to the server as an address. */
 export function Joining() {
-  const invitation = location.hash.replace(/^#/, "");
+  const [invitation] = useState(() => location.hash.replace(/^#/, ""));
+  const token = /^task=(.+)$/.exec(invitation)?.[1];
+  return token ? <JoinByName by={{ token }} /> : <JoinProject invitation={invitation} />;
+}
+
+function JoinProject({ invitation }: { invitation: string }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [name, setName] = useState("");
-  const [email, setEmail] = useState("");
-  const [password, setPassword] = useState("");
+  const [entered, bind] = useFields({ name: "", email: "", password: "" });
   const join = useMutation({
-    mutationFn: () =>
-      answered(api(null).POST("/api/v1/join", { body: { invitation, email, name, password } })),
+    mutationFn: () => answered(api(null).POST("/api/v1/join", { body: { invitation, ...entered } })),
     onSuccess: async () => {
       await queries.resetQueries({ queryKey: ["session"] });
       await navigate({ to: "/", replace: true });
@@ -36,42 +39,28 @@ export function Joining() {
     );
   }
   return (
-    <Door title="Join" onSubmit={() => join.mutate()} after="Your invitation works once.">
-      <Fault error={join.error} />
-      <Field
-        label="Your name"
-        name="name"
-        autoComplete="name"
-        hint="As others will see it."
-        required
-        maxLength={100}
-        autoFocus
-        value={name}
-        onChange={(it) => setName(it.target.value)}
-      />
-      <Field
-        label="E-mail address"
-        type="email"
-        name="email"
-        autoComplete="username"
-        required
-        value={email}
-        onChange={(it) => setEmail(it.target.value)}
-      />
-      <Field
-        label="Password"
-        type="password"
-        name="password"
-        autoComplete="new-password"
-        hint="At least ten letters."
-        required
-        minLength={10}
-        value={password}
-        onChange={(it) => setPassword(it.target.value)}
-      />
-      <Button type="submit" look="main" disabled={join.isPending}>
-        {join.isPending ? "Joining…" : "Join"}
-      </Button>
+    <Door title="Join" after="Your invitation works once.">
+      <Form asked={join} does="Join" doing="Joining…">
+        <Field
+          label="Your name"
+          autoComplete="name"
+          hint="As others will see it."
+          required
+          maxLength={100}
+          autoFocus
+          {...bind("name")}
+        />
+        <Field label="E-mail address" type="email" autoComplete="username" required {...bind("email")} />
+        <Field
+          label="Password"
+          type="password"
+          autoComplete="new-password"
+          hint="At least ten letters."
+          required
+          minLength={10}
+          {...bind("password")}
+        />
+      </Form>
     </Door>
   );
 }

@@ -1,17 +1,15 @@
 import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
 import { answered, api } from "../api/client";
-import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
+import { Form, useFields } from "../ui/Form";
 import { useTell } from "../ui/Toast";
 
 export function NewPassword({ onClose }: { onClose: () => void }) {
-  const [old, setOld] = useState("");
-  const [fresh, setFresh] = useState("");
+  const [entered, bind] = useFields({ old: "", new: "" });
   const tell = useTell();
   const change = useMutation({
-    mutationFn: () => answered(api(null).PUT("/api/v1/session/password", { body: { old, new: fresh } })),
+    mutationFn: () => answered(api(null).PUT("/api/v1/session/password", { body: entered })),
     onSuccess: () => {
       tell("The password is changed, and every other session has ended.");
       onClose();
@@ -19,20 +17,13 @@ export function NewPassword({ onClose }: { onClose: () => void }) {
   });
   return (
     <Dialog title="Another password" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          change.mutate();
-        }}
-      >
+      <Form asked={change} does="Change it">
         <Field
           label="Password until now"
           type="password"
           autoComplete="current-password"
           required
-          fault={change.error?.message}
-          value={old}
-          onChange={(it) => setOld(it.target.value)}
+          {...bind("old")}
         />
         <Field
           label="New password"
@@ -41,13 +32,9 @@ export function NewPassword({ onClose }: { onClose: () => void }) {
           hint="At least ten letters."
           required
           minLength={10}
-          value={fresh}
-          onChange={(it) => setFresh(it.target.value)}
+          {...bind("new")}
         />
-        <Button type="submit" look="main" disabled={change.isPending}>
-          Change it
-        </Button>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,18 +1,17 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { answered, api } from "../api/client";
 import type { OpenProject } from "../api/session";
-import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
+import { Form, useFields } from "../ui/Form";
 
 export function NewProject({ project, onClose }: { project: OpenProject; onClose: () => void }) {
-  const [name, setName] = useState("");
+  const [entered, bind] = useFields({ name: "" });
   const queries = useQueryClient();
   const navigate = useNavigate();
   const add = useMutation({
-    mutationFn: () => answered(api(project.id).POST("/api/v1/projects", { body: { name } })),
+    mutationFn: () => answered(api(project.id).POST("/api/v1/projects", { body: entered })),
     onSuccess: async (made) => {
       await queries.invalidateQueries({ queryKey: ["session"] });
       onClose();
@@ -21,25 +20,15 @@ export function NewProject({ project, onClose }: { project: OpenProject; onClose
   });
   return (
     <Dialog title="New project" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          add.mutate();
-        }}
-      >
+      <Form asked={add} does="Make it">
         <Field
           label="Name"
           hint="Everything belongs to a project: traces, runs, people, tokens."
-          fault={add.error?.message}
           required
           maxLength={100}
-          value={name}
-          onChange={(it) => setName(it.target.value)}
+          {...bind("name")}
         />
-        <Button type="submit" look="main" disabled={add.isPending}>
-          Make it
-        </Button>
-      </form>
+      </Form>
     </Dialog>
   );
 }

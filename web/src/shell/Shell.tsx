@@ -6,8 +6,9 @@ import { isSignedOut, may, type OpenProject, type Session, sessionQuery, useProj
 import { Button } from "../ui/Button";
 import { useOpenKeyHelp } from "../ui/Keys";
 import { Loaded, Wrong } from "../ui/Loaded";
-import { Menu } from "../ui/Menu";
+import { Entry, Menu } from "../ui/Menu";
 import { State } from "../ui/State";
+import { useTitle } from "../ui/title";
 import { NewPassword } from "./NewPassword";
 import { NewProject } from "./NewProject";
 import styles from "./Shell.module.css";
@@ -188,16 +189,9 @@ function Projects({ session, project }: { session: Session; project: OpenProject
             {may(project, "manage") && (
               <>
                 <hr />
-                <button
-                  type="button"
-                  role="menuitem"
-                  onClick={() => {
-                    close();
-                    setAdding(true);
-                  }}
-                >
+                <Entry close={close} onChoose={() => setAdding(true)}>
                   New project…
-                </button>
+                </Entry>
               </>
             )}
           </>
@@ -207,6 +201,9 @@ function Projects({ session, project }: { session: Session; project: OpenProject
     </>
   );
 }
+
+/** Who joined a task by a name has neither an e-mail address nor a password. */
+const NO_EMAIL = "@annotators.invalid";
 
 function Account({ session }: { session: Session | undefined }) {
   const queries = useQueryClient();
@@ -220,12 +217,13 @@ function Account({ session }: { session: Session | undefined }) {
     await navigate({ to: "/sign-in" });
   };
   const name = session?.account?.name ?? "This machine";
+  const email = session?.account?.email.endsWith(NO_EMAIL) ? undefined : session?.account?.email;
   return (
     <div className={styles.account}>
       <Menu label={`Account: ${name}`} button={<>{session ? name : "Menu"} ▾</>} align="end">
         {(close) => (
           <>
-            {session?.account && <div className={styles.who}>{session.account.email}</div>}
+            {email && <div className={styles.who}>{email}</div>}
             {session && !session.account && (
               <div className={styles.who}>An open server: whoever is at this machine may do anything.</div>
             )}
@@ -244,31 +242,19 @@ function Account({ session }: { session: Session | undefined }) {
               </button>
             ))}
             <hr />
-            <button
-              type="button"
-              role="menuitem"
-              onClick={() => {
-                close();
-                openKeys();
-              }}
-            >
+            <Entry close={close} onChoose={openKeys}>
               Keys <kbd>?</kbd>
-            </button>
+            </Entry>
             {session?.account && (
               <>
-                <button
-                  type="button"
-                  role="menuitem"
-                  onClick={() => {
-                    close();
-                    setChanging(true);
-                  }}
-                >
-                  Change password…
-                </button>
-                <button type="button" role="menuitem" onClick={signOut}>
+                {email && (
+                  <Entry close={close} onChoose={() => setChanging(true)}>
+                    Change password…
+                  </Entry>
+                )}
+                <Entry close={close} onChoose={signOut}>
                   Sign out
-                </button>
+                </Entry>
               </>
             )}
           </>
@@ -300,6 +286,7 @@ export function PageHead({
   about?: ReactNode;
   children?: ReactNode;
 }) {
+  useTitle(typeof title === "string" ? title : undefined);
   return (
     <div className={styles.head}>
       <div>

@@ -8,7 +8,7 @@ import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { count, duration, moment, money, score } from "../ui/say";
 import styles from "./TracePage.module.css";
-import { Ended } from "./TracesPage";
+import { Ended, titleOf } from "./TracesPage";
 import type { Trace } from "./view/parts";
 import { TraceView } from "./view/TraceView";
 
@@ -89,7 +89,8 @@ function Title({ head }: { head: Head }) {
         </Link>
       </p>
       <h1 className={styles.title}>
-        <span className={styles.id}>{head.id}</span> <Ended trace={head} />
+        {titleOf(head) && <bdi>{titleOf(head)}</bdi>} <span className={styles.id}>{head.id}</span>{" "}
+        <Ended trace={head} />
       </h1>
       <dl className={styles.facts}>
         {facts.map(([name, value]) => (

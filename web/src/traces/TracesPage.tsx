@@ -56,8 +56,13 @@ function Traces({ rows, project }: { rows: Head[]; project: string }) {
       name: "id",
       head: "Trace",
       cell: (it) => (
-        <Link to="/p/$project/traces/$trace" params={{ project, trace: it.id }} className={styles.id}>
-          {it.id}
+        <Link
+          to="/p/$project/traces/$trace"
+          params={{ project, trace: it.id }}
+          className={titleOf(it) ? styles.title : styles.id}
+        >
+          {titleOf(it) && <bdi>{titleOf(it)}</bdi>}
+          <span className={styles.id}>{it.id}</span>
         </Link>
       ),
     },
@@ -70,6 +75,13 @@ function Traces({ rows, project }: { rows: Head[]; project: string }) {
     { name: "began", head: "Began", align: "end", cell: (it) => <Time at={it.started} /> },
   ];
   return <Table caption="Traces" columns={columns} rows={rows} keyOf={(it) => it.id} />;
+}
+
+/** What whoever sent it calls it. */
+export function titleOf({ metadata }: Head): string | undefined {
+  const told = metadata as Record<string, unknown> | null | undefined;
+  const found = told?.title ?? told?.name ?? told?.task;
+  return typeof found === "string" && found.trim() !== "" ? found.trim().slice(0, 200) : undefined;
 }
 
 /** Where nothing was told, nothing is claimed. */

@@ -2,7 +2,7 @@ import type { ButtonHTMLAttributes, Ref } from "react";
 import styles from "./Button.module.css";
 
 export type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
-  look?: "plain" | "main" | "quiet" | "danger";
+  look?: "plain" | "main" | "quiet" | "danger" | "link" | "tool";
   ref?: Ref<HTMLButtonElement>;
 };
 

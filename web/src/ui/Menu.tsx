@@ -63,3 +63,21 @@ export function Menu({ label, button, children, align }: MenuProps) {
     </div>
   );
 }
+
+type EntryProps = { close: () => void; onChoose: () => void; children: ReactNode };
+
+/** One thing to do from the list, which closes. */
+export function Entry({ close, onChoose, children }: EntryProps) {
+  return (
+    <button
+      type="button"
+      role="menuitem"
+      onClick={() => {
+        close();
+        onChoose();
+      }}
+    >
+      {children}
+    </button>
+  );
+}

@@ -15,14 +15,12 @@ import { Button } from "../../ui/Button";
 import { isTyping, type KeyGroup, useKeyHelp } from "../../ui/Keys";
 import { count, plural } from "../../ui/say";
 import { Diff } from "./Diff";
-import { markFound, markQuotes, type Quote, selectedQuote } from "./marks";
+import { markFound, markQuotes, type Quote } from "./marks";
 import { type FileChange, found, type Step, type Trace } from "./parts";
 import { type Folds, FoldsContext, StepView } from "./StepView";
 import styles from "./TraceView.module.css";
 
 export type TraceViewHandle = {
-  /** What is selected in it, where it stands. */
-  selected: () => Quote | undefined;
   /** Shows a step, without changing which is the current one. */
   show: (step: number) => void;
 };
@@ -74,11 +72,7 @@ export function TraceView(props: TraceViewProps) {
     overscan: 6,
   });
   const show = useCallback((n: number) => rows.scrollToIndex(n - 1, { align: "start" }), [rows]);
-  useImperativeHandle(
-    props.ref,
-    () => ({ show, selected: () => (pane.current ? selectedQuote(pane.current) : undefined) }),
-    [show],
-  );
+  useImperativeHandle(props.ref, () => ({ show }), [show]);
   useEffect(() => {
     if (step !== undefined && step >= 1 && step <= steps.length) show(step);
   }, [step, steps.length, show]);

@@ -1,0 +1,457 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useEffect, useId, useMemo, useRef, useState } from "react";
+import { useProject } from "../api/session";
+import type { DisputesSearch } from "../router";
+import { More } from "../shell/Shell";
+import type { Quote } from "../traces/view/marks";
+import { Badge } from "../ui/Badge";
+import { Button } from "../ui/Button";
+import { Select } from "../ui/Field";
+import { Fault } from "../ui/Form";
+import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
+import { Loaded } from "../ui/Loaded";
+import { State } from "../ui/State";
+import { plural } from "../ui/say";
+import { useTell } from "../ui/Toast";
+import styles from "./DisputesPage.module.css";
+import { answers, type Deciding, decide, disputes } from "./doors";
+import { Quotes, stepOf } from "./Quotes";
+import { inWords, pointOf, said } from "./rules";
+import { Scale, Skips } from "./Scale";
+import { Seen, type SeenHandle } from "./Seen";
+import { TaskFrame } from "./TaskFrame";
+import {
+  type Answers,
+  CAUSES,
+  type Cause,
+  type Dispute,
+  type Point,
+  type Rate,
+  type Scheme,
+  type TaskInFull,
+} from "./types";
+
+/** Where people differ, the furthest apart first; each is decided by itself. */
+export function DisputesPage() {
+  return <TaskFrame>{(task) => <Queue task={task} />}</TaskFrame>;
+}
+
+const rowOf = (it: Dispute): string => `${it.scheme}/${it.criterion}`;
+const keyOf = (it: Dispute): string => `${it.item} ${rowOf(it)}`;
+
+const HERE = "/p/$project/annotate/$task/disputes";
+
+function Queue({ task }: { task: TaskInFull }) {
+  const project = useProject();
+  const search = useSearch({ from: HERE });
+  const navigate = useNavigate({ from: HERE });
+  const found = useInfiniteQuery({
+    queryKey: ["disputes", project.id, task.id],
+    initialPageParam: undefined as number | undefined,
+    queryFn: ({ pageParam }) => disputes(project.id, task.id, pageParam),
+    getNextPageParam: (last) => last.next ?? undefined,
+  });
+  const set = (change: Partial<DisputesSearch>) =>
+    navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
+  return (
+    <Loaded query={found} what="disputes">
+      {({ pages }) => {
+        const all = pages.flatMap((it) => it.items);
+        if (all.length === 0) {
+          return (
+            <State title="Nothing is disputed">
+              <p>
+                Where two people answer the same question of an item differently, it waits here to be decided.
+                Items that you still have to answer yourself are left out, so that nobody else’s answers sway
+                yours.
+              </p>
+            </State>
+          );
+        }
+        const shown = all.filter(
+          (it) =>
+            (search.only === undefined || rowOf(it) === search.only) &&
+            (search.decided || !it.decided || isAt(it, search)),
+        );
+        const selected = shown.find((it) => isAt(it, search)) ?? shown[0];
+        const go = (it: Dispute | undefined) => set({ item: it?.item, row: it && rowOf(it) });
+        return (
+          <div className={styles.page}>
+            <div className={styles.queue}>
+              <Filter all={all} search={search} onChange={set} />
+              <ol className={styles.rows} aria-label="Disputes">
+                {shown.map((it) => (
+                  <li key={keyOf(it)}>
+                    <Row dispute={it} isSelected={it === selected} onSelect={() => go(it)} />
+                  </li>
+                ))}
+              </ol>
+              <More query={found} />
+            </div>
+            {selected ? (
+              <One
+                key={keyOf(selected)}
+                dispute={selected}
+                task={task}
+                onMove={(by) => {
+                  const to = shown[shown.indexOf(selected) + by];
+                  if (to) go(to);
+                }}
+                onDecided={() => {
+                  const at = shown.indexOf(selected);
+                  const open = shown.filter((it) => !it.decided && it !== selected);
+                  go(open.find((it) => shown.indexOf(it) > at) ?? open[0]);
+                }}
+              />
+            ) : (
+              <State
+                title="All is decided"
+                action={
+                  <Button onClick={() => set({ decided: true, only: undefined })}>
+                    Show what was decided
+                  </Button>
+                }
+              >
+                <p>Decisions are the labels that judges are held against.</p>
+              </State>
+            )}
+          </div>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+const isAt = (it: Dispute, search: DisputesSearch): boolean =>
+  it.item === search.item && rowOf(it) === search.row;
+
+type FilterProps = {
+  all: Dispute[];
+  search: DisputesSearch;
+  onChange: (change: Partial<DisputesSearch>) => void;
+};
+
+function Filter({ all, search, onChange }: FilterProps) {
+  const rows = [...new Map(all.map((it) => [rowOf(it), it])).entries()];
+  const n = all.filter((it) => !it.decided).length;
+  return (
+    <div className={styles.filter}>
+      <Select
+        label="Which"
+        bare
+        value={search.only ?? ""}
+        options={[
+          { value: "", label: "every criterion" },
+          ...rows.map(([value, it]) => ({ value, label: it.label })),
+        ]}
+        onChange={(it) => onChange({ only: it.target.value || undefined, item: undefined, row: undefined })}
+      />
+      <label>
+        <input
+          type="checkbox"
+          checked={search.decided ?? false}
+          onChange={(it) => onChange({ decided: it.target.checked || undefined })}
+        />
+        decided ones as well
+      </label>
+      <p role="status">{plural(n, "dispute")} to decide</p>
+    </div>
+  );
+}
+
+type RowProps = { dispute: Dispute; isSelected: boolean; onSelect: () => void };
+
+function Row({ dispute, isSelected, onSelect }: RowProps) {
+  const ref = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (isSelected) ref.current?.scrollIntoView({ block: "nearest" });
+  }, [isSelected]);
+  return (
+    <button
+      ref={ref}
+      type="button"
+      className={styles.row}
+      aria-current={isSelected || undefined}
+      onClick={onSelect}
+    >
+      <span className={styles.what}>
+        <b>{dispute.label}</b>
+        {dispute.decided && <Badge tone="pass">✓ {inWords(dispute.decided.rating)}</Badge>}
+      </span>
+      <span className={styles.item} dir="auto">
+        {dispute.title || dispute.candidate}
+      </span>
+      <Spread points={dispute.points} ratings={dispute.ratings} />
+      <span className="visually-hidden">
+        {dispute.ratings.map((it) => `${it.name}: ${inWords(it.rating)}`).join(", ")}
+      </span>
+    </button>
+  );
+}
+
+const [WIDE, HIGH, DOT] = [120, 14, 3];
+
+/** Who stands where on the scale. */
+function Spread({ points, ratings }: { points: Point[]; ratings: Rate[] }) {
+  const [from, to] = [DOT + 1, WIDE - DOT - 1];
+  const at = (nth: number) => from + ((to - from) * nth) / Math.max(1, points.length - 1);
+  const seen = new Map<number, number>();
+  return (
+    <svg
+      className={styles.spread}
+      viewBox={`0 0 ${WIDE} ${HIGH}`}
+      width={WIDE}
+      height={HIGH}
+      aria-hidden="true"
+    >
+      <line x1={from} x2={to} y1={HIGH - DOT - 1} y2={HIGH - DOT - 1} />
+      {points.map((it, nth) => (
+        <circle key={String(it.value)} cx={at(nth)} cy={HIGH - DOT - 1} r={1} />
+      ))}
+      {ratings.map((it) => {
+        const { rating } = it;
+        const nth = points.findIndex((one) => rating?.kind === "scored" && one.value === rating.value);
+        if (nth < 0) return null;
+        // Those of one mind stand above each other.
+        const before = seen.get(nth) ?? 0;
+        seen.set(nth, before + 1);
+        return <circle key={it.account} data-dot cx={at(nth)} cy={HIGH - DOT - 1 - before * DOT} r={DOT} />;
+      })}
+    </svg>
+  );
+}
+
+type OneProps = {
+  dispute: Dispute;
+  task: TaskInFull;
+  onMove: (by: 1 | -1) => void;
+  onDecided: () => void;
+};
+
+function One(props: OneProps) {
+  const project = useProject();
+  const { item } = props.dispute;
+  const found = useQuery({
+    queryKey: ["answers", project.id, item],
+    queryFn: () => answers(project.id, item),
+  });
+  return (
+    <Loaded query={found} what="what people answered">
+      {(it) => <Side {...props} answers={it} />}
+    </Loaded>
+  );
+}
+
+function Side({ dispute, answers, onMove, onDecided }: OneProps & { answers: Answers }) {
+  const seen = useRef<SeenHandle>(null);
+  const [step, setStep] = useState<number>();
+  const quotes = useMemo(() => dispute.ratings.flatMap((it) => it.evidence ?? []), [dispute.ratings]);
+  const show = (quote: Quote) => {
+    const n = stepOf(quote);
+    if (!n) return;
+    setStep(n);
+    seen.current?.show(n);
+  };
+  return (
+    <>
+      <div className={styles.seen}>
+        {answers.item.task && (
+          <p className={styles.task} dir="auto">
+            {answers.item.task}
+          </p>
+        )}
+        <Seen ref={seen} item={answers.item} step={step} onStepChange={setStep} quotes={quotes} />
+      </div>
+      <Decide
+        dispute={dispute}
+        schemes={answers.schemes}
+        onQuoteShow={show}
+        onMove={onMove}
+        onDecided={onDecided}
+      />
+    </>
+  );
+}
+
+const CAUSE_WORDS: Record<Cause, string> = {
+  guideline: "the guideline is unclear",
+  mistake: "somebody was mistaken",
+  ambiguous: "the item is ambiguous",
+  other: "something else",
+};
+
+type DecideProps = {
+  dispute: Dispute;
+  schemes: Scheme[];
+  onQuoteShow: (quote: Quote) => void;
+  onMove: (by: 1 | -1) => void;
+  onDecided: () => void;
+};
+
+function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProps) {
+  const id = useId();
+  const project = useProject();
+  const queries = useQueryClient();
+  const tell = useTell();
+  const panel = useRef<HTMLElement>(null);
+  const { points } = dispute;
+  const scheme = schemes.find((it) => it.name === dispute.scheme);
+  const about =
+    scheme?.kind === "rubric"
+      ? scheme.criteria.find((it) => it.name === dispute.criterion)?.description
+      : undefined;
+  const [deciding, setDeciding] = useState<Partial<Deciding>>(dispute.decided ?? {});
+  const change = (by: Partial<Deciding>) => setDeciding((it) => ({ ...it, ...by }));
+  const sending = useMutation({
+    mutationFn: ({ rating, why, cause }: Deciding) => decide(project.id, dispute, { rating, why, cause }),
+    onSuccess: async (made) => {
+      tell(`Decided: ${inWords(made.rating, points)}.`);
+      onDecided();
+      await Promise.all([
+        queries.invalidateQueries({ queryKey: ["disputes", project.id] }),
+        queries.invalidateQueries({ queryKey: ["answers", project.id, dispute.item] }),
+      ]);
+    },
+  });
+  const send = () => {
+    if (deciding.rating) sending.mutate({ ...deciding, rating: deciding.rating });
+  };
+  // The focus waits at the scale, so that the keyboard goes on from dispute to dispute.
+  useEffect(() => {
+    panel.current?.querySelector<HTMLElement>('[role="radio"][tabindex="0"]')?.focus({ preventScroll: true });
+  }, []);
+  useDecideKeys({ points, change, send, onMove, panel });
+  return (
+    <section ref={panel} className={styles.decide} aria-labelledby={`${id}-title`}>
+      <header>
+        <h2 id={`${id}-title`}>{dispute.label}</h2>
+        {about && <p className={styles.soft}>{about}</p>}
+      </header>
+      <ul className={styles.rates}>
+        {dispute.ratings.map((it) => (
+          <li key={it.account} className={styles.rate}>
+            <p className={styles.who}>
+              <span>{it.name}</span> <b>{inWords(it.rating, points)}</b>
+            </p>
+            {levelOf(points, it) && <p className={styles.soft}>{levelOf(points, it)}</p>}
+            {it.comment && <p dir="auto">{it.comment}</p>}
+            <Quotes quotes={it.evidence} onQuoteShow={onQuoteShow} />
+          </li>
+        ))}
+      </ul>
+      <div className={styles.form}>
+        <h3 id={`${id}-decision`}>Your decision</h3>
+        <Scale
+          points={points}
+          rating={deciding.rating}
+          labelledBy={`${id}-title ${id}-decision`}
+          isRequired
+          onRate={(rating) => change({ rating })}
+        />
+        <div className={styles.skips}>
+          <Skips rating={deciding.rating} onRate={(rating) => change({ rating })} />
+        </div>
+        <fieldset className={styles.causes}>
+          <legend>Why did they differ?</legend>
+          {CAUSES.map((it) => (
+            <label key={it}>
+              <input
+                type="radio"
+                name={`${id}-cause`}
+                checked={deciding.cause === it}
+                onChange={() => change({ cause: it })}
+              />
+              {CAUSE_WORDS[it]} <kbd>{it.charAt(0)}</kbd>
+            </label>
+          ))}
+        </fieldset>
+        <label className={styles.why}>
+          What decides it
+          <textarea
+            rows={2}
+            dir="auto"
+            value={deciding.why ?? ""}
+            onChange={(it) => change({ why: it.target.value })}
+          />
+        </label>
+        <Fault error={sending.error} />
+        <div className={styles.ways}>
+          <Button onClick={() => onMove(-1)} title="[">
+            ← Previous
+          </Button>
+          <Button onClick={() => onMove(1)} title="]">
+            Next →
+          </Button>
+          <Button
+            look="main"
+            onClick={send}
+            disabled={!deciding.rating || sending.isPending}
+            title="Ctrl+Enter"
+          >
+            {dispute.decided ? "Decide anew" : "Decide"}
+          </Button>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function levelOf(points: Point[], { rating }: Rate): string | undefined {
+  if (rating?.kind !== "scored") return undefined;
+  const found = points.find((it) => said(it.value) === said(rating.value));
+  return found?.text;
+}
+
+const KEYS: KeyGroup = {
+  title: "Deciding",
+  keys: [
+    { keys: ["1", "…", "9"], does: "decide on this; 0 is 10" },
+    { keys: ["n", "u"], does: "not applicable, cannot tell" },
+    { keys: ["g", "m", "a", "o"], does: "why they differed" },
+    { keys: ["w"], does: "say what decides it; Esc leaves it" },
+    { keys: ["[", "]"], does: "previous, next dispute" },
+    { keys: ["Ctrl Enter"], does: "decide, and on to the next" },
+  ],
+};
+
+type DecideKeys = {
+  points: Point[];
+  change: (by: Partial<Deciding>) => void;
+  send: () => void;
+  onMove: (by: 1 | -1) => void;
+  panel: React.RefObject<HTMLElement | null>;
+};
+
+function useDecideKeys({ points, change, send, onMove, panel }: DecideKeys) {
+  useKeyHelp(KEYS);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (document.querySelector("dialog[open]") || event.altKey) return;
+      if (event.ctrlKey || event.metaKey) {
+        if (event.key !== "Enter") return;
+        event.preventDefault();
+        return send();
+      }
+      if (isTyping(event.target)) {
+        if (event.key === "Escape") {
+          panel.current?.querySelector<HTMLElement>('[role="radio"][tabindex="0"]')?.focus();
+        }
+        return;
+      }
+      const point = pointOf(points, event.key);
+      const cause = CAUSES.find((it) => it.startsWith(event.key));
+      if (point) change({ rating: { kind: "scored", value: point.value } });
+      else if (event.key === "n") change({ rating: { kind: "not_applicable" } });
+      else if (event.key === "u") change({ rating: { kind: "abstained" } });
+      else if (cause) change({ cause });
+      else if (event.key === "w") panel.current?.querySelector("textarea")?.focus();
+      else if (event.key === "[") onMove(-1);
+      else if (event.key === "]") onMove(1);
+      else return;
+      event.preventDefault();
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  });
+}

@@ -1,0 +1,98 @@
+import { type ReactNode, type Ref, useImperativeHandle, useLayoutEffect, useRef, useState } from "react";
+import { markQuotes, type Quote, selectedQuote } from "../traces/view/marks";
+import { TraceView, type TraceViewHandle } from "../traces/view/TraceView";
+import styles from "./Seen.module.css";
+import type { Item } from "./types";
+
+export type SeenHandle = {
+  /** What is selected in it, where it stands. */
+  selected: () => Quote | undefined;
+  /** Shows a step of its trace. */
+  show: (step: number) => void;
+  /** Takes the focus, so that keys move through the steps. */
+  focus: () => void;
+};
+
+type SeenProps = {
+  item: Item;
+  step: number | undefined;
+  onStepChange: (step: number) => void;
+  /** Quotes to mark where they stand. */
+  quotes: Quote[];
+  /** What stands beneath a step. */
+  beside?: (n: number) => ReactNode;
+  ref: Ref<SeenHandle>;
+};
+
+/** What is graded: a trace, a text, or candidates side by side. */
+export function Seen({ item, step, onStepChange, quotes, beside, ref }: SeenProps) {
+  const root = useRef<HTMLDivElement>(null);
+  const view = useRef<TraceViewHandle>(null);
+  const [find, setFind] = useState("");
+  useImperativeHandle(
+    ref,
+    () => ({
+      selected: () => (root.current ? selectedQuote(root.current) : undefined),
+      show: (n) => view.current?.show(n),
+      focus: () =>
+        root.current?.querySelector<HTMLElement>('[role="group"][tabindex]')?.focus({ preventScroll: true }),
+    }),
+    [],
+  );
+  return (
+    <div ref={root} className={styles.seen}>
+      {item.candidates ? (
+        <Candidates candidates={item.candidates} />
+      ) : item.trace ? (
+        <TraceView
+          ref={view}
+          trace={item.trace}
+          step={step}
+          onStepChange={onStepChange}
+          find={find}
+          onFindChange={setFind}
+          quotes={quotes}
+          beside={beside}
+        />
+      ) : (
+        <Words text={item.text ?? ""} quotes={quotes} />
+      )}
+    </div>
+  );
+}
+
+function Candidates({ candidates }: { candidates: NonNullable<Item["candidates"]> }) {
+  return (
+    <div className={styles.candidates}>
+      {candidates.map((it) => (
+        <article key={it.label} className={styles.candidate}>
+          <h2>{it.label}</h2>
+          {it.trace ? (
+            <div className={styles.inner}>
+              <TraceView trace={it.trace} onStepChange={() => {}} />
+            </div>
+          ) : (
+            <p dir="auto" data-text>
+              {it.text}
+            </p>
+          )}
+        </article>
+      ))}
+    </div>
+  );
+}
+
+/** A text by itself, with what was quoted of it. */
+function Words({ text, quotes }: { text: string; quotes: Quote[] }) {
+  const pane = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (pane.current) markQuotes(pane.current, quotes);
+  }, [quotes]);
+  return (
+    <div ref={pane} className={styles.text} tabIndex={0} role="group" aria-label="What is graded">
+      <p dir="auto" data-text data-part="response">
+        {text}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,268 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { useProject } from "../api/session";
+import { Once } from "../settings/Settings";
+import { Button } from "../ui/Button";
+import { Copy } from "../ui/Copy";
+import { Dialog } from "../ui/Dialog";
+import { Field, Select } from "../ui/Field";
+import { Fault, Form, useFields } from "../ui/Form";
+import { count, day, plural } from "../ui/say";
+import { useTell } from "../ui/Toast";
+import { changeTask, exportOf, linksOf } from "./doors";
+import { titleOf } from "./rules";
+import { TaskFrame } from "./TaskFrame";
+import styles from "./TaskPage.module.css";
+import type { Scheme, Settings, TaskInFull } from "./types";
+
+/** A task to whoever owns it: how far it is, who may join, how it works, and what came out. */
+export function TaskPage() {
+  return <TaskFrame>{(task) => <Overview task={task} />}</TaskFrame>;
+}
+
+function Overview({ task }: { task: TaskInFull }) {
+  const { progress } = task;
+  return (
+    <div className={styles.parts}>
+      {task.description && (
+        <p className={styles.about} dir="auto">
+          {task.description}
+        </p>
+      )}
+      <section className={styles.numbers} aria-label="How far it is">
+        {(
+          [
+            [count(progress.n_submitted), `of ${plural(progress.n_wanted, "answer")}`],
+            [count(progress.n_done), `of ${plural(progress.n_items, "item")} done`],
+            [day(task.created), "made"],
+          ] as const
+        ).map(([value, label]) => (
+          <div key={label}>
+            <b>{value}</b>
+            <span>{label}</span>
+          </div>
+        ))}
+        <progress max={Math.max(1, progress.n_wanted)} value={progress.n_submitted} aria-label="Answers" />
+      </section>
+      <div className={styles.columns}>
+        <section className={styles.part}>
+          <h2>Questions</h2>
+          <ol className={styles.schemes}>
+            {task.schemes.map((it) => (
+              <li key={it.name}>
+                <b>{titleOf(it)}</b> <span>{inShort(it)}</span>
+              </li>
+            ))}
+          </ol>
+          <Outcome task={task} />
+        </section>
+        <section className={styles.part}>
+          <h2>People</h2>
+          <Joining task={task} />
+          <h2>Rules</h2>
+          <Rules task={task} />
+        </section>
+      </div>
+    </div>
+  );
+}
+
+function inShort(scheme: Scheme): string {
+  switch (scheme.kind) {
+    case "rubric":
+      return `${plural(scheme.criteria.length, "criterion", "criteria")}: ${scheme.criteria.map((it) => it.label).join(", ")}`;
+    case "trajectory":
+      return `each step: ${scheme.marks.join(", ")}`;
+    case "verify":
+      return "what a judge said, confirmed or corrected";
+    case "pairwise":
+    case "choice":
+      return scheme.labels.join(", ");
+    case "likert":
+      return `1 to ${scheme.size}`;
+    case "text":
+      return "in one's own words";
+  }
+}
+
+function Outcome({ task }: { task: TaskInFull }) {
+  const project = useProject();
+  return (
+    <>
+      <h2>What came out</h2>
+      <p className={styles.exports}>
+        {["jsonl", "csv"].map((format) => (
+          <a key={format} href={exportOf(project.id, task.id, format)} download={`${task.name}.${format}`}>
+            {format}
+          </a>
+        ))}
+      </p>
+    </>
+  );
+}
+
+function Joining({ task }: { task: TaskInFull }) {
+  const project = useProject();
+  const links = useMutation({ mutationFn: () => linksOf(project.id, task.id) });
+  return (
+    <>
+      <p className={styles.soft}>
+        Members of this project find it under Annotate. Others join by a link, without e-mail address or
+        password, and see this task alone.
+      </p>
+      <Button onClick={() => links.mutate()} disabled={links.isPending || task.state === "closed"}>
+        Make a link
+      </Button>
+      <Fault error={links.error} />
+      {links.data && (
+        <Dialog title="Links to this task" onClose={() => links.reset()} wide>
+          <Once
+            secret={absolute(links.data.url)}
+            about="To invite somebody: they say their name and begin."
+          />
+          <div>
+            <Copy text={absolute(links.data.url)} />
+          </div>
+          <Once
+            secret={absolute(links.data.crowd_url)}
+            about="For a crowd platform, which puts its own id of the person at the end."
+          />
+          <div>
+            <Copy text={absolute(links.data.crowd_url)} />
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+const absolute = (url: string): string => (url.startsWith("/") ? `${location.origin}${url}` : url);
+
+const YES_NO = [
+  { value: "yes", label: "yes" },
+  { value: "no", label: "no" },
+];
+const yesNo = (it: boolean): string => (it ? "yes" : "no");
+const optional = (it: string): number | undefined => (it === "" ? undefined : Number(it));
+
+function Rules({ task }: { task: TaskInFull }) {
+  const [changing, setChanging] = useState(false);
+  const project = useProject();
+  const queries = useQueryClient();
+  const { settings } = task;
+  const state = useMutation({
+    mutationFn: () => changeTask(project.id, task.id, { state: task.state === "open" ? "closed" : "open" }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["task", project.id, task.id] }),
+  });
+  const lines: [string, string][] = [
+    ["people for each item", settings.annotators_per_item?.toString() ?? "everybody"],
+    [
+      "more people for a share",
+      settings.overlap
+        ? `${settings.overlap_annotators ?? "–"} for ${Math.round(100 * settings.overlap)} %`
+        : "no",
+    ],
+    ["items for each person", settings.quota ? `at most ${count(settings.quota)}` : "as many as there are"],
+    ["given back after", plural(settings.stale_minutes, "minute")],
+    ["going back", yesNo(settings.back_navigation)],
+    ["shows the score", yesNo(settings.shows_score)],
+    [
+      "practice, gold, attention",
+      [settings.training, settings.gold, settings.attention].map((it) => it?.length ?? 0).join(", "),
+    ],
+    ["too fast under", settings.min_seconds ? plural(settings.min_seconds, "second") : "–"],
+  ];
+  return (
+    <>
+      <dl className={styles.rules}>
+        {lines.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className={styles.doing}>
+        <Button onClick={() => setChanging(true)}>Change them</Button>
+        <Button
+          look={task.state === "open" ? "danger" : "plain"}
+          onClick={() => state.mutate()}
+          disabled={state.isPending}
+        >
+          {task.state === "open" ? "Close the task" : "Open it again"}
+        </Button>
+      </div>
+      <Fault error={state.error} />
+      {changing && <Change task={task} onClose={() => setChanging(false)} />}
+    </>
+  );
+}
+
+function Change({ task, onClose }: { task: TaskInFull; onClose: () => void }) {
+  const project = useProject();
+  const queries = useQueryClient();
+  const tell = useTell();
+  const { settings } = task;
+  const [entered, bind] = useFields({
+    people: settings.annotators_per_item?.toString() ?? "",
+    quota: settings.quota?.toString() ?? "",
+    stale: String(settings.stale_minutes),
+    seconds: settings.min_seconds?.toString() ?? "",
+    back: yesNo(settings.back_navigation),
+    score: yesNo(settings.shows_score),
+  });
+  const change = useMutation({
+    mutationFn: () => {
+      const to: Partial<Settings> = {
+        annotators_per_item: optional(entered.people),
+        quota: optional(entered.quota),
+        stale_minutes: Number(entered.stale),
+        min_seconds: optional(entered.seconds),
+        back_navigation: entered.back === "yes",
+        shows_score: entered.score === "yes",
+      };
+      return changeTask(project.id, task.id, { settings: { ...settings, ...to } });
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ["task", project.id, task.id] });
+      tell("The rules are changed.");
+      onClose();
+    },
+  });
+  return (
+    <Dialog title="Rules of the task" onClose={onClose}>
+      <Form asked={change} does="Change them">
+        <Field
+          label="People for each item"
+          type="number"
+          min={1}
+          hint="Empty: everybody."
+          {...bind("people")}
+        />
+        <Field
+          label="Items for each person, at most"
+          type="number"
+          min={1}
+          hint="Empty: as many as there are."
+          {...bind("quota")}
+        />
+        <Field
+          label="Minutes after which an item is given to somebody else"
+          type="number"
+          min={1}
+          required
+          {...bind("stale")}
+        />
+        <Field
+          label="Seconds under which an answer is too fast"
+          type="number"
+          min={0}
+          hint="Empty: nothing is."
+          {...bind("seconds")}
+        />
+        <Select label="Going back to what is submitted" options={YES_NO} {...bind("back")} />
+        <Select label="The annotator sees the score" options={YES_NO} {...bind("score")} />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,221 @@
+import { useEffect, useId, useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import type { Quote } from "../traces/view/marks";
+import { Button } from "../ui/Button";
+import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
+import { Quotes } from "./Quotes";
+import { inWords, isChecked, isSame, pointOf } from "./rules";
+import { Scale, Skips } from "./Scale";
+import type { AnswerOf, Checked, Claim, KindOf, Rating } from "./types";
+import styles from "./Verify.module.css";
+
+type VerifyProps = {
+  scheme: KindOf<"verify">;
+  answer: AnswerOf<"verify">;
+  onAnswerChange: (answer: AnswerOf<"verify">) => void;
+  isTried: boolean;
+  isActive: boolean;
+  onQuoteShow: (quote: Quote) => void;
+  /** Asks for the focus of a claim, by its id. */
+  jump?: { row: string };
+};
+
+/** What a judge said, to be confirmed or corrected; see `KEYS`. */
+export function Verify(props: VerifyProps) {
+  const { scheme, answer, onAnswerChange, isTried, isActive, onQuoteShow, jump } = props;
+  const { claims } = scheme;
+  const [current, setCurrent] = useState(claims[0]?.id ?? "");
+  const list = useRef<HTMLOListElement>(null);
+  const change = (id: string, by: Partial<Checked>) =>
+    onAnswerChange({
+      ...answer,
+      claims: { ...answer.claims, [id]: { ...answer.claims[id], ...by } },
+    });
+  const rowOf = (id: string) =>
+    list.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`) ?? undefined;
+  const focus = (id: string) => {
+    setCurrent(id);
+    rowOf(id)?.focus();
+    rowOf(id)?.scrollIntoView({ block: "nearest" });
+  };
+  const comment = (id: string) => {
+    // Drawn at once: what is typed next belongs into it.
+    if (answer.claims[id]?.comment === undefined) flushSync(() => change(id, { comment: "" }));
+    rowOf(id)?.querySelector("textarea")?.focus();
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a jump is asked for once.
+  useEffect(() => {
+    if (jump) focus(jump.row);
+  }, [jump]);
+  useClaimKeys({ isActive, claims, current, focus, change, comment });
+  return (
+    <ol ref={list} className={styles.claims}>
+      {claims.map((claim) => (
+        <One
+          key={claim.id}
+          claim={claim}
+          checked={answer.claims[claim.id] ?? {}}
+          isCurrent={claim.id === current}
+          isMissing={isTried && scheme.required && !isChecked(answer.claims[claim.id])}
+          onCurrent={() => setCurrent(claim.id)}
+          onChange={(by) => change(claim.id, by)}
+          onComment={() => comment(claim.id)}
+          onQuoteShow={onQuoteShow}
+        />
+      ))}
+    </ol>
+  );
+}
+
+type OneProps = {
+  claim: Claim;
+  checked: Checked;
+  isCurrent: boolean;
+  isMissing: boolean;
+  onCurrent: () => void;
+  onChange: (by: Partial<Checked>) => void;
+  onComment: () => void;
+  onQuoteShow: (quote: Quote) => void;
+};
+
+function One(props: OneProps) {
+  const { claim, checked, isCurrent, isMissing, onChange } = props;
+  const id = useId();
+  return (
+    <li
+      className={styles.claim}
+      data-row={claim.id}
+      data-current={isCurrent || undefined}
+      data-state={checked.verdict ?? "open"}
+      data-missing={isMissing || undefined}
+      tabIndex={isCurrent ? 0 : -1}
+      aria-labelledby={`${id}-label`}
+      onFocus={props.onCurrent}
+      onPointerDown={props.onCurrent}
+    >
+      <h3 id={`${id}-label`}>
+        {claim.label}
+        {isMissing && (
+          <span className={styles.open}>{checked.verdict ? "say what is right" : "not checked"}</span>
+        )}
+      </h3>
+      {claim.text && claim.text !== claim.label && (
+        <p className={styles.text} dir="auto">
+          {claim.text}
+        </p>
+      )}
+      <p className={styles.said}>
+        <span>The judge says</span> <b>{inWords(claim.said, claim.points)}</b>
+      </p>
+      {claim.reason && (
+        <p className={styles.reason} dir="auto">
+          {claim.reason}
+        </p>
+      )}
+      <Quotes quotes={claim.evidence} onQuoteShow={props.onQuoteShow} />
+      <div className={styles.doing}>
+        <Button
+          aria-pressed={checked.verdict === "confirmed"}
+          onClick={() => onChange({ verdict: "confirmed", rating: undefined })}
+        >
+          ✓ Confirm <kbd>y</kbd>
+        </Button>
+        <Button
+          aria-pressed={checked.verdict === "corrected"}
+          onClick={() => onChange({ verdict: "corrected" })}
+        >
+          ✕ Correct <kbd>x</kbd>
+        </Button>
+        <Button look="tool" onClick={props.onComment}>
+          comment
+        </Button>
+      </div>
+      {checked.verdict === "corrected" && (
+        <div className={styles.right}>
+          <p id={`${id}-right`}>What is right?</p>
+          <Scale
+            points={claim.points ?? []}
+            rating={checked.rating}
+            labelledBy={`${id}-label ${id}-right`}
+            isRequired
+            onRate={(rating) => onChange({ rating })}
+          />
+          <div className={styles.doing}>
+            <Skips rating={checked.rating} onRate={(rating) => onChange({ rating })} />
+          </div>
+        </div>
+      )}
+      {checked.comment !== undefined && (
+        <textarea
+          className={styles.comment}
+          rows={2}
+          dir="auto"
+          aria-label={`Comment on ${claim.label}`}
+          placeholder="Why?"
+          value={checked.comment}
+          onChange={(it) => onChange({ comment: it.target.value })}
+          onBlur={() => checked.comment === "" && onChange({ comment: undefined })}
+        />
+      )}
+    </li>
+  );
+}
+
+const KEYS: KeyGroup = {
+  title: "Checking a judge",
+  keys: [
+    { keys: ["y"], does: "confirm the current claim" },
+    { keys: ["x"], does: "correct it" },
+    { keys: ["1", "…", "9"], does: "correct it to this" },
+    { keys: ["n", "u"], does: "it is not applicable, nobody can tell" },
+    { keys: ["↑", "↓"], does: "previous, next claim" },
+    { keys: ["c"], does: "comment; Esc leaves it" },
+  ],
+};
+
+type ClaimKeys = {
+  isActive: boolean;
+  claims: Claim[];
+  current: string;
+  focus: (id: string) => void;
+  change: (id: string, by: Partial<Checked>) => void;
+  comment: (id: string) => void;
+};
+
+function useClaimKeys({ isActive, claims, current, focus, change, comment }: ClaimKeys) {
+  useKeyHelp(KEYS);
+  useEffect(() => {
+    if (!isActive) return;
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+      if (isTyping(event.target)) {
+        if (event.key === "Escape") focus(current);
+        return;
+      }
+      const at = claims.findIndex((it) => it.id === current);
+      const claim = claims[at];
+      if (!claim) return;
+      // What the judge said already is no correction.
+      const rate = (rating: Rating) =>
+        change(
+          current,
+          isSame(rating, claim.said)
+            ? { verdict: "confirmed", rating: undefined }
+            : { verdict: "corrected", rating },
+        );
+      const point = pointOf(claim.points ?? [], event.key);
+      const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (point) rate({ kind: "scored", value: point.value });
+      else if (event.key === "y") change(current, { verdict: "confirmed", rating: undefined });
+      else if (event.key === "x") change(current, { verdict: "corrected" });
+      else if (event.key === "n") rate({ kind: "not_applicable" });
+      else if (event.key === "u") rate({ kind: "abstained" });
+      else if (event.key === "c") comment(current);
+      else if (by) focus(claims[Math.max(0, Math.min(claims.length - 1, at + by))]?.id ?? current);
+      else return;
+      event.preventDefault();
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  });
+}

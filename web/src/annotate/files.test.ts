@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { chosen, configOf, pathIn } from "./files";
+
+test("a file goes by the path under which the configuration names it", () => {
+  const config = 'data_files:\n  - "data/traces.jsonl"\n  - more.csv # and these\n';
+  expect(pathIn(config, "traces.jsonl")).toBe("data/traces.jsonl");
+  expect(pathIn(config, "more.csv")).toBe("more.csv");
+  expect(pathIn(config, "races.jsonl")).toBe("races.jsonl");
+  expect(pathIn("files: [a/b.json,c.json]", "c.json")).toBe("c.json");
+});
+
+test("the configuration is the YAML among them", () => {
+  expect(configOf(["traces.jsonl", "config.yaml"])).toBe("config.yaml");
+  expect(configOf(["a.yaml", "annotation.yml"])).toBe("annotation.yml");
+  expect(configOf(["rows.jsonl", "task.json"])).toBe("task.json");
+});
+
+test("what was chosen is read", async () => {
+  const file = (name: string, text: string) => ({ name, text: async () => text });
+  const all = [file("rows.jsonl", "{}"), file("config.yaml", "data_files: [in/rows.jsonl]")];
+  expect(await chosen(all)).toEqual({
+    config: "config.yaml",
+    files: { "config.yaml": "data_files: [in/rows.jsonl]", "in/rows.jsonl": "{}" },
+  });
+});

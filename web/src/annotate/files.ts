@@ -1,0 +1,33 @@
+// Files that somebody chose, as the server wants them.
+
+export type Files = { config: string; files: Record<string, string> };
+
+/** The configuration and what it names, each under the path that the configuration has for it. */
+export async function chosen(all: Pick<File, "name" | "text">[]): Promise<Files> {
+  const read = await Promise.all(all.map(async (it) => [it.name, await it.text()] as const));
+  const config = configOf(read.map(([name]) => name));
+  const text = read.find(([name]) => name === config)?.[1] ?? "";
+  return {
+    config,
+    files: Object.fromEntries(
+      read.map(([name, content]) => [name === config ? name : pathIn(text, name), content]),
+    ),
+  };
+}
+
+/** Which one is the configuration: YAML before anything else, one that says so before others. */
+export function configOf(names: string[]): string {
+  const rank = (name: string) =>
+    (/\.ya?ml$/i.test(name) ? 0 : /\.json$/i.test(name) ? 2 : 4) +
+    (/config|task|annotat/i.test(name) ? 0 : 1);
+  return names.toSorted((a, b) => rank(a) - rank(b))[0] ?? "";
+}
+
+/** The path under which a configuration names a file; browsers tell its last part alone. */
+export function pathIn(config: string, name: string): string {
+  const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return (
+    new RegExp(`(?:^|[\\s"'\\[,:])((?:[\\w.-]+/)*${escaped})(?=$|[\\s"'\\],#])`, "m").exec(config)?.[1] ??
+    name
+  );
+}

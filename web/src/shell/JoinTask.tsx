@@ -1,0 +1,87 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { type JoiningTask, joinTask } from "../annotate/doors";
+import { sessionQuery } from "../api/session";
+import { Field } from "../ui/Field";
+import { Fault, Form, useFields } from "../ui/Form";
+import { State, Waiting } from "../ui/State";
+import { Door } from "./Door";
+
+/** Names under which crowd platforms put their id of a person into an address. */
+const CROWD = ["PROLIFIC_PID", "workerId", "participant"];
+
+/** Leads to the task once one is in. */
+function useJoining() {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return useMutation({
+    mutationFn: async (asked: JoiningTask) => {
+      const { project, task } = await joinTask(asked);
+      await queries.resetQueries({ queryKey: ["session"] });
+      const { projects } = await queries.fetchQuery(sessionQuery);
+      const name = projects.find((it) => it.id === project || it.name === project)?.name ?? project;
+      await navigate({ to: "/p/$project/annotate/$task", params: { project: name, task }, replace: true });
+    },
+  });
+}
+
+type ByNameProps = {
+  /** A link that somebody sent, or the task itself where nobody signs in. */
+  by: { token: string } | { task: string };
+};
+
+/** One says one's name and begins. */
+export function JoinByName({ by }: ByNameProps) {
+  return (
+    <Door title="Annotate" after="No password is needed: this browser remembers you.">
+      <NameForm by={by} />
+    </Door>
+  );
+}
+
+export function NameForm({ by }: ByNameProps) {
+  const joining = useJoining();
+  const [entered, bind] = useFields({ name: "" });
+  const asked = { ...joining, mutate: () => joining.mutate({ ...by, name: entered.name }) };
+  return (
+    <Form asked={asked} does="Begin" doing="Joining…">
+      <Field
+        label="Your name"
+        hint="As whoever asked you will see it."
+        autoComplete="name"
+        required
+        maxLength={100}
+        autoFocus
+        {...bind("name")}
+      />
+    </Form>
+  );
+}
+
+/** From a crowd platform, whose id of the person is in the address; without one, one says one's name. */
+export function JoinByCrowd() {
+  const { task } = useParams({ from: "/annotate/$task" });
+  const search: Record<string, unknown> = useSearch({ strict: false });
+  const key = CROWD.find((it) => search[it] !== undefined && search[it] !== "");
+  const joining = useJoining();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, as one arrives.
+  useEffect(() => {
+    if (key) joining.mutate({ task, crowd: { key, id: String(search[key]) } });
+  }, []);
+  if (!key) return <JoinByName by={{ task }} />;
+  return (
+    <Door title="Annotate">
+      {joining.error ? (
+        <>
+          <Fault error={joining.error} />
+          <State title="You are not in">
+            <p>Go back to where the link came from and follow it again.</p>
+          </State>
+        </>
+      ) : (
+        <Waiting what="the task" />
+      )}
+    </Door>
+  );
+}

@@ -1,0 +1,63 @@
+import type { UseMutationResult } from "@tanstack/react-query";
+import { type ChangeEvent, type ReactNode, useState } from "react";
+import { ServerGone } from "../api/client";
+import { Button } from "./Button";
+import styles from "./Form.module.css";
+
+type FormProps = {
+  /** What is asked of the server once the form is sent. */
+  asked: Pick<UseMutationResult<unknown, Error, void>, "mutate" | "error" | "isPending">;
+  /** What the button says, and what it says while it is done. */
+  does: string;
+  doing?: string;
+  /** Whether something that the browser cannot see is missing. */
+  isIncomplete?: boolean;
+  children: ReactNode;
+};
+
+/** Fields and one button; what went wrong is said between them. */
+export function Form({ asked, does, doing = does, isIncomplete = false, children }: FormProps) {
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        asked.mutate();
+      }}
+    >
+      {children}
+      <Fault error={asked.error} />
+      <Button type="submit" look="main" disabled={asked.isPending || isIncomplete}>
+        {asked.isPending ? doing : does}
+      </Button>
+    </form>
+  );
+}
+
+/** What went wrong, in a line. */
+export function Fault({ error }: { error: Error | null }) {
+  if (!error) return null;
+  const text =
+    error instanceof ServerGone ? "The server does not answer. Try again in a moment." : error.message;
+  return (
+    <p role="alert" className={styles.fault}>
+      {text.charAt(0).toUpperCase() + text.slice(1)}
+    </p>
+  );
+}
+
+type Entered = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+
+/** What is entered into the fields of a form: the values, and what binds a field to one of them. */
+export function useFields<Values extends Record<string, string>>(blank: Values) {
+  const [values, setValues] = useState(blank);
+  const bind = (name: keyof Values & string) => ({
+    name,
+    value: values[name],
+    onChange: (event: ChangeEvent<Entered>) => {
+      const { value } = event.target;
+      setValues((before) => ({ ...before, [name]: value }));
+    },
+  });
+  return [values, bind] as const;
+}
