@@ -42,7 +42,7 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration { schema: include_str!("../migrations/0004.sql"), append_only: &[], unchanging: &[] },
     Migration {
-        schema: include_str!("../migrations/0006.sql"),
+        schema: include_str!("../migrations/0005.sql"),
         append_only: &["annotation_task_versions", "adjudications"],
         unchanging: &[],
     },
