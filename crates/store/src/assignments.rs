@@ -438,7 +438,11 @@ async fn chosen(
     }
     let ordinary = match giving.order {
         Turn::Fewest => {
-            match one(tx.optional(NEXT_FEWEST, args![task, ItemRole::Item.as_str(), account]).await?)? {
+            match one(tx
+                .optional(NEXT_FEWEST, args![task, ItemRole::Item.as_str(), account])
+                .await?
+                .as_ref())?
+            {
                 // Items that everybody answers have no fewest.
                 None => round(tx, task, account, i64::MIN).await?,
                 found => found,
@@ -473,7 +477,9 @@ async fn round(
     let last = tx.optional(LAST_TURN, args![task, account]).await?;
     let last = last.map(|row| row.get("turn")).transpose()?.unwrap_or(start);
     match after(tx, task, ItemRole::Item, account, last).await? {
-        None => one(tx.optional(NEXT_UNTIL, args![task, ItemRole::Item.as_str(), account, last]).await?),
+        None => {
+            one(tx.optional(NEXT_UNTIL, args![task, ItemRole::Item.as_str(), account, last]).await?.as_ref())
+        }
         found => Ok(found),
     }
 }
@@ -485,11 +491,11 @@ async fn after(
     account: AccountId,
     turn: i64,
 ) -> Result<Option<Item>, StoreError> {
-    one(tx.optional(NEXT_AFTER, args![task, role.as_str(), account, turn]).await?)
+    one(tx.optional(NEXT_AFTER, args![task, role.as_str(), account, turn]).await?.as_ref())
 }
 
-fn one(row: Option<Row>) -> Result<Option<Item>, StoreError> {
-    row.as_ref().map(read_item).transpose()
+fn one(row: Option<&Row>) -> Result<Option<Item>, StoreError> {
+    row.map(read_item).transpose()
 }
 
 /// What somebody has begun, theirs again for a time.

@@ -44,8 +44,6 @@ pub fn gaps(schemes: &[Scheme], draft: &Draft) -> Vec<Gap> {
 
 fn of_scheme(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnMut(&str, String)) {
     let (name, required) = (scheme.name.as_str(), scheme.required);
-    let unanswered = || "not answered".to_owned();
-    let among = |labels: &[String]| format!("not one of {}", labels.join(", "));
     if answer.is_some_and(|it| !fits(&scheme.kind, it)) {
         return gap(name, "the answer is one to another kind of question".to_owned());
     }
@@ -83,30 +81,6 @@ fn of_scheme(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnMut(&str
                 why.into_iter().for_each(|why| gap(&row, why));
             }
         }
-        (SchemeKind::Pairwise { labels, tie_label }, Some(Answer::Pairwise { label: Some(label) })) => {
-            if !labels.contains(label) && tie_label.as_ref() != Some(label) {
-                gap(name, among(labels));
-            }
-        }
-        (SchemeKind::Choice { labels, many, .. }, Some(Answer::Choice { labels: chosen })) => {
-            if chosen.iter().any(|it| !labels.contains(it)) {
-                gap(name, among(labels));
-            } else if !many && 1 < chosen.len() {
-                gap(name, "only one may be chosen".to_owned());
-            } else if chosen.is_empty() && required {
-                gap(name, unanswered());
-            }
-        }
-        (SchemeKind::Likert { size, .. }, Some(Answer::Likert { value: Some(value) })) => {
-            if !(1..=*size).contains(value) {
-                gap(name, format!("a whole number from 1 to {size}"));
-            }
-        }
-        (SchemeKind::Text { .. }, Some(Answer::Text { text })) => {
-            if required && text.trim().is_empty() {
-                gap(name, unanswered());
-            }
-        }
         (SchemeKind::Verify { claims }, _) => {
             let nothing = BTreeMap::new();
             let said = if let Some(Answer::Verify { claims }) = answer { claims } else { &nothing };
@@ -115,7 +89,7 @@ fn of_scheme(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnMut(&str
             }
             for claim in claims {
                 match said.get(&claim.id).and_then(|it| it.verdict.map(|verdict| (verdict, &it.rating))) {
-                    None if required => gap(&claim.id, unanswered()),
+                    None if required => gap(&claim.id, "not answered".to_owned()),
                     Some((Verification::Corrected, None)) => {
                         gap(&claim.id, "say what would have been right".to_owned());
                     }
@@ -128,8 +102,33 @@ fn of_scheme(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnMut(&str
                 }
             }
         }
-        _ if required => gap(name, unanswered()),
-        _ => {}
+        (kind, answer) => simple_gap(kind, answer, required).into_iter().for_each(|why| gap(name, why)),
+    }
+}
+
+/// What is wrong with the answer to a scheme that asks one thing.
+fn simple_gap(kind: &SchemeKind, answer: Option<&Answer>, required: bool) -> Option<String> {
+    let unanswered = || required.then(|| "not answered".to_owned());
+    let among = |labels: &[String]| Some(format!("not one of {}", labels.join(", ")));
+    match (kind, answer) {
+        (SchemeKind::Pairwise { labels, tie_label }, Some(Answer::Pairwise { label: Some(label) })) => {
+            let is_known = labels.contains(label) || tie_label.as_ref() == Some(label);
+            if is_known { None } else { among(labels) }
+        }
+        (SchemeKind::Choice { labels, many, .. }, Some(Answer::Choice { labels: chosen })) => {
+            match chosen.len() {
+                0 => unanswered(),
+                _ if chosen.iter().any(|it| !labels.contains(it)) => among(labels),
+                1 => None,
+                _ => (!many).then(|| "only one may be chosen".to_owned()),
+            }
+        }
+        (SchemeKind::Likert { size, .. }, Some(Answer::Likert { value: Some(value) })) => {
+            let is_on = (1..=*size).contains(value);
+            (!is_on).then(|| format!("a whole number from 1 to {size}"))
+        }
+        (SchemeKind::Text { .. }, Some(Answer::Text { text })) if !text.trim().is_empty() => None,
+        _ => unanswered(),
     }
 }
 

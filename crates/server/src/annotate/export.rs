@@ -1,6 +1,7 @@
 //! Submitted answers as files.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use jurist_core::annotate::{Draft, Exported, columns, line, table};
 use jurist_store::annotate::{ItemRole, Task};
@@ -41,9 +42,8 @@ pub async fn exported(
             if answer.role != ItemRole::Item || is_hidden(answer.item) {
                 continue;
             }
-            if !versions.contains_key(&answer.version) {
-                let asked = Asked::of(store, project, task.id, answer.version).await?;
-                versions.insert(answer.version, asked);
+            if let Entry::Vacant(entry) = versions.entry(answer.version) {
+                entry.insert(Asked::of(store, project, task.id, answer.version).await?);
             }
             let asked = &versions[&answer.version];
             let item = store.item(project, answer.item).await?;

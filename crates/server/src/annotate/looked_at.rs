@@ -1,5 +1,6 @@
 //! What owners see of the work in a task.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jurist_core::annotate::{Draft, Expecting, Scheme, Settings, compare, median, pace};
@@ -31,9 +32,8 @@ pub async fn answers(store: &Store, project: ProjectId, task: &Task) -> Result<V
     loop {
         let page = store.annotations(project, task.id, after.as_ref(), PAGE).await?;
         for annotation in page.items {
-            if !versions.contains_key(&annotation.version) {
-                let asked = Asked::of(store, project, task.id, annotation.version).await?;
-                versions.insert(annotation.version, asked);
+            if let Entry::Vacant(entry) = versions.entry(annotation.version) {
+                entry.insert(Asked::of(store, project, task.id, annotation.version).await?);
             }
             let asked = &versions[&annotation.version];
             // Only claims differ from item to item in what matters here.

@@ -245,7 +245,7 @@ async fn submit(
     }
     let missing = gaps(&work.schemes, &sent.draft);
     if !missing.is_empty() {
-        return Err(incomplete(missing));
+        return Err(incomplete(&missing));
     }
     let body = serde_json::to_value(&sent.draft).expect("a draft is plain data");
     kept(app.store.submit(project, work.assignment.id, &body, sent.revision, now).await?)?;
@@ -303,7 +303,7 @@ fn kept(saved: Saved) -> Result<u64, ApiError> {
     }
 }
 
-fn incomplete(missing: Vec<Gap>) -> ApiError {
+fn incomplete(missing: &[Gap]) -> ApiError {
     let rows: Vec<String> = missing.iter().take(5).map(|it| format!("`{}`: {}", it.row, it.why)).collect();
     ApiError::With {
         problem: Box::new(ApiError::Senseless(format!("not complete yet: {}", rows.join("; ")))),
