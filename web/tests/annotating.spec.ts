@@ -1,7 +1,7 @@
 // Annotating before a server that is really started: from a configuration to labels and exports.
 import type { Browser, BrowserContext, Page } from "@playwright/test";
 import { answered, CONFIG, NAME, task, withJudge } from "./crowd";
-import { expect, faultsOf, type Place, test } from "./place";
+import { expect, faultsOf, type Place, test, writeSuite } from "./place";
 
 const ROWS = ["Correctness", "Code Quality", "Efficiency", "Documentation", "Error Handling"];
 
@@ -304,6 +304,38 @@ test("somebody joins by a link with a name, sees this task alone, and goes back 
   await expect(page.getByRole("row", { name: /Carla/ })).toBeVisible();
 });
 
+test("what a judge said in a run is confirmed and corrected", async ({ sound: page, place: start }) => {
+  const place = await start({});
+  await place.jurist("eval", writeSuite(place, 6), "--server", place.url);
+  await page.goto(`${place.url}/p/default/annotate`);
+  await page.getByRole("button", { name: "New task" }).first().click();
+  await page.getByRole("tab", { name: "Check a judge" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Is the judge right?");
+  await expect(page.getByLabel("What a judge said in").getByRole("option")).toHaveCount(2);
+  await page.getByLabel("What a judge said in").selectOption({ index: 1 });
+  await page.getByRole("button", { name: "Make the task" }).click();
+  await expect(page.getByText("what a judge said, confirmed or corrected")).toBeVisible();
+  await page.getByRole("link", { name: "Annotate" }).first().click();
+  await page.getByRole("link", { name: "Start Is the judge right?" }).click();
+  await page.getByLabel("Your name").fill("Ana");
+  await page.keyboard.press("Enter");
+  const claims = page.locator("[data-row]");
+  await expect(claims.first()).toBeFocused();
+  await expect(page.getByText("The judge says").first()).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+  const before = page.url();
+  await page.keyboard.press("x");
+  await page.keyboard.press("u");
+  for (let n = (await claims.count()) - 1; n > 0; n -= 1) {
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("y");
+  }
+  await expect(page.getByText("Everything is answered.")).toBeVisible();
+  await page.keyboard.press("Control+Enter");
+  await expect(page).not.toHaveURL(before);
+  await expect(claims.first()).toBeFocused();
+});
+
 test("owners change the rules, and see judges beside people; nothing keeps anybody from reading it", async ({
   sound: page,
   place: start,
@@ -312,6 +344,7 @@ test("owners change the rules, and see judges beside people; nothing keeps anybo
   const id = await task(place);
   await answered(place, id, "Ana", () => 4);
   await page.goto(`${place.url}/p/default/annotate`);
+  await expect(page.getByRole("link", { name: NAME, exact: true })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "New task" }).click();
   for (const name of ["From files", "A rubric over traces", "Check a judge"]) {

@@ -110,7 +110,7 @@ function mineInWords({ may, mine, state }: Task): string {
   if (!may.annotate) return "";
   if (state === "closed") return mine.done > 0 ? `You answered ${mine.done}.` : "";
   if (mine.left === 0) return mine.done > 0 ? `You answered all ${mine.done}.` : "Nothing waits for you.";
-  if (mine.left === null) return mine.done > 0 ? `${plural(mine.done, "item")} done` : "";
+  if (mine.left == null) return mine.done > 0 ? `${plural(mine.done, "item")} done` : "";
   return mine.done > 0
     ? `${mine.done} of ${mine.done + mine.left} done`
     : `${plural(mine.left, "item")} for you`;
