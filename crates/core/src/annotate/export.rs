@@ -49,6 +49,50 @@ pub fn row(form: &Exported<'_>) -> Map<String, Json> {
     row
 }
 
+/// The form as a line of a file: in the order in which the form is read, without the end of the line.
+pub fn line(form: &Exported<'_>) -> String {
+    let mut order = vec![form.id_key, "candidate", "annotator", "timestamp"];
+    for scheme in form.schemes {
+        order.push(if matches!(scheme.kind, SchemeKind::Rubric { .. }) { "rubric" } else { &scheme.name });
+        order.push(&scheme.name);
+        if let SchemeKind::Rubric { criteria, .. } = &scheme.kind {
+            order.push("criteria_ratings");
+            order.extend(criteria.iter().map(|it| it.name.as_str()));
+        }
+    }
+    order.extend(["overall", "notes", "weighted_score", "steps", "step_index", "correctness", "error_type"]);
+    let mut text = String::new();
+    write(&Json::Object(row(form)), &order, &mut text);
+    text
+}
+
+/// Keys in this order, and those that are not named after them.
+fn write(value: &Json, order: &[&str], text: &mut String) {
+    let (open, close, parts): (char, char, Vec<(Option<&String>, &Json)>) = match value {
+        Json::Object(map) => {
+            let mut parts: Vec<(Option<&String>, &Json)> = map.iter().map(|(a, b)| (Some(a), b)).collect();
+            let place =
+                |key: &Option<&String>| order.iter().position(|it| Some(*it) == key.map(String::as_str));
+            parts.sort_by_key(|it| place(&it.0).unwrap_or(usize::MAX));
+            ('{', '}', parts)
+        }
+        Json::Array(all) => ('[', ']', all.iter().map(|it| (None, it)).collect()),
+        other => return text.push_str(&other.to_string()),
+    };
+    text.push(open);
+    for (at, (key, value)) in parts.into_iter().enumerate() {
+        if 0 < at {
+            text.push_str(", ");
+        }
+        if let Some(key) = key {
+            text.push_str(&Json::from(key.as_str()).to_string());
+            text.push_str(": ");
+        }
+        write(value, order, text);
+    }
+    text.push(close);
+}
+
 fn to_the_second(time: Time) -> String {
     Time::from_micros(time.micros().div_euclid(1_000_000) * 1_000_000).to_string()
 }

@@ -23,7 +23,7 @@ pub use build::{schemes_of, schemes_of_rubric};
 pub use compare::{Checked, Expected, Expecting, Pace, compare, median, pace};
 pub use complete::{Gap, gaps, running_score, weighted_score};
 pub use dispute::{Said, disagreement, said};
-pub use export::{Exported, columns, row, table};
+pub use export::{Exported, columns, line, row, table};
 pub use grades::{grades, unit_of};
 pub use item::{Shape, item_of, item_of_trace, with_steps};
 pub use settings::{BadSettings, Order, Settings};

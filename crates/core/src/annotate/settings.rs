@@ -65,6 +65,12 @@ pub enum Order {
     Random,
 }
 
+/// What a file knows of an item; the dialect has looked at its shape.
+fn expecting(known: &suite::Known) -> Option<Expecting> {
+    let answers = serde_json::from_value(serde_json::Value::Object(known.answers.clone())).ok()?;
+    Some(Expecting { item: known.item.clone(), answers, tolerance: None, why: known.why.clone() })
+}
+
 /// Why settings make no sense.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -97,12 +103,31 @@ impl Default for Settings {
 impl Settings {
     /// What a file says about it.
     pub fn of(annotation: &suite::Annotation) -> Self {
+        let default = Self::default();
+        let known = |purpose: suite::KnownFor| {
+            let of = annotation.known.iter().filter(|it| it.purpose == purpose);
+            of.filter_map(expecting).collect()
+        };
         Self {
             annotators_per_item: annotation.annotators_per_item,
+            quota: annotation.quota,
+            stale_minutes: annotation.stale_minutes.unwrap_or(default.stale_minutes),
             back_navigation: annotation.allow_back_navigation,
             shows_score: annotation.shows_score,
             shows_descriptions: annotation.show_criteria_descriptions,
-            ..Self::default()
+            order: match annotation.order {
+                None | Some(suite::ItemOrder::Balanced) => Order::Balanced,
+                Some(suite::ItemOrder::Fixed) => Order::Fixed,
+                Some(suite::ItemOrder::Random) => Order::Random,
+            },
+            training: known(suite::KnownFor::Training),
+            gold: known(suite::KnownFor::Gold),
+            attention: known(suite::KnownFor::Attention),
+            check_every: annotation.check_every.unwrap_or(default.check_every),
+            min_seconds: annotation.min_seconds,
+            completion_code: annotation.completion_code.clone(),
+            crowd: annotation.crowd,
+            ..default
         }
     }
 

@@ -10,11 +10,18 @@ use crate::grade::{Line, Outcome, Time, step_grades};
 const TUTORIAL: &str = include_str!("../../tests/dialects/potato/coding-agent.yaml");
 
 fn annotation(yaml: &str) -> crate::suite::Annotation {
+    annotation_with(yaml, &[])
+}
+
+fn annotation_with(yaml: &str, files: &[(&str, &str)]) -> crate::suite::Annotation {
     let world = World {
         root: PathBuf::from("/"),
         read: &|path| match path == Path::new("/config.yaml") {
             true => Ok(yaml.into()),
-            false => Err(ReadError::Missing),
+            false => match files.iter().find(|it| Path::new("/").join(it.0) == path) {
+                Some(file) => Ok(file.1.into()),
+                None => Err(ReadError::Missing),
+            },
         },
         glob: &|_| Ok(Vec::new()),
         variable: &|_| None,
@@ -75,9 +82,20 @@ fn the_export_is_the_one_of_the_tutorial_field_by_field() {
     });
     let found = exported(&schemes, &draft);
     assert_eq!(found, expected);
-    assert!(
-        found.to_string().contains("\"correctness\":4,") || found.to_string().contains("\"correctness\":4}")
-    );
+    let time = Time::parse("2026-03-20T10:15:32Z").unwrap();
+    let written = line(&Exported {
+        id_key: "trace_id",
+        candidate: "trace_042",
+        annotator: "annotator_03",
+        time,
+        schemes: &schemes,
+        draft: &draft,
+    });
+    let begin =
+        r#"{"trace_id": "trace_042", "annotator": "annotator_03", "timestamp": "2026-03-20T10:15:32Z", "#;
+    assert!(written.starts_with(begin), "{written}");
+    assert!(written.contains(r#""criteria_ratings": {"correctness": 4, "code_quality": 3, "#), "{written}");
+    assert_eq!(serde_json::from_str::<Json>(&written).unwrap(), expected);
     let Line::Grades(grades) = Line::parse(&found.to_string()).unwrap() else { panic!("no grades") };
     assert_eq!(grades.len(), 5);
 }
@@ -302,4 +320,49 @@ fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
         grades(&schemes, &confirmed, &rubrics, "t", "ann", Time::from_micros(0))[0].outcome.unit(),
         Some(0.25)
     );
+}
+
+#[test]
+fn items_with_known_answers_come_from_files_of_their_own() {
+    let config = "
+annotation_task_name: tone
+item_properties: {id_key: id}
+annotation_schemes:
+  - {annotation_type: multiselect, name: tone, labels: [friendly, hurried]}
+  - {annotation_type: likert, name: overall, size: 5}
+max_annotations_per_item: 3
+max_annotations_per_user: 40
+assignment_strategy: fixed_order
+completion_code: THANKS
+instance_reclaim: {timeout_hours: 2}
+training: {data_file: training.json}
+attention_checks: {items_file: attention.json, frequency: 12, min_response_time: 3.0}
+gold_standards: {items_file: gold.json, frequency: 20}
+login: {type: url_direct, url_argument: PROLIFIC_PID}
+";
+    let training = r#"{"training_instances": [{"id": "try", "text": "Sure!", "explanation": "It is warm.",
+        "correct_answers": {"tone": ["friendly"], "overall": 4}}]}"#;
+    let attention = r#"[{"id": "look", "text": "Choose 5.", "expected_answer": {"overall": 5}}]"#;
+    let gold = r#"[{"id": "gold", "text": "Hm.", "gold_label": {"overall": 3}}]"#;
+    let files = [("training.json", training), ("attention.json", attention), ("gold.json", gold)];
+    let annotation = annotation_with(config, &files);
+    let settings = Settings::of(&annotation);
+    assert_eq!(settings.check(), Ok(()));
+    assert_eq!(
+        (settings.annotators_per_item, settings.quota, settings.stale_minutes),
+        (Some(3), Some(40), 120)
+    );
+    assert_eq!((settings.order, settings.check_every, settings.min_seconds), (Order::Fixed, 12, Some(3.0)));
+    assert_eq!((settings.completion_code.as_deref(), settings.crowd), (Some("THANKS"), true));
+    let named = |all: &[Expecting]| all.iter().map(|it| it.item.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        [named(&settings.training), named(&settings.attention), named(&settings.gold)],
+        [["try"], ["look"], ["gold"]]
+    );
+    assert_eq!(settings.training[0].why.as_deref(), Some("It is warm."));
+    let draft = Draft::from([
+        ("tone".to_owned(), Answer::Choice { labels: vec!["friendly".into()] }),
+        ("overall".to_owned(), Answer::Likert { value: Some(4) }),
+    ]);
+    assert!(compare(&settings.training[0], &draft).iter().all(|it| it.ok));
 }

@@ -20,7 +20,8 @@ use crate::rubric::{
 };
 use crate::source::{Node, Shape, Span};
 use crate::suite::{
-    Annotation, ErrorKind, Notes, Overall, Row, Scheme, SchemeKind, Severity, Suite, Trajectory,
+    Annotation, ErrorKind, ItemOrder, Known, KnownFor, Notes, Overall, Row, Scheme, SchemeKind, Severity,
+    Suite, Trajectory,
 };
 
 /// Keys that only a Potato file has at its top.
@@ -35,15 +36,12 @@ const WITHOUT_EFFECT: &[&str] = &[
     "ai_support",
     "alert_time_each_instance",
     "annotation_codebook_url",
-    "assignment_strategy",
-    "attention_checks",
     "authentication",
     "auto_export_interval",
     "automatic_assignment",
     "automation",
     "base_css",
     "base_html_template",
-    "completion_code",
     "crowdsourcing",
     "custom_footer_html",
     "customjs",
@@ -55,7 +53,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "datasets",
     "debug",
     "export_annotation_format",
-    "gold_standards",
     "header_file",
     "header_logo",
     "hide_navbar",
@@ -70,11 +67,8 @@ const WITHOUT_EFFECT: &[&str] = &[
     "keyword_highlights_file",
     "layout",
     "list_as_text",
-    "login",
-    "max_annotations_per_user",
     "media_directory",
     "partial_loading",
-    "per_annotator_quota",
     "persist_sessions",
     "phases",
     "port",
@@ -95,7 +89,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "surveyflow",
     "task_dir",
     "task_layout",
-    "training",
     "ui",
     "ui_config",
     "ui_language",
@@ -193,6 +186,18 @@ pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
             .filter(|it| it.text() != Some("-1"))
             .and_then(|it| cx.integer(it, "num_annotators_per_item", 1..=1_000_000))
             .and_then(|it| u32::try_from(it).ok()),
+        quota: fields
+            .any(&["max_annotations_per_user", "per_annotator_quota"])
+            .filter(|it| it.text() != Some("-1"))
+            .and_then(|it| cx.integer(it, "max_annotations_per_user", 1..=1_000_000))
+            .and_then(|it| u32::try_from(it).ok()),
+        order: order(&fields),
+        known: Vec::new(),
+        check_every: None,
+        min_seconds: None,
+        stale_minutes: fields.fields("instance_reclaim", "reclaim of abandoned items").and_then(reclaim),
+        completion_code: fields.text("completion_code"),
+        crowd: false,
         output_path: fields.text("output_annotation_dir"),
         output_format: fields.text("output_annotation_format"),
     };
@@ -211,9 +216,122 @@ pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
         let path = data_file(cx, item, id_key.as_deref(), text_key.as_deref(), &mut annotation.rows);
         annotation.data_files.extend(path);
     }
+    checks(&fields, &mut annotation);
+    came_by_address(&fields, &mut annotation);
     fields.ignores(WITHOUT_EFFECT);
     fields.finish();
     Some(annotation)
+}
+
+/// Which item comes next. Strategies that need a model of the answers or of the texts are not there.
+fn order(fields: &Fields<'_>) -> Option<ItemOrder> {
+    fields.word(
+        "assignment_strategy",
+        &[
+            ("random", ItemOrder::Random),
+            ("fixed_order", ItemOrder::Fixed),
+            ("ordered", ItemOrder::Fixed),
+            ("least_annotated", ItemOrder::Balanced),
+        ],
+    )
+}
+
+fn reclaim(fields: Fields<'_>) -> Option<u32> {
+    let enabled = fields.bool("enabled").unwrap_or(true);
+    let hours = fields.number_in("timeout_hours", 0.02..=2160.0);
+    fields.knows(&["preserve_completed_annotations", "prolific", "quality_control"]);
+    fields.finish();
+    hours.filter(|_| enabled).map(|it| (it * 60.0).round() as u32)
+}
+
+/// Items with known answers: those that everybody is trained with, and those that are mixed in.
+fn checks(fields: &Fields<'_>, annotation: &mut Annotation) {
+    let cx = fields.cx;
+    if let Some(training) = fields.fields("training", "training") {
+        let enabled = training.bool("enabled").unwrap_or(true);
+        let file = training.get("data_file").filter(|_| enabled);
+        training.knows(&[
+            "annotation_schemes",
+            "passing_criteria",
+            "allow_retry",
+            "failure_action",
+            "feedback",
+        ]);
+        training.ignores(&["passing_criteria", "failure_action"]);
+        training.finish();
+        known(cx, file, KnownFor::Training, ("correct_answers", "training_instances"), annotation);
+    }
+    for (key, purpose, answers) in [
+        ("attention_checks", KnownFor::Attention, "expected_answer"),
+        ("gold_standards", KnownFor::Gold, "gold_label"),
+    ] {
+        let Some(inner) = fields.fields(key, "set of items with known answers") else { continue };
+        let enabled = inner.bool("enabled").unwrap_or(true);
+        let file = inner.get("items_file").filter(|_| enabled);
+        let every = inner.integer("frequency", 1..=1_000_000).and_then(|it| u32::try_from(it).ok());
+        annotation.check_every = annotation.check_every.into_iter().chain(every).min();
+        if let Some(seconds) = inner.number_in("min_response_time", 0.0..=86_400.0) {
+            annotation.min_seconds = Some(seconds);
+        }
+        inner.knows(&["mode", "accuracy", "feedback"]);
+        inner.ignores(&["probability", "failure_handling", "auto_promote"]);
+        inner.finish();
+        known(cx, file, purpose, (answers, "items"), annotation);
+    }
+}
+
+/// Rows with what is right about them.
+fn known(
+    cx: &Context<'_>,
+    file: Option<&Node>,
+    purpose: KnownFor,
+    (answers, list): (&'static str, &str),
+    annotation: &mut Annotation,
+) {
+    let Some(node) = file else { return };
+    let Some(path) = cx.path(node, "items_file") else { return };
+    let Some(found) = cx.find(&path, node.span) else { return };
+    // A file may be a list of rows, or hold it under a name.
+    let is_document = [".json", ".yaml", ".yml"].iter().any(|it| path.ends_with(it));
+    let document = if is_document { cx.parse(found) } else { None };
+    let rows: Vec<Row> = match document.as_ref().and_then(|it| it.get(list)).and_then(Node::list) {
+        Some(items) => items.iter().filter_map(|it| it.to_json().as_object().cloned()).collect(),
+        None => rows::rows_of(cx, found, node.span),
+    };
+    let id_key = annotation.id_key.clone().unwrap_or_else(|| "id".to_owned());
+    for (at, mut row) in rows.into_iter().enumerate() {
+        let bad = |why: String| {
+            cx.error(Code::BadRow, node.span, format!("row {} of `{path}` {why}", at + 1));
+        };
+        let Some(Json::Object(answers)) = row.remove(answers) else {
+            bad(format!("has no `{answers}`, which maps schemes to what is right"));
+            return;
+        };
+        if let Some(name) = answers.keys().find(|name| !annotation.schemes.iter().any(|it| it.name == **name))
+        {
+            bad(format!("answers `{name}`, and there is no such scheme"));
+            return;
+        }
+        let id = row.get(&id_key).or_else(|| row.get("id")).filter(|it| !it.is_null()).cloned();
+        let Some(id) = id else {
+            bad(format!("has no `{id_key}`"));
+            return;
+        };
+        row.insert(id_key.clone(), id.clone());
+        let why = row.remove("explanation").and_then(|it| it.as_str().map(str::to_owned));
+        let item = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
+        annotation.known.push(Known { purpose, item, row, answers, why });
+    }
+}
+
+/// People whom a platform sends with an id in the address.
+fn came_by_address(fields: &Fields<'_>, annotation: &mut Annotation) {
+    if let Some(login) = fields.fields("login", "login") {
+        let kind = login.text("type");
+        annotation.crowd = kind.as_deref().is_some_and(|it| ["url_direct", "prolific"].contains(&it));
+        login.knows(&["url_argument"]);
+        login.finish();
+    }
 }
 
 fn item_properties(fields: Fields<'_>) -> (Option<String>, Option<String>) {

@@ -6,8 +6,8 @@ use crate::candidate::TraceSource;
 use crate::rubric::{OnError, Rubric, canonical};
 use crate::source::Tree;
 use crate::suite::{
-    Agent, Aggregate, Annotation, Calls, Case, Judge, Matrix, Monitor, Scheme, SchemeKind, Server, Suite,
-    Target, TieBreak, TraceFilter, Trajectory,
+    Agent, Aggregate, Annotation, Calls, Case, ItemOrder, Judge, Matrix, Monitor, Scheme, SchemeKind, Server,
+    Suite, Target, TieBreak, TraceFilter, Trajectory,
 };
 
 /// The native form of any suite.
@@ -238,6 +238,16 @@ fn annotation(annotation: &Annotation) -> Tree {
         .maybe("display", json_map(&annotation.display))
         .with("annotation_schemes", Tree::List(annotation.schemes.iter().map(scheme).collect()))
         .maybe("num_annotators_per_item", annotation.annotators_per_item)
+        .maybe("max_annotations_per_user", annotation.quota)
+        .maybe(
+            "assignment_strategy",
+            annotation.order.map(|it| match it {
+                ItemOrder::Balanced => "least_annotated",
+                ItemOrder::Fixed => "fixed_order",
+                ItemOrder::Random => "random",
+            }),
+        )
+        .maybe("completion_code", annotation.completion_code.as_deref())
         .maybe("annotator_config", Some(config).filter(|it| !it.is_empty()))
         .maybe("output", Some(output).filter(|it| !it.is_empty()))
 }

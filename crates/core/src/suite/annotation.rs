@@ -26,8 +26,48 @@ pub struct Annotation {
     /// Whether people see the weighted score as it grows.
     pub shows_score: bool,
     pub annotators_per_item: Option<u32>,
+    /// Items that each person answers at most.
+    pub quota: Option<u32>,
+    pub order: Option<ItemOrder>,
+    /// Items of which the answers are known.
+    pub known: Vec<Known>,
+    /// After how many items one of those is mixed in.
+    pub check_every: Option<u32>,
+    /// Faster than this is too fast.
+    pub min_seconds: Option<f64>,
+    pub stale_minutes: Option<u32>,
+    pub completion_code: Option<String>,
+    /// Whether people come by an id in the address.
+    pub crowd: bool,
     pub output_path: Option<String>,
     pub output_format: Option<String>,
+}
+
+/// Which item comes next for somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ItemOrder {
+    Balanced,
+    Fixed,
+    Random,
+}
+
+/// What an item with known answers is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KnownFor {
+    Training,
+    Gold,
+    Attention,
+}
+
+/// An item of which the answers are known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Known {
+    pub purpose: KnownFor,
+    pub item: String,
+    pub row: Row,
+    /// By scheme, as the file has them.
+    pub answers: Map<String, Value>,
+    pub why: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

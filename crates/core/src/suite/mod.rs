@@ -8,7 +8,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-pub use annotation::{Annotation, ErrorKind, Notes, Overall, Scheme, SchemeKind, Severity, Trajectory};
+pub use annotation::{
+    Annotation, ErrorKind, ItemOrder, Known, KnownFor, Notes, Overall, Scheme, SchemeKind, Severity,
+    Trajectory,
+};
 pub use monitor::{AgentOverride, Budget, Expensive, Monitor, TraceFilter};
 
 use crate::candidate::{Candidate, TraceSource};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jurist_core::annotate::{Draft, Exported, columns, row, table};
+use jurist_core::annotate::{Draft, Exported, columns, line, table};
 use jurist_store::annotate::{ItemRole, Task};
 use jurist_store::assignments::Annotation;
 use jurist_store::{AccountId, ItemId, ProjectId, Store, StoreError};
@@ -83,7 +83,7 @@ impl Lines {
     fn add(&mut self, form: &Exported<'_>) {
         match self.kind {
             Kind::Jsonl => {
-                self.text += &Value::Object(row(form)).to_string();
+                self.text += &line(form);
                 self.text.push('\n');
             }
             Kind::Csv => {

@@ -85,6 +85,8 @@ pub async fn from_annotation(
     };
     put_asked(store, project, task.id, &asked, now).await?;
     let task = store.task(project, task.id).await?;
+    let known = annotation.known.iter().map(|it| (it.item.clone(), Subject::Row(it.row.clone())));
+    add(store, project, &task, known.collect(), now).await?;
     let added = add_rows(store, project, &task, &asked.shape, &annotation.rows, now).await?;
     Ok((task, added))
 }
