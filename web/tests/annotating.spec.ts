@@ -101,7 +101,7 @@ test("by keyboard alone: the focus waits at the first open row of every item", a
   place: start,
 }) => {
   const place = await start({});
-  await task(place, {});
+  const id = await task(place);
   const focused = () =>
     page.evaluate(() => document.activeElement?.closest("[data-row]")?.getAttribute("data-row"));
   await page.goto(`${place.url}/p/default/annotate`);
@@ -119,8 +119,8 @@ test("by keyboard alone: the focus waits at the first open row of every item", a
   await page.keyboard.press("Escape");
   expect(await focused()).toBe("correctness");
   await expect(page.getByText("Saved", { exact: true })).toBeVisible();
-  // What is left open is where one comes back to.
-  await page.reload();
+  // What is left open is where one comes back to, also by the short address; nobody asks for the name again.
+  await page.goto(`${place.url}/annotate/${id}`);
   await expect(page.getByLabel("Comment on Correctness")).toHaveValue("as asked");
   await expect.poll(focused).toBe("code_quality");
   for (let n = 0; n < 4; n += 1) {
@@ -169,7 +169,8 @@ test("from a configuration to labels: two who rate all 1 and all 5, their disput
   await expect(page.getByRole("heading", { name: "Pairs of people" })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("link", { name: "People" }).click();
-  await expect(page.getByRole("row", { name: /Ana/ })).toContainText("3");
+  const people = page.getByRole("table", { name: "People" });
+  await expect(people.getByRole("row", { name: /Ana/ })).toContainText("3");
   expect(await faultsOf(page)).toEqual([]);
 
   await page.getByRole("link", { name: "Overview" }).click();

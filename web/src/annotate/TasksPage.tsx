@@ -77,13 +77,13 @@ function One({ task }: { task: Task }) {
         {task.may.manage && (
           <p className={styles.whole}>
             <progress
-              max={Math.max(1, progress.n_wanted)}
-              value={progress.n_submitted}
-              aria-label={`Answers to ${task.name}`}
+              max={Math.max(1, progress.n_items)}
+              value={progress.n_done}
+              aria-label={`Items of ${task.name} that are done`}
             />
             <span>
-              {count(progress.n_submitted)} of {plural(progress.n_wanted, "answer")}, {count(progress.n_done)}{" "}
-              of {plural(progress.n_items, "item")} done by everybody
+              {count(progress.n_done)} of {plural(progress.n_items, "item")} done,{" "}
+              {plural(progress.n_submitted, "answer")}
             </span>
           </p>
         )}
