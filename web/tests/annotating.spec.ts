@@ -1,7 +1,7 @@
 // Annotating before a server that is really started: from a configuration to labels and exports.
 import type { Browser, BrowserContext, Page } from "@playwright/test";
 import { answered, CONFIG, NAME, task, withJudge } from "./crowd";
-import { expect, faultsOf, type Place, test } from "./place";
+import { expect, faultsOf, type Place, test, writeSuite } from "./place";
 
 const ROWS = ["Correctness", "Code Quality", "Efficiency", "Documentation", "Error Handling"];
 
@@ -101,7 +101,7 @@ test("by keyboard alone: the focus waits at the first open row of every item", a
   place: start,
 }) => {
   const place = await start({});
-  await task(place, {});
+  const id = await task(place);
   const focused = () =>
     page.evaluate(() => document.activeElement?.closest("[data-row]")?.getAttribute("data-row"));
   await page.goto(`${place.url}/p/default/annotate`);
@@ -119,8 +119,8 @@ test("by keyboard alone: the focus waits at the first open row of every item", a
   await page.keyboard.press("Escape");
   expect(await focused()).toBe("correctness");
   await expect(page.getByText("Saved", { exact: true })).toBeVisible();
-  // What is left open is where one comes back to.
-  await page.reload();
+  // What is left open is where one comes back to, also by the short address; nobody asks for the name again.
+  await page.goto(`${place.url}/annotate/${id}`);
   await expect(page.getByLabel("Comment on Correctness")).toHaveValue("as asked");
   await expect.poll(focused).toBe("code_quality");
   for (let n = 0; n < 4; n += 1) {
@@ -169,7 +169,8 @@ test("from a configuration to labels: two who rate all 1 and all 5, their disput
   await expect(page.getByRole("heading", { name: "Pairs of people" })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("link", { name: "People" }).click();
-  await expect(page.getByRole("row", { name: /Ana/ })).toContainText("3");
+  const people = page.getByRole("table", { name: "People" });
+  await expect(people.getByRole("row", { name: /Ana/ })).toContainText("3");
   expect(await faultsOf(page)).toEqual([]);
 
   await page.getByRole("link", { name: "Overview" }).click();
@@ -304,6 +305,38 @@ test("somebody joins by a link with a name, sees this task alone, and goes back 
   await expect(page.getByRole("row", { name: /Carla/ })).toBeVisible();
 });
 
+test("what a judge said in a run is confirmed and corrected", async ({ sound: page, place: start }) => {
+  const place = await start({});
+  await place.jurist("eval", writeSuite(place, 6), "--server", place.url);
+  await page.goto(`${place.url}/p/default/annotate`);
+  await page.getByRole("button", { name: "New task" }).first().click();
+  await page.getByRole("tab", { name: "Check a judge" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Is the judge right?");
+  await expect(page.getByLabel("What a judge said in").getByRole("option")).toHaveCount(2);
+  await page.getByLabel("What a judge said in").selectOption({ index: 1 });
+  await page.getByRole("button", { name: "Make the task" }).click();
+  await expect(page.getByText("what a judge said, confirmed or corrected")).toBeVisible();
+  await page.getByRole("link", { name: "Annotate" }).first().click();
+  await page.getByRole("link", { name: "Start Is the judge right?" }).click();
+  await page.getByLabel("Your name").fill("Ana");
+  await page.keyboard.press("Enter");
+  const claims = page.locator("[data-row]");
+  await expect(claims.first()).toBeFocused();
+  await expect(page.getByText("The judge says").first()).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+  const before = page.url();
+  await page.keyboard.press("x");
+  await page.keyboard.press("u");
+  for (let n = (await claims.count()) - 1; n > 0; n -= 1) {
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("y");
+  }
+  await expect(page.getByText("Everything is answered.")).toBeVisible();
+  await page.keyboard.press("Control+Enter");
+  await expect(page).not.toHaveURL(before);
+  await expect(claims.first()).toBeFocused();
+});
+
 test("owners change the rules, and see judges beside people; nothing keeps anybody from reading it", async ({
   sound: page,
   place: start,
@@ -312,6 +345,7 @@ test("owners change the rules, and see judges beside people; nothing keeps anybo
   const id = await task(place);
   await answered(place, id, "Ana", () => 4);
   await page.goto(`${place.url}/p/default/annotate`);
+  await expect(page.getByRole("link", { name: NAME, exact: true })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "New task" }).click();
   for (const name of ["From files", "A rubric over traces", "Check a judge"]) {

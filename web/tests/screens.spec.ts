@@ -92,7 +92,8 @@ for (const scheme of ["light", "dark"] as const) {
       await shot("new-task");
       for (const name of ["overview", "people", "agreement"]) {
         await page.goto(`${here}/${id}/${name}`);
-        await expect(page.getByRole("navigation", { name: "Task" })).toBeVisible();
+        await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+        await expect(page.getByText(/^Loading/)).toHaveCount(0);
         await shot(name, true);
       }
       await page.goto(`${here}/${id}/disputes`);

@@ -1,6 +1,7 @@
 // Invented tasks, to work on components and to test them.
 import type { Item, Scheme } from "../src/annotate/types";
-import type { Trace } from "../src/traces/view/parts";
+
+type Trace = NonNullable<Item["trace"]>;
 
 export type Task = { title: string; item: Item; schemes: Scheme[] };
 

@@ -22,6 +22,10 @@ function Found({ task }: { task: TaskInFull }) {
   const found = useQuery({
     queryKey: ["agreement", project.id, task.id],
     queryFn: () => agreement(project.id, task.id),
+    select: (it) => ({
+      ...it,
+      criteria: it.criteria.toSorted((a, b) => placeOf(task, a) - placeOf(task, b)),
+    }),
   });
   return (
     <Loaded query={found} what="how far people agree">
@@ -43,6 +47,15 @@ function Found({ task }: { task: TaskInFull }) {
       }
     </Loaded>
   );
+}
+
+/** Where a criterion stands among the questions of its task. */
+function placeOf(task: TaskInFull, { scheme: name, criterion }: Agreed): number {
+  const at = task.schemes.findIndex((it) => it.name === name);
+  const scheme = task.schemes[at];
+  const rows = scheme?.kind === "rubric" ? scheme.criteria.map((it) => it.name) : [];
+  // What is no criterion, such as the whole, stands after them.
+  return at * 1000 + (rows.includes(criterion) ? rows.indexOf(criterion) : rows.length);
 }
 
 const labelOf = (found: Agreement, criterion: string): string =>
@@ -160,7 +173,10 @@ function Ticks({ from }: { from: number }) {
 }
 
 function Pairs({ found }: { found: Agreement }) {
-  const criteria = [...new Set(found.pairs.map((it) => it.criterion))];
+  const asked = new Set(found.pairs.map((it) => it.criterion));
+  const criteria = [...new Set([...found.criteria.map((it) => it.criterion), ...asked])].filter((it) =>
+    asked.has(it),
+  );
   const [criterion, setCriterion] = useState(criteria[0] ?? "");
   const here = found.pairs.filter((it) => it.criterion === criterion);
   const people = [...new Set(here.flatMap((it) => [it.a, it.b]))];

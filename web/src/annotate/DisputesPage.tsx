@@ -335,7 +335,11 @@ function Decide({ dispute, schemes, onQuoteShow, onMove, onDecided }: DecideProp
               <span>{it.name}</span> <b>{inWords(it.rating, points)}</b>
             </p>
             {levelOf(points, it) && <p className={styles.soft}>{levelOf(points, it)}</p>}
-            {it.comment && <p dir="auto">{it.comment}</p>}
+            {it.comment && (
+              <p className={styles.comment} dir="auto">
+                {it.comment}
+              </p>
+            )}
             <Quotes quotes={it.evidence} onQuoteShow={onQuoteShow} />
           </li>
         ))}

@@ -32,7 +32,13 @@ function Overview({ task }: { task: TaskInFull }) {
       <section className={styles.numbers} aria-label="How far it is">
         {(
           [
-            [count(progress.n_submitted), `of ${plural(progress.n_wanted, "answer")}`],
+            [
+              count(progress.n_submitted),
+              // Where everybody answers everything, no number is wanted.
+              task.settings.annotators_per_item == null
+                ? "answers"
+                : `of ${plural(progress.n_wanted, "answer")}`,
+            ],
             [count(progress.n_done), `of ${plural(progress.n_items, "item")} done`],
             [day(task.created), "made"],
           ] as const
@@ -42,7 +48,11 @@ function Overview({ task }: { task: TaskInFull }) {
             <span>{label}</span>
           </div>
         ))}
-        <progress max={Math.max(1, progress.n_wanted)} value={progress.n_submitted} aria-label="Answers" />
+        <progress
+          max={Math.max(1, progress.n_items)}
+          value={progress.n_done}
+          aria-label="Items that are done"
+        />
       </section>
       <div className={styles.columns}>
         <section className={styles.part}>

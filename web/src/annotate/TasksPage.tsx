@@ -77,13 +77,13 @@ function One({ task }: { task: Task }) {
         {task.may.manage && (
           <p className={styles.whole}>
             <progress
-              max={Math.max(1, progress.n_wanted)}
-              value={progress.n_submitted}
-              aria-label={`Answers to ${task.name}`}
+              max={Math.max(1, progress.n_items)}
+              value={progress.n_done}
+              aria-label={`Items of ${task.name} that are done`}
             />
             <span>
-              {count(progress.n_submitted)} of {plural(progress.n_wanted, "answer")}, {count(progress.n_done)}{" "}
-              of {plural(progress.n_items, "item")} done by everybody
+              {count(progress.n_done)} of {plural(progress.n_items, "item")} done,{" "}
+              {plural(progress.n_submitted, "answer")}
             </span>
           </p>
         )}
@@ -110,7 +110,7 @@ function mineInWords({ may, mine, state }: Task): string {
   if (!may.annotate) return "";
   if (state === "closed") return mine.done > 0 ? `You answered ${mine.done}.` : "";
   if (mine.left === 0) return mine.done > 0 ? `You answered all ${mine.done}.` : "Nothing waits for you.";
-  if (mine.left === null) return mine.done > 0 ? `${plural(mine.done, "item")} done` : "";
+  if (mine.left == null) return mine.done > 0 ? `${plural(mine.done, "item")} done` : "";
   return mine.done > 0
     ? `${mine.done} of ${mine.done + mine.left} done`
     : `${plural(mine.left, "item")} for you`;

@@ -56,7 +56,7 @@ export function NextPage() {
   );
 }
 
-const WHY: Record<Done["why"], [title: string, text: string]> = {
+const WHY = {
   finished: ["Everything is done", "Thank you. Nothing of this task waits for you any more."],
   quota: ["Your share is done", "Thank you. You have answered as many as one person may."],
   closed: ["This task is closed", "What you submitted is kept. Nothing more is asked."],
@@ -64,11 +64,11 @@ const WHY: Record<Done["why"], [title: string, text: string]> = {
     "Nothing waits right now",
     "Others are at work on the rest. Something may come back: this page looks again by itself.",
   ],
-};
+} as const;
 
 function NothingMore({ done }: { done: Done }) {
   const project = useProject();
-  const [title, text] = WHY[done.why];
+  const [title, text] = WHY[done.why as keyof typeof WHY] ?? WHY.finished;
   return (
     <>
       <PageHead title={title} />
@@ -147,7 +147,7 @@ function NotBack({ task }: { task: string }) {
 
 function placeOf({ state, progress: { done, left } }: Work): string {
   if (state === "submitted") return "an item that you have submitted";
-  return left === null ? `item ${done + 1}` : `item ${done + 1} of ${done + left}`;
+  return left == null ? `item ${done + 1}` : `item ${done + 1} of ${done + left}`;
 }
 
 function Working({ work }: { work: Work }) {

@@ -239,7 +239,7 @@ const hasHead = ({ kind }: Scheme): boolean =>
   kind === "rubric" || kind === "trajectory" || kind === "verify";
 
 function Progress({ done, left }: Work["progress"]) {
-  if (left === null) return <span className={styles.progress}>{plural(done, "item")} done</span>;
+  if (left == null) return <span className={styles.progress}>{plural(done, "item")} done</span>;
   return (
     <span className={styles.progress}>
       <progress max={done + left} value={done} aria-label="Items done" />

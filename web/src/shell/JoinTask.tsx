@@ -1,5 +1,5 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Navigate, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { type JoiningTask, joinTask } from "../annotate/doors";
 import { sessionQuery } from "../api/session";
@@ -59,6 +59,15 @@ export function NameForm({ by }: ByNameProps) {
   );
 }
 
+/** Whoever said their name before goes on; others say it now. */
+function Known({ task }: { task: string }) {
+  const session = useQuery(sessionQuery);
+  const [project, ...more] = session.data?.projects ?? [];
+  if (session.isPending) return <Waiting what="the task" />;
+  if (!session.data?.account || !project || more.length > 0) return <JoinByName by={{ task }} />;
+  return <Navigate to="/p/$project/annotate/$task" params={{ project: project.name, task }} replace />;
+}
+
 /** From a crowd platform, whose id of the person is in the address; without one, one says one's name. */
 export function JoinByCrowd() {
   const { task } = useParams({ from: "/annotate/$task" });
@@ -69,7 +78,7 @@ export function JoinByCrowd() {
   useEffect(() => {
     if (key) joining.mutate({ task, crowd: { key, id: String(search[key]) } });
   }, []);
-  if (!key) return <JoinByName by={{ task }} />;
+  if (!key) return <Known task={task} />;
   return (
     <Door title="Annotate">
       {joining.error ? (

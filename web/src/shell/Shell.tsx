@@ -220,7 +220,11 @@ function Account({ session }: { session: Session | undefined }) {
   const email = session?.account?.email.endsWith(NO_EMAIL) ? undefined : session?.account?.email;
   return (
     <div className={styles.account}>
-      <Menu label={`Account: ${name}`} button={<>{session ? name : "Menu"} ▾</>} align="end">
+      <Menu
+        label={session ? `Account: ${name}` : "Menu"}
+        button={<>{session ? name : "Menu"} ▾</>}
+        align="end"
+      >
         {(close) => (
           <>
             {email && <div className={styles.who}>{email}</div>}
