@@ -33,7 +33,7 @@ pub struct SpendShown {
     pub days: Vec<DayShown>,
     /// The dearest first.
     pub purposes: Vec<PartShown>,
-    /// Runs and monitors by their id, the dearest first; at most fifty.
+    /// Monitors by their name and runs by their id, the dearest first; at most fifty.
     pub subjects: Vec<PartShown>,
     /// The dearest first.
     pub judges: Vec<PartShown>,
@@ -113,6 +113,10 @@ pub async fn spend(store: &Store, project: ProjectId, of: Time, now: Time) -> Re
     let parts = |name: fn(&DaySpend) -> &str| parts(&of_month, name);
     let mut subjects = parts(|it| &it.subject);
     subjects.truncate(SUBJECTS);
+    for monitor in store.monitors(project).await? {
+        let id = monitor.id.to_string();
+        subjects.iter_mut().filter(|it| it.name == id).for_each(|it| it.name.clone_from(&monitor.name));
+    }
     Ok(SpendShown {
         month: month.to_string(),
         elapsed: month.elapsed(now),

@@ -33,21 +33,22 @@ pub async fn once<T: Serialize + DeserializeOwned + Send + 'static>(
     let hash = blake3::hash(&request).to_hex();
     let now = clock::now();
     let stale = Time::from_micros(now.micros() - STALE_SECONDS * 1_000_000);
-    match app.store.claim(project, key, &hash, now, stale).await? {
-        Claim::New => {}
-        Claim::Underway => return Err(ApiError::Conflict("the same request is under way".to_owned())),
-        Claim::Mismatch => {
-            return Err(ApiError::Senseless("this Idempotency-Key was used for another request".to_owned()));
-        }
-        Claim::Answered { response, .. } => {
-            return serde_json::from_slice(&response).map_err(|error| {
-                tracing::error!(%error, "a kept answer cannot be read");
-                ApiError::Broken
-            });
-        }
-    }
     let (store, key) = (app.store.clone(), key.to_owned());
+    // The claim too: one that its sender left behind would refuse every other try until it is stale.
     let answered = tokio::spawn(async move {
+        match store.claim(project, &key, &hash, now, stale).await? {
+            Claim::New => {}
+            Claim::Underway => return Err(ApiError::Conflict("the same request is under way".to_owned())),
+            Claim::Mismatch => {
+                return Err(ApiError::Senseless("this Idempotency-Key was used for another request".to_owned()));
+            }
+            Claim::Answered { response, .. } => {
+                return serde_json::from_slice(&response).map_err(|error| {
+                    tracing::error!(%error, "a kept answer cannot be read");
+                    ApiError::Broken
+                });
+            }
+        }
         match work.await {
             Ok(answer) => {
                 let body = serde_json::to_vec(&answer).expect("an answer is plain data");

@@ -1817,7 +1817,7 @@ export interface components {
             reserved: number;
             /** Format: double */
             spent: number;
-            /** @description Runs and monitors by their id, the dearest first; at most fifty. */
+            /** @description Monitors by their name and runs by their id, the dearest first; at most fifty. */
             subjects: components["schemas"]["PartShown"][];
         };
         StateCount: {

@@ -4,10 +4,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::ValueEnum;
 use jurist_core::grade::{Fields, Grade};
-use jurist_core::money::Rates;
 use jurist_core::quantity::plural;
 use jurist_core::report::{Row, csv_head, csv_rows};
-use jurist_store::clock;
 use jurist_store::grades::{GradeFilter, GradeHead};
 use serde_json::json;
 
@@ -91,10 +89,7 @@ impl Args {
     async fn write_stored(&self, mut table: Table<impl Write + Send>) -> anyhow::Result<usize> {
         anyhow::ensure!(self.place.exists(), "there is no database at `{}`; give a FILE", self.place.url());
         let store = self.place.open().await?;
-        let project = match &self.project {
-            Some(name) => project_of(&store, name).await?,
-            None => store.default_project(&Rates::default(), clock::now()).await?,
-        };
+        let project = project_of(&store, self.project.as_deref()).await?;
         let (mut n, mut n_erased, mut after) = (0, 0, None);
         loop {
             let page = store.whole_grades(project, &GradeFilter::default(), after.as_ref(), BATCH).await?;

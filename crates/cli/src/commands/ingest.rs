@@ -101,10 +101,7 @@ impl Args {
         let app =
             App::new(self.place.open().await?, Settings { settle: Duration::ZERO, ..Settings::default() });
         let app = app.await?;
-        let project = match &self.project {
-            None => app.default_project,
-            Some(name) => project_of(&app.store, name).await?,
-        };
+        let project = project_of(&app.store, self.project.as_deref()).await?;
         let redactor = Redactor::new(load::secrets(), &settings()?.redact)?;
         let defaults =
             Defaults { format: self.format, agent: self.agent.clone(), session: self.session.clone() };

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use anyhow::Context;
-use jurist_core::money::Rates;
 use jurist_core::run::{CaseResult, Run, RunId};
 use jurist_engine::judge::Exchange;
 use jurist_store::runs::{Graded, RunHead};
@@ -11,7 +10,7 @@ use jurist_store::{ProjectId, Store, StoreError, clock};
 use serde_json::Value as Json;
 use tokio::sync::{OnceCell, mpsc};
 
-use super::store::Place;
+use super::store::{Place, project_of};
 
 /// Results that are written at once.
 const BATCH: usize = 256;
@@ -49,7 +48,7 @@ impl Runs {
     async fn kept(&self) -> anyhow::Result<&Kept> {
         let open = async || {
             let store = self.place.open_quickly().await?;
-            let project = store.default_project(&Rates::default(), clock::now()).await?;
+            let project = project_of(&store, None).await?;
             Ok(Kept { store, project })
         };
         self.kept.get_or_try_init(open).await

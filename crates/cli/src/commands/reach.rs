@@ -1,10 +1,9 @@
-use anyhow::{Context, bail};
 use jurist_engine::load;
 use jurist_engine::model::http::{Network, client};
 use jurist_store::{ProjectId, Store};
 
 use super::remote::Remote;
-use super::store::Place;
+use super::store::{Place, project_of};
 
 /// What a project keeps, in a database or behind a server; the same for every command that asks for it.
 #[derive(Debug, clap::Args)]
@@ -36,18 +35,7 @@ impl Reach {
             return Ok(Reached::Server(Remote::new(url, token, self.project.clone(), client)?));
         }
         let store = self.place.open().await?;
-        let wanted = self.project.as_deref().unwrap_or("default");
-        let all = store.projects().await?;
-        match all.iter().find(|it| it.name == wanted || it.id.to_string() == wanted) {
-            Some(project) => Ok(Reached::Store(store, project.id)),
-            None if all.is_empty() => {
-                bail!("{} has no project yet; `jurist serve` makes the first", store.place())
-            }
-            None => {
-                let names: Vec<&str> = all.iter().map(|it| it.name.as_str()).collect();
-                Err(anyhow::anyhow!("there are {}", names.join(", ")))
-                    .with_context(|| format!("there is no project `{wanted}`"))
-            }
-        }
+        let project = project_of(&store, self.project.as_deref()).await?;
+        Ok(Reached::Store(store, project))
     }
 }

@@ -151,7 +151,7 @@ fn page(shown: &SpendShown) -> String {
                 100.0 * share
             );
             if limit.currency != "USD" {
-                page += &format!("a {} is ${}, as agreed with the cap\n", limit.currency, limit.rate);
+                page += &format!("1 {} counts as ${}, as when the cap was set\n", limit.currency, limit.rate);
             }
         }
     }
@@ -276,7 +276,7 @@ mod tests {
 2026-11, 33 % of it gone
 
 █████████████┃██░░░░░░░░░░░░░░░░░░░░░░░░  £20.00 of £50.00, 40 %
-a GBP is $1.25, as agreed with the cap
+1 GBP counts as $1.25, as when the cap was set
 £0.0800 of it by calls that nobody could settle, at the most they can cost
 will be £60.00 at the end, £56.00 to £64.00;
 the cap is reached on 2026-11-26, and judging stops

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Subcommand;
+use jurist_core::money::Rates;
 use jurist_engine::load;
 use jurist_server::{App, Settings, owner_link};
 use jurist_store::{Options, ProjectId, SCHEMA, Store, StoreError, Sync, clock};
@@ -58,13 +59,19 @@ impl Place {
     }
 }
 
-/// A project by its name or id.
-pub async fn project_of(store: &Store, name: &str) -> anyhow::Result<ProjectId> {
+/// A project by its name or id; otherwise the one that all have.
+pub async fn project_of(store: &Store, name: Option<&str>) -> anyhow::Result<ProjectId> {
+    let Some(name) = name else {
+        return Ok(store.default_project(&Rates::default(), clock::now()).await?);
+    };
     if let Ok(id) = name.parse() {
         return Ok(store.project(id).await?.id);
     }
-    let found = store.project_named(name).await?;
-    Ok(found.with_context(|| format!("there is no project `{name}`"))?.id)
+    if let Some(found) = store.project_named(name).await? {
+        return Ok(found.id);
+    }
+    let names: Vec<String> = store.projects().await?.into_iter().map(|it| it.name).collect();
+    anyhow::bail!("there is no project `{name}`; there are {}", names.join(", "))
 }
 
 /// Look after the database of a server

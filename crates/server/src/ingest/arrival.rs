@@ -139,7 +139,10 @@ impl Arrival {
         let sent = if is_envelope(&value) {
             serde_json::from_value(value).map_err(BadArrival::NotSent)?
         } else {
-            Sent { trace: Some(value), ..Sent::default() }
+            let said = |key: &str| value.get(key).and_then(Json::as_str).map(str::to_owned);
+            let metadata = value.get("metadata").and_then(Json::as_object).cloned().unwrap_or_default();
+            let (agent, session) = (said("agent"), said("session"));
+            Sent { agent, session, metadata, trace: Some(value), ..Sent::default() }
         };
         sent.read(defaults, redactor, now)
     }

@@ -156,6 +156,7 @@ fn every_line_is_answered_and_a_bad_one_harms_no_other() {
             json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": [span] }] }] }).to_string(),
             json!({ "id": "x", "trace": {}, "pieces": [] }).to_string(),
             json!({ "what": 1 }).to_string(),
+            json!({ "trace_id": "r1", "agent": "own", "status": "failed", "messages": chat("Three?") }).to_string(),
         ];
         let sent = place
             .send(
@@ -179,11 +180,14 @@ fn every_line_is_answered_and_a_bad_one_harms_no_other() {
                 (7, "accepted"),
                 (8, "accepted"),
                 (9, "error"),
-                (10, "error")
+                (10, "error"),
+                (11, "accepted")
             ]
         );
         assert!(answers[1]["detail"].as_str().unwrap().contains("no JSON"));
         assert_eq!(place.fetch("/api/v1/traces/l1").await.json()["agent"], "past");
+        let row = place.fetch("/api/v1/traces/r1").await.json();
+        assert_eq!((&row["agent"], &row["is_failed"]), (&json!("own"), &json!(true)));
         place.until("0af7651916cd43dd8448eb211c80319c", |it| it["state"] == "finished").await;
     });
 }

@@ -163,26 +163,34 @@ fn a_request_with_the_same_key_begins_one_run() {
 fn a_request_goes_on_when_its_sender_hangs_up() {
     let judge = judge(|_| Act::Fit);
     served(&judge.settings(), |place| async move {
-        let (body, key) = (suite(3).to_string(), [("idempotency-key", "k1")]);
+        let body = suite(3).to_string();
         let address = place.url.trim_start_matches("http://").to_owned();
-        let mut socket = tokio::net::TcpStream::connect(&address).await.unwrap();
-        let head = format!(
-            "POST /api/v1/runs HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
-             idempotency-key: k1\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        tokio::io::AsyncWriteExt::write_all(&mut socket, head.as_bytes()).await.unwrap();
-        tokio::time::sleep(Duration::from_millis(2)).await;
-        drop(socket);
-        // Whether it had begun or not: the next try begins it, or hears of it.
-        let begun = loop {
-            let answer = place.ask(Method::POST, "/api/v1/runs", &key, suite(3)).await;
-            if answer.status != StatusCode::CONFLICT {
-                break answer;
-            }
-        };
-        assert_eq!(begun.status, StatusCode::OK, "{}", begun.text);
-        assert_eq!(place.get("/api/v1/runs").await["items"].as_array().unwrap().len(), 1);
+        // At any moment: before it is read, while its name is claimed, while it is done.
+        for after in 0..30 {
+            let name = format!("k{after}");
+            let mut socket = tokio::net::TcpStream::connect(&address).await.unwrap();
+            let head = format!(
+                "POST /api/v1/runs HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
+                 idempotency-key: {name}\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            tokio::io::AsyncWriteExt::write_all(&mut socket, head.as_bytes()).await.unwrap();
+            tokio::time::sleep(Duration::from_micros(after * 200)).await;
+            drop(socket);
+            // Whether it had begun or not: the next try begins it, or hears of it.
+            let mut waits = 0;
+            let begun = loop {
+                let answer = place.ask(Method::POST, "/api/v1/runs", &[("idempotency-key", &name)], suite(3)).await;
+                if answer.status != StatusCode::CONFLICT {
+                    break answer;
+                }
+                waits += 1;
+                assert!(waits < 1000, "left behind after {after}");
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            };
+            assert_eq!(begun.status, StatusCode::OK, "{}", begun.text);
+        }
+        assert_eq!(place.get("/api/v1/runs").await["items"].as_array().unwrap().len(), 30);
     });
 }
 

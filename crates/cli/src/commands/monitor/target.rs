@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use anyhow::Context;
 use jurist_engine::load;
 use jurist_engine::model::http::{Network, client};
 use jurist_server::monitor::{
@@ -18,6 +17,7 @@ use serde_json::{Value as Json, json};
 use super::{Args, Window};
 use crate::commands::judge::settings;
 use crate::commands::remote::Remote;
+use crate::commands::store::project_of;
 
 /// Traces of a list.
 const LISTED: usize = 200;
@@ -43,16 +43,7 @@ impl Args {
             ..Work::default()
         };
         let app = App::new(self.place.open().await?, Settings { work, ..Settings::default() }).await?;
-        let project = match &self.project {
-            None => app.default_project,
-            Some(name) => match name.parse() {
-                Ok(id) => app.store.project(id).await?.id,
-                Err(_) => {
-                    let found = app.store.project_named(name).await?;
-                    found.with_context(|| format!("there is no project `{name}`"))?.id
-                }
-            },
-        };
+        let project = project_of(&app.store, self.project.as_deref()).await?;
         Ok(Target::Store { app, project })
     }
 }

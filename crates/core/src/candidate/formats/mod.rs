@@ -171,7 +171,7 @@ pub fn read_value(value: &Value, format: Option<Format>) -> Result<(Format, Trac
     let Some(found) = found else {
         return Err(TraceError::NotUnderstood { hint: hint(value) });
     };
-    let mut trace = found.read(value);
+    let mut trace = with_envelope(found.read(value), value);
     trace.steps.retain(|it| !it.is_empty());
     let is_empty = trace.steps.is_empty() && trace.nodes.is_empty() && trace.files.is_empty();
     // Messages that say nothing are a trace in which nothing was said.
@@ -184,6 +184,15 @@ pub fn read_value(value: &Value, format: Option<Format>) -> Result<(Format, Trac
         trace.usage = trace.steps.iter().fold(trace.usage, |sum, it| sum.plus(it.usage));
     }
     Ok((found, trace))
+}
+
+/// What people write around a trace of any format, where the format itself says nothing of it.
+fn with_envelope(mut trace: Trace, value: &Value) -> Trace {
+    let said = |keys: &[&str]| text_of(value, keys).map(str::to_owned);
+    trace.id = trace.id.or_else(|| said(&["trace_id", "run_id", "id"]));
+    trace.task = trace.task.or_else(|| said(&["task"]));
+    trace.status = trace.status.or_else(|| said(&["status"]));
+    trace
 }
 
 fn is_nothing(value: &Value) -> bool {

@@ -185,6 +185,15 @@ fn shapes_that_others_take_for_no_tool_calls_are_read() {
 }
 
 #[test]
+fn what_stands_around_a_trace_of_any_format_is_kept() {
+    let row = r#"{"trace_id": "t1", "status": "failed", "task": "Find it", "messages": [{"role": "user", "content": "Hi"}]}"#;
+    let (format, trace) = read_trace(row, None).unwrap();
+    assert_eq!(format, Format::OpenaiChat);
+    let said = (trace.id.as_deref(), trace.status.as_deref(), trace.task.as_deref());
+    assert_eq!(said, (Some("t1"), Some("failed"), Some("Find it")));
+}
+
+#[test]
 fn a_tool_message_of_older_spans_may_be_a_plain_text() {
     let event = json!({ "name": "gen_ai.tool.message", "attributes": [
         { "key": "gen_ai.event.content", "value": { "stringValue": "18 degrees" } },
