@@ -162,6 +162,44 @@ const agreement = createRoute({
   component: lazyRouteComponent(() => import("./annotate/AgreementPage"), "AgreementPage"),
 });
 
+const monitors = createRoute({
+  getParentRoute: () => project,
+  path: "monitors",
+  component: lazyRouteComponent(() => import("./monitors/MonitorsPage"), "MonitorsPage"),
+});
+
+const newMonitor = createRoute({
+  getParentRoute: () => project,
+  path: "new-monitor",
+  component: lazyRouteComponent(() => import("./monitors/NewMonitorPage"), "NewMonitorPage"),
+});
+
+export type MonitorView = "figures" | "trend" | "traces" | "again" | "file";
+export type MonitorSearch = {
+  view?: MonitorView;
+  days?: number;
+  agent?: string;
+  criterion?: string;
+  state?: string;
+  stratum?: string;
+  disputed?: boolean;
+};
+
+const monitor = createRoute({
+  getParentRoute: () => project,
+  path: "monitors/$monitor",
+  validateSearch: (it: Record<string, unknown>): MonitorSearch => ({
+    view: oneOf<MonitorView>("figures", "trend", "traces", "again", "file")(it.view),
+    days: number(it.days),
+    agent: text(it.agent),
+    criterion: text(it.criterion),
+    state: text(it.state),
+    stratum: text(it.stratum),
+    disputed: flag(it.disputed),
+  }),
+  component: lazyRouteComponent(() => import("./monitors/MonitorPage"), "MonitorPage"),
+});
+
 const settings = createRoute({
   getParentRoute: () => project,
   path: "settings",
@@ -212,6 +250,9 @@ const tree = root.addChildren([
     people,
     disputes,
     agreement,
+    monitors,
+    newMonitor,
+    monitor,
     settings,
     members,
     tokens,

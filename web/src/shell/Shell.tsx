@@ -138,6 +138,9 @@ function Pages({ project }: { project: OpenProject }) {
     <nav aria-label="Pages" className={styles.pages}>
       {may(project, "read") && (
         <>
+          <Link to="/p/$project/monitors" params={params}>
+            Monitors
+          </Link>
           <Link to="/p/$project/runs" params={params}>
             Runs
           </Link>

@@ -1,0 +1,18 @@
+// Money as those who set the cap would say it, with the digits of the command line.
+import type { Schemas } from "../api/client";
+import { fixed } from "../chart/figures";
+
+export type Cap = Pick<Schemas["CapShown"], "currency" | "rate">;
+
+const SIGNS: Record<string, string> = { GBP: "£", EUR: "€", USD: "$" };
+
+/** Dollars in the currency of the cap, or as dollars without one. */
+export function spoken(dollars: number, cap: Cap | null | undefined): string {
+  const nanos = Math.round(dollars * 1e9);
+  // What is not nothing does not look like nothing.
+  if (!cap) return `$${fixed(nanos / 1e9, nanos !== 0 && Math.abs(nanos) < 100_000 ? 7 : 4)}`;
+  const value = nanos / 1e9 / cap.rate;
+  const told = fixed(value, nanos !== 0 && Math.abs(value) < 0.1 ? 4 : 2);
+  const sign = SIGNS[cap.currency];
+  return sign ? `${sign}${told}` : `${told} ${cap.currency}`;
+}
