@@ -200,6 +200,28 @@ const monitor = createRoute({
   component: lazyRouteComponent(() => import("./monitors/MonitorPage"), "MonitorPage"),
 });
 
+const budget = createRoute({
+  getParentRoute: () => project,
+  path: "budget",
+  validateSearch: (it: Record<string, unknown>): { month?: string } => ({
+    month: /^\d{4}-\d{2}$/.test(String(it.month)) ? String(it.month) : undefined,
+  }),
+  component: lazyRouteComponent(() => import("./money/BudgetPage"), "BudgetPage"),
+});
+
+const alerts = createRoute({
+  getParentRoute: () => project,
+  path: "alerts",
+  validateSearch: (it: Record<string, unknown>): { all?: boolean } => ({ all: flag(it.all) }),
+  component: lazyRouteComponent(() => import("./money/AlertsPage"), "AlertsPage"),
+});
+
+const notifications = createRoute({
+  getParentRoute: () => project,
+  path: "settings/notifications",
+  component: lazyRouteComponent(() => import("./money/NotificationsPage"), "NotificationsPage"),
+});
+
 const settings = createRoute({
   getParentRoute: () => project,
   path: "settings",
@@ -253,6 +275,9 @@ const tree = root.addChildren([
     monitors,
     newMonitor,
     monitor,
+    budget,
+    alerts,
+    notifications,
     settings,
     members,
     tokens,

@@ -1,3 +1,4 @@
+import { useId } from "react";
 import { type Column, Table } from "../ui/Table";
 import styles from "./Chart.module.css";
 import { Frame } from "./Frame";
@@ -25,12 +26,10 @@ const SHORT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short",
 
 /** Scores day by day: dots with the interval of their day, and the band within which all days so far lie. */
 export function TrendChart({ title, series, passMark }: TrendChartProps) {
+  const id = useId();
   const all = series.flatMap((it) => it.points);
-  const values = all.flatMap((it) => [
-    ...(it.mean == null ? [] : [it.mean]),
-    ...(it.interval ?? []),
-    ...(it.sequence ?? []),
-  ]);
+  // Bands begin as wide as can be; they are cut off rather than flatten everything else.
+  const values = all.flatMap((it) => [...(it.mean == null ? [] : [it.mean]), ...(it.interval ?? [])]);
   const domain = scoreDomain(passMark === undefined ? values : [...values, passMark]);
   const days = all.map(timeOf);
   const span: [number, number] = [Math.min(...days), Math.max(...days)];
@@ -55,6 +54,19 @@ export function TrendChart({ title, series, passMark }: TrendChartProps) {
                 </text>
               </g>
             )}
+            <clipPath id={id}>
+              <rect
+                x={LEFT}
+                y={TOP}
+                width={Math.max(0, width - LEFT - RIGHT)}
+                height={HEIGHT - TOP - BOTTOM}
+              />
+            </clipPath>
+            <g clipPath={`url(#${id})`}>
+              {series.map((it, at) => (
+                <Bands key={it.name} points={it.points} series={(at % 4) + 1} x={x} y={y} />
+              ))}
+            </g>
             {series.map((it, at) => (
               <Line key={it.name} points={it.points} series={(at % 4) + 1} x={x} y={y} />
             ))}
@@ -106,18 +118,30 @@ type LineProps = {
   y: (it: number) => number;
 };
 
-function Line({ points, series, x, y }: LineProps) {
-  const bands = stretches(points, (it) => it.sequence != null);
-  const lines = stretches(points, (it) => it.mean != null);
-  const place = (it: TrendPoint, value: number) => `${x(timeOf(it)).toFixed(1)},${y(value).toFixed(1)}`;
+const placeOf =
+  ({ x, y }: LineProps) =>
+  (it: TrendPoint, value: number): string =>
+    `${x(timeOf(it)).toFixed(1)},${y(value).toFixed(1)}`;
+
+function Bands(props: LineProps) {
+  const place = placeOf(props);
   return (
-    <g data-series={series}>
-      {bands.map((band, at) => {
+    <g data-series={props.series}>
+      {stretches(props.points, (it) => it.sequence != null).map((band, at) => {
         const high = band.map((it) => place(it, it.sequence?.[1] ?? 0));
         const low = band.map((it) => place(it, it.sequence?.[0] ?? 0)).reverse();
         return <path key={at} className={styles.band} d={`M${[...high, ...low].join("L")}Z`} />;
       })}
-      {lines.map((line, at) => (
+    </g>
+  );
+}
+
+function Line(props: LineProps) {
+  const { points, series, x, y } = props;
+  const place = placeOf(props);
+  return (
+    <g data-series={series}>
+      {stretches(points, (it) => it.mean != null).map((line, at) => (
         <path
           key={at}
           className={styles.line}

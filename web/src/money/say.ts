@@ -16,3 +16,14 @@ export function spoken(dollars: number, cap: Cap | null | undefined): string {
   const sign = SIGNS[cap.currency];
   return sign ? `${sign}${told}` : `${told} ${cap.currency}`;
 }
+
+const MONTH = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" });
+
+/** `November 2026` of `2026-11`. */
+export const monthName = (month: string): string => MONTH.format(Date.parse(`${month}-01T00:00:00Z`));
+
+/** `2026-12` is before `2027-01`. */
+export function monthBefore(month: string): string {
+  const [year = 0, at = 1] = month.split("-").map(Number);
+  return at === 1 ? `${year - 1}-12` : `${year}-${String(at - 1).padStart(2, "0")}`;
+}

@@ -154,6 +154,16 @@ function Pages({ project }: { project: OpenProject }) {
           Annotate
         </Link>
       )}
+      {may(project, "read") && (
+        <>
+          <Link to="/p/$project/budget" params={params}>
+            Budget
+          </Link>
+          <Link to="/p/$project/alerts" params={params}>
+            Alerts
+          </Link>
+        </>
+      )}
       {may(project, "manage") && (
         <Link to="/p/$project/settings" params={params}>
           Settings
