@@ -8,7 +8,7 @@ import {
 } from "@tanstack/react-router";
 import { Joining } from "./shell/Joining";
 import { JoinByCrowd } from "./shell/JoinTask";
-import { Home, NotFound, ProjectHome, ProjectShell, Root } from "./shell/Shell";
+import { Home, NotFound, ProjectShell, Root } from "./shell/Shell";
 import { SignIn } from "./shell/SignIn";
 
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound });
@@ -45,7 +45,11 @@ const joinTask = createRoute({
 
 const project = createRoute({ getParentRoute: () => root, path: "/p/$project", component: ProjectShell });
 
-const projectHome = createRoute({ getParentRoute: () => project, path: "/", component: ProjectHome });
+const projectHome = createRoute({
+  getParentRoute: () => project,
+  path: "/",
+  component: lazyRouteComponent(() => import("./overview/OverviewPage"), "ProjectHome"),
+});
 
 const runs = createRoute({
   getParentRoute: () => project,

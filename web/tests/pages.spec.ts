@@ -5,7 +5,7 @@ test("a run shows what failed first, its reasons, and its quotes where they stan
   open,
   sound: page,
 }) => {
-  await page.goto(open);
+  await page.goto(`${open}/p/default/runs`);
   await expect(page.getByRole("rowheader", { name: /support desk/ })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("link", { name: "support desk" }).click();

@@ -120,7 +120,7 @@ function SoFar({ spend }: { spend: Spend }) {
 }
 
 /** What is spent of the cap, where the month stands, and where it is going. */
-function Meter({ spend, share, dollars }: { spend: Spend; share: number; dollars: number }) {
+export function Meter({ spend, share, dollars }: { spend: Spend; share: number; dollars: number }) {
   const { forecast } = spend;
   // The bar ends at the cap, or where the forecast does.
   const most = Math.max(dollars, spend.spent, forecast?.high ?? 0) || 1;

@@ -3,6 +3,7 @@ import { Link, useSearch } from "@tanstack/react-router";
 import { useProject } from "../api/session";
 import { fixed, percent, percentRange, range3, score3 } from "../chart/figures";
 import { Interval } from "../chart/Interval";
+import { Spark } from "../chart/Spark";
 import { Badge } from "../ui/Badge";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
@@ -17,6 +18,7 @@ import {
   nameOf,
   type Stratum,
   type Traffic,
+  trendQuery,
   wholeOf,
 } from "./doors";
 import styles from "./Monitors.module.css";
@@ -169,6 +171,18 @@ function Criteria({ monitor, found }: { monitor: Monitor; found: JudgeEstimates 
           />
         ),
     },
+    ...(found.is_current
+      ? [
+          {
+            name: "trend",
+            head: "Day by day",
+            wide: true,
+            cell: (it: CriterionEstimate) => (
+              <TrendOf monitor={monitor} found={found} criterion={it.criterion ?? undefined} />
+            ),
+          },
+        ]
+      : []),
     ...(hasLabels
       ? [
           {
@@ -215,6 +229,17 @@ function Criteria({ monitor, found }: { monitor: Monitor; found: JudgeEstimates 
     },
   ];
   return <Table caption="Criteria" columns={columns} rows={found.criteria} keyOf={nameOf} />;
+}
+
+type TrendOfProps = { monitor: Monitor; found: JudgeEstimates; criterion?: string };
+
+/** How one criterion went, so that the one that fell is seen beside the others. */
+function TrendOf({ monitor, found, criterion }: TrendOfProps) {
+  const project = useProject();
+  const { agent, days } = useSearch({ from: "/p/$project/monitors/$monitor" });
+  const { data } = useQuery(trendQuery(project.id, monitor.name, { agent, days }, criterion));
+  const line = data?.find((it) => it.rubric_version === found.rubric_version && it.judge === found.judge);
+  return <Spark points={line?.points ?? []} about={`How ${criterion ?? "the whole"} went day by day`} />;
 }
 
 function Strata({ score, monitor }: { score: Traffic; monitor: Monitor }) {
