@@ -204,6 +204,32 @@ const monitor = createRoute({
   component: lazyRouteComponent(() => import("./monitors/MonitorPage"), "MonitorPage"),
 });
 
+const rubrics = createRoute({
+  getParentRoute: () => project,
+  path: "rubrics",
+  component: lazyRouteComponent(() => import("./rubrics/RubricsPage"), "RubricsPage"),
+});
+
+const newRubric = createRoute({
+  getParentRoute: () => project,
+  path: "new-rubric",
+  component: lazyRouteComponent(() => import("./rubrics/RubricsPage"), "NewRubricPage"),
+});
+
+export type RubricView = "preview" | "changes" | "file";
+export type RubricSearch = { view?: RubricView; version?: string; from?: string };
+
+const rubric = createRoute({
+  getParentRoute: () => project,
+  path: "rubrics/$rubric",
+  validateSearch: (it: Record<string, unknown>): RubricSearch => ({
+    view: oneOf<RubricView>("preview", "changes", "file")(it.view),
+    version: text(it.version),
+    from: text(it.from),
+  }),
+  component: lazyRouteComponent(() => import("./rubrics/RubricPage"), "RubricPage"),
+});
+
 const budget = createRoute({
   getParentRoute: () => project,
   path: "budget",
@@ -279,6 +305,9 @@ const tree = root.addChildren([
     monitors,
     newMonitor,
     monitor,
+    rubrics,
+    newRubric,
+    rubric,
     budget,
     alerts,
     notifications,

@@ -143,6 +143,9 @@ function Pages({ project }: { project: OpenProject }) {
           <Link to="/p/$project/traces" params={params}>
             Traces
           </Link>
+          <Link to="/p/$project/rubrics" params={params}>
+            Rubrics
+          </Link>
         </>
       )}
       {may(project, "annotate") && (
