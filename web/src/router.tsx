@@ -204,6 +204,19 @@ const monitor = createRoute({
   component: lazyRouteComponent(() => import("./monitors/MonitorPage"), "MonitorPage"),
 });
 
+export type CompareSearch = { before?: string; after?: string; all?: boolean };
+
+const compare = createRoute({
+  getParentRoute: () => project,
+  path: "compare",
+  validateSearch: (it: Record<string, unknown>): CompareSearch => ({
+    before: text(it.before),
+    after: text(it.after),
+    all: flag(it.all),
+  }),
+  component: lazyRouteComponent(() => import("./compare/ComparePage"), "ComparePage"),
+});
+
 const rubrics = createRoute({
   getParentRoute: () => project,
   path: "rubrics",
@@ -305,6 +318,7 @@ const tree = root.addChildren([
     monitors,
     newMonitor,
     monitor,
+    compare,
     rubrics,
     newRubric,
     rubric,
