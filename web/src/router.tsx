@@ -8,7 +8,7 @@ import {
 } from "@tanstack/react-router";
 import { Joining } from "./shell/Joining";
 import { JoinByCrowd } from "./shell/JoinTask";
-import { Home, NotFound, ProjectHome, ProjectShell, Root } from "./shell/Shell";
+import { Home, NotFound, ProjectShell, Root } from "./shell/Shell";
 import { SignIn } from "./shell/SignIn";
 
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound });
@@ -45,7 +45,11 @@ const joinTask = createRoute({
 
 const project = createRoute({ getParentRoute: () => root, path: "/p/$project", component: ProjectShell });
 
-const projectHome = createRoute({ getParentRoute: () => project, path: "/", component: ProjectHome });
+const projectHome = createRoute({
+  getParentRoute: () => project,
+  path: "/",
+  component: lazyRouteComponent(() => import("./overview/OverviewPage"), "ProjectHome"),
+});
 
 const runs = createRoute({
   getParentRoute: () => project,
@@ -162,6 +166,105 @@ const agreement = createRoute({
   component: lazyRouteComponent(() => import("./annotate/AgreementPage"), "AgreementPage"),
 });
 
+const monitors = createRoute({
+  getParentRoute: () => project,
+  path: "monitors",
+  component: lazyRouteComponent(() => import("./monitors/MonitorsPage"), "MonitorsPage"),
+});
+
+const newMonitor = createRoute({
+  getParentRoute: () => project,
+  path: "new-monitor",
+  component: lazyRouteComponent(() => import("./monitors/NewMonitorPage"), "NewMonitorPage"),
+});
+
+export type MonitorView = "figures" | "trend" | "traces" | "again" | "file";
+export type MonitorSearch = {
+  view?: MonitorView;
+  days?: number;
+  agent?: string;
+  criterion?: string;
+  state?: string;
+  stratum?: string;
+  disputed?: boolean;
+};
+
+const monitor = createRoute({
+  getParentRoute: () => project,
+  path: "monitors/$monitor",
+  validateSearch: (it: Record<string, unknown>): MonitorSearch => ({
+    view: oneOf<MonitorView>("figures", "trend", "traces", "again", "file")(it.view),
+    days: number(it.days),
+    agent: text(it.agent),
+    criterion: text(it.criterion),
+    state: text(it.state),
+    stratum: text(it.stratum),
+    disputed: flag(it.disputed),
+  }),
+  component: lazyRouteComponent(() => import("./monitors/MonitorPage"), "MonitorPage"),
+});
+
+export type CompareSearch = { before?: string; after?: string; all?: boolean };
+
+const compare = createRoute({
+  getParentRoute: () => project,
+  path: "compare",
+  validateSearch: (it: Record<string, unknown>): CompareSearch => ({
+    before: text(it.before),
+    after: text(it.after),
+    all: flag(it.all),
+  }),
+  component: lazyRouteComponent(() => import("./compare/ComparePage"), "ComparePage"),
+});
+
+const rubrics = createRoute({
+  getParentRoute: () => project,
+  path: "rubrics",
+  component: lazyRouteComponent(() => import("./rubrics/RubricsPage"), "RubricsPage"),
+});
+
+const newRubric = createRoute({
+  getParentRoute: () => project,
+  path: "new-rubric",
+  component: lazyRouteComponent(() => import("./rubrics/RubricsPage"), "NewRubricPage"),
+});
+
+export type RubricView = "preview" | "changes" | "file";
+export type RubricSearch = { view?: RubricView; version?: string; from?: string };
+
+const rubric = createRoute({
+  getParentRoute: () => project,
+  path: "rubrics/$rubric",
+  validateSearch: (it: Record<string, unknown>): RubricSearch => ({
+    view: oneOf<RubricView>("preview", "changes", "file")(it.view),
+    version: text(it.version),
+    from: text(it.from),
+  }),
+  component: lazyRouteComponent(() => import("./rubrics/RubricPage"), "RubricPage"),
+});
+
+const budget = createRoute({
+  getParentRoute: () => project,
+  path: "budget",
+  validateSearch: (it: Record<string, unknown>): { month?: string } => ({
+    month: /^\d{4}-\d{2}$/.test(String(it.month)) ? String(it.month) : undefined,
+  }),
+  component: lazyRouteComponent(() => import("./money/BudgetPage"), "BudgetPage"),
+});
+
+const alerts = createRoute({
+  getParentRoute: () => project,
+  path: "alerts",
+  validateSearch: (it: Record<string, unknown>): { all?: boolean } => ({ all: flag(it.all) }),
+  component: lazyRouteComponent(() => import("./money/AlertsPage"), "AlertsPage"),
+});
+
+const notifications = createRoute({
+  getParentRoute: () => project,
+  path: "settings/notifications",
+  component: lazyRouteComponent(() => import("./money/NotificationsPage"), "NotificationsPage"),
+});
+
 const settings = createRoute({
   getParentRoute: () => project,
   path: "settings",
@@ -212,6 +315,16 @@ const tree = root.addChildren([
     people,
     disputes,
     agreement,
+    monitors,
+    newMonitor,
+    monitor,
+    compare,
+    rubrics,
+    newRubric,
+    rubric,
+    budget,
+    alerts,
+    notifications,
     settings,
     members,
     tokens,

@@ -6,13 +6,15 @@ export async function judge(): Promise<{ url: string; server: Server }> {
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const piece of request) body += piece;
-    const { messages } = JSON.parse(body);
+    const { messages, model, response_format } = JSON.parse(body);
     const asked = messages.map((it: { content: unknown }) => textOf(it.content)).join("\n");
+    const ids = response_format?.json_schema?.schema?.properties?.criteria?.items?.properties?.id?.enum;
+    const content = ids ? rated(asked, ids, model) : reply(asked);
     const answer = {
       id: "invented",
       object: "chat.completion",
       model: "invented",
-      choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: reply(asked) } }],
+      choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content } }],
       usage: {
         prompt_tokens: asked.length >> 2,
         completion_tokens: 30,
@@ -47,4 +49,18 @@ function reply(asked: string): string {
   // Some quotes do not stand in what was graded; they do not count.
   const evidence = [n % 9 === 4 ? "This was never said." : (said?.[0] ?? "").slice(0, 62)];
   return JSON.stringify({ evidence, reasoning: isGood ? good : bad, ...answer });
+}
+
+/** Every criterion of a monitor at once: as many points as the answer says of itself. */
+function rated(asked: string, ids: string[], model: string): string {
+  const worth = /worth (\d|nothing)/.exec(asked)?.[1] ?? "3";
+  if (worth === "nothing") return "I would rather not say.";
+  // One of two judges is hard to please where something is middling.
+  const points = Math.max(1, Number(worth) - (model.includes("nano") && worth === "3" ? 2 : 0));
+  const criteria = ids.map((id, at) => ({
+    id,
+    reasoning: `It is worth ${points}, as it says: ${id}.`,
+    score: Math.max(1, points - at),
+  }));
+  return JSON.stringify({ criteria });
 }

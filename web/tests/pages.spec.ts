@@ -5,7 +5,7 @@ test("a run shows what failed first, its reasons, and its quotes where they stan
   open,
   sound: page,
 }) => {
-  await page.goto(open);
+  await page.goto(`${open}/p/default/runs`);
   await expect(page.getByRole("rowheader", { name: /support desk/ })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("link", { name: "support desk" }).click();
@@ -175,10 +175,7 @@ test("a trace of ten megabytes can be read", async ({ open, sound: page }) => {
   await expect(page.getByRole("button", { name: "Fold", exact: true }).first()).toBeAttached();
 });
 
-test("the first page needs little, and is light or dark as one likes", async ({
-  open,
-  sound: page,
-}) => {
+test("the first page needs little, and is light or dark as one likes", async ({ open, sound: page }) => {
   await page.goto(open);
   await expect(page.getByRole("rowheader").first()).toBeVisible();
   // What it takes, rather than how long on a machine that does other things as well: see the report for that.

@@ -17,8 +17,8 @@ test("the first owner joins by the link, invites somebody, and each sees what is
   await page.getByLabel("Password").fill("analytical engine");
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "Join" }).click();
-  await expect(page.getByRole("heading", { name: "No runs yet" })).toBeVisible();
-  await expect(page).toHaveURL(/\/p\/default\/runs$/);
+  await expect(page.getByRole("heading", { name: /^Nothing is here yet/ })).toBeVisible();
+  await expect(page).toHaveURL(/\/p\/default$/);
 
   await page.getByRole("link", { name: "Settings" }).click();
   await expect(page.getByRole("rowheader", { name: "Ada (you)" })).toBeVisible();
@@ -145,8 +145,8 @@ test("a token is shown once, and a new project is one's own", async ({ sound: pa
   await page.getByRole("menuitem", { name: "New project…" }).click();
   await page.getByLabel("Name").fill("second desk");
   await page.getByRole("button", { name: "Make it" }).click();
-  await expect(page).toHaveURL(/\/p\/second%20desk\/runs$/);
-  await expect(page.getByRole("heading", { name: "No runs yet" })).toBeVisible();
+  await expect(page).toHaveURL(/\/p\/second%20desk$/);
+  await expect(page.getByRole("heading", { name: /^Nothing is here yet/ })).toBeVisible();
 });
 
 test("what is not there is said, and a server that is away comes back", async ({ page, place: start }) => {

@@ -59,6 +59,14 @@ function Run({ run }: { run: RunInFull }) {
           </>
         }
       >
+        <Link
+          className={styles.report}
+          to="/p/$project/compare"
+          params={{ project: project.name }}
+          search={{ after: run.id }}
+        >
+          compare
+        </Link>
         <a className={styles.report} href={`${here}&format=html`} target="_blank" rel="noreferrer">
           report
         </a>

@@ -28,7 +28,11 @@ export function RunsPage() {
   });
   return (
     <>
-      <PageHead title="Runs" about="Suites that were graded, the newest first." />
+      <PageHead title="Runs" about="Suites that were graded, the newest first.">
+        <Link to="/p/$project/compare" params={{ project: project.name }}>
+          Compare two
+        </Link>
+      </PageHead>
       <Loaded query={runs} what="runs">
         {({ pages }) => {
           const rows = pages.flatMap((it) => it.items);

@@ -18,6 +18,9 @@ export function Settings({ children }: { children: ReactNode }) {
           <Link to="/p/$project/settings/tokens" params={params}>
             Tokens
           </Link>
+          <Link to="/p/$project/settings/notifications" params={params}>
+            Notifications
+          </Link>
           <Link to="/p/$project/settings/audit" params={params}>
             Audit
           </Link>

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Navigate, Outlet, useNavigate, useParams, useRouter } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState } from "react";
 import { answered, api } from "../api/client";
-import { isSignedOut, may, type OpenProject, type Session, sessionQuery, useProject } from "../api/session";
+import { isSignedOut, may, type OpenProject, type Session, sessionQuery } from "../api/session";
 import { Button } from "../ui/Button";
 import { useOpenKeyHelp } from "../ui/Keys";
 import { Loaded, Wrong } from "../ui/Loaded";
@@ -34,13 +34,6 @@ export function Home() {
       }}
     </Loaded>
   );
-}
-
-/** The first page of a project: what one may look at. */
-export function ProjectHome() {
-  const project = useProject();
-  const to = may(project, "read") ? "/p/$project/runs" : "/p/$project/annotate";
-  return <Navigate to={to} params={{ project: project.name }} replace />;
 }
 
 function NoProject({ session }: { session: Session | undefined }) {
@@ -138,11 +131,20 @@ function Pages({ project }: { project: OpenProject }) {
     <nav aria-label="Pages" className={styles.pages}>
       {may(project, "read") && (
         <>
+          <Link to="/p/$project" params={params} activeOptions={{ exact: true }}>
+            Overview
+          </Link>
+          <Link to="/p/$project/monitors" params={params}>
+            Monitors
+          </Link>
           <Link to="/p/$project/runs" params={params}>
             Runs
           </Link>
           <Link to="/p/$project/traces" params={params}>
             Traces
+          </Link>
+          <Link to="/p/$project/rubrics" params={params}>
+            Rubrics
           </Link>
         </>
       )}
@@ -150,6 +152,16 @@ function Pages({ project }: { project: OpenProject }) {
         <Link to="/p/$project/annotate" params={params}>
           Annotate
         </Link>
+      )}
+      {may(project, "read") && (
+        <>
+          <Link to="/p/$project/budget" params={params}>
+            Budget
+          </Link>
+          <Link to="/p/$project/alerts" params={params}>
+            Alerts
+          </Link>
+        </>
       )}
       {may(project, "manage") && (
         <Link to="/p/$project/settings" params={params}>

@@ -1,8 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback } from "react";
+import { useCallback, useMemo } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { useProject } from "../api/session";
+import { Graded, gradesQuery } from "../graded/Graded";
+import { quotesOf } from "../graded/table";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
@@ -34,19 +36,24 @@ export function TracePage() {
       {(it) => (
         <div className={styles.page}>
           <Title head={it} />
-          {it.state === "erased" ? (
-            <State title="This trace was erased">
-              <p>Its content is gone; what was said about it stays.</p>
-            </State>
-          ) : it.revision === 0 ? (
-            <State title="It is still on its way">
-              <p>{count(it.n_pieces)} pieces have come. It can be read once it has ended.</p>
-            </State>
-          ) : (
-            <Loaded query={content} what="its steps">
-              {(trace) => <Steps trace={trace} />}
-            </Loaded>
-          )}
+          <div className={styles.both}>
+            <Said head={it} />
+            <div id="steps" className={styles.content}>
+              {it.state === "erased" ? (
+                <State title="This trace was erased">
+                  <p>Its content is gone; what was said about it stays.</p>
+                </State>
+              ) : it.revision === 0 ? (
+                <State title="It is still on its way">
+                  <p>{count(it.n_pieces)} pieces have come. It can be read once it has ended.</p>
+                </State>
+              ) : (
+                <Loaded query={content} what="its steps">
+                  {(trace) => <Steps trace={trace} />}
+                </Loaded>
+              )}
+            </div>
+          </div>
         </div>
       )}
     </Loaded>
@@ -120,7 +127,23 @@ function Title({ head }: { head: Head }) {
   );
 }
 
+/** What monitors made of it and graders said about it. */
+function Said({ head }: { head: Head }) {
+  const navigate = useNavigate({ from: "/p/$project/traces/$trace" });
+  return (
+    <Graded
+      trace={head.id}
+      isFinished={head.revision > 0}
+      onStep={(step) => {
+        document.getElementById("steps")?.scrollIntoView({ block: "nearest" });
+        return navigate({ search: (before) => ({ ...before, step }), replace: true, resetScroll: false });
+      }}
+    />
+  );
+}
+
 function Steps({ trace }: { trace: Trace }) {
+  const project = useProject();
   const search = useSearch({ from: "/p/$project/traces/$trace" });
   const params = useParams({ from: "/p/$project/traces/$trace" });
   const navigate = useNavigate({ from: "/p/$project/traces/$trace" });
@@ -138,6 +161,8 @@ function Steps({ trace }: { trace: Trace }) {
       }),
     [navigate],
   );
+  const grades = useQuery(gradesQuery(project.id, params.trace));
+  const quotes = useMemo(() => quotesOf(grades.data ?? []), [grades.data]);
   if (!trace.steps?.length && !trace.files?.length) {
     return <State title="Nothing can be read of it">It has no steps.</State>;
   }
@@ -157,6 +182,7 @@ function Steps({ trace }: { trace: Trace }) {
           onStepChange={onStepChange}
           find={search.find}
           onFindChange={onFindChange}
+          quotes={quotes}
           addressOf={(n) => `${here}?step=${n}`}
         />
       </div>

@@ -1,0 +1,33 @@
+import styles from "./Chart.module.css";
+import { type Range, range3, score3 } from "./figures";
+
+type IntervalProps = {
+  mean: number;
+  interval?: Range | null;
+  /** Another figure beside it, such as the plain mean. */
+  other?: number | null;
+  mark?: number;
+};
+
+const WIDTH = 200;
+
+/** A mean and its interval on 0 to 1, small enough for a row of a table; the numbers stand beside it. */
+export function Interval({ mean, interval, other, mark }: IntervalProps) {
+  const at = (it: number) => 4 + it * (WIDTH - 8);
+  return (
+    <svg
+      className={styles.interval}
+      viewBox={`0 0 ${WIDTH} 16`}
+      role="img"
+      aria-label={`${score3(mean)} ${range3(interval)}`}
+    >
+      <line x1={at(0)} x2={at(1)} y1={8} y2={8} className={styles.axis} />
+      {mark !== undefined && <line x1={at(mark)} x2={at(mark)} y1={1} y2={15} className={styles.at} />}
+      {interval && (
+        <line x1={at(interval[0])} x2={at(interval[1])} y1={8} y2={8} className={styles.whisker} />
+      )}
+      {other != null && <circle cx={at(other)} cy={8} r={3.5} className={styles.other} />}
+      <circle cx={at(mean)} cy={8} r={4} className={styles.dot} />
+    </svg>
+  );
+}

@@ -1,0 +1,198 @@
+import { useId } from "react";
+import { type Column, Table } from "../ui/Table";
+import styles from "./Chart.module.css";
+import { Frame } from "./Frame";
+import { type Range, range3, score3 } from "./figures";
+import { DAY_MS, linear, scoreDomain, stretches, ticks } from "./scale";
+
+export type TrendPoint = {
+  day: string;
+  mean?: number | null;
+  interval?: Range | null;
+  sequence?: Range | null;
+  n: number;
+  n_seen: number;
+};
+
+export type Series = { name: string; points: TrendPoint[] };
+
+type TrendChartProps = { title: string; series: Series[]; passMark?: number };
+
+const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [44, 14, 12, 26, 260];
+
+const timeOf = (it: TrendPoint) => Date.parse(it.day);
+const dayOf = (it: { day: string }) => it.day.slice(0, 10);
+const SHORT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+
+/** Scores day by day: dots with the interval of their day, and the band within which all days so far lie. */
+export function TrendChart({ title, series, passMark }: TrendChartProps) {
+  const id = useId();
+  const all = series.flatMap((it) => it.points);
+  // Bands begin as wide as can be; they are cut off rather than flatten everything else.
+  const values = all.flatMap((it) => [...(it.mean == null ? [] : [it.mean]), ...(it.interval ?? [])]);
+  const domain = scoreDomain(passMark === undefined ? values : [...values, passMark]);
+  const days = all.map(timeOf);
+  const span: [number, number] = [Math.min(...days), Math.max(...days)];
+  return (
+    <Frame
+      title={title}
+      about={aboutOf(series)}
+      height={HEIGHT}
+      legend={series.map((it, at) => ({ name: it.name, series: (at % 4) + 1 }))}
+      draw={(width) => {
+        const x = linear(span, [LEFT + 10, width - RIGHT - 10]);
+        const y = linear(domain, [HEIGHT - BOTTOM, TOP]);
+        return (
+          <>
+            <Grid domain={domain} y={y} width={width} />
+            <Days span={span} x={x} width={width} />
+            {passMark !== undefined && (
+              <g className={styles.mark}>
+                <line x1={LEFT} x2={width - RIGHT} y1={y(passMark)} y2={y(passMark)} />
+                <text x={width - RIGHT} y={y(passMark) - 4} textAnchor="end">
+                  pass mark
+                </text>
+              </g>
+            )}
+            <clipPath id={id}>
+              <rect
+                x={LEFT}
+                y={TOP}
+                width={Math.max(0, width - LEFT - RIGHT)}
+                height={HEIGHT - TOP - BOTTOM}
+              />
+            </clipPath>
+            <g clipPath={`url(#${id})`}>
+              {series.map((it, at) => (
+                <Bands key={it.name} points={it.points} series={(at % 4) + 1} x={x} y={y} />
+              ))}
+            </g>
+            {series.map((it, at) => (
+              <Line key={it.name} points={it.points} series={(at % 4) + 1} x={x} y={y} />
+            ))}
+          </>
+        );
+      }}
+      table={<TrendTable series={series} />}
+    />
+  );
+}
+
+function Grid({ domain, y, width }: { domain: Range; y: (it: number) => number; width: number }) {
+  const shown = ticks(...domain, 6).filter((it) => it >= domain[0] - 1e-9 && it <= domain[1] + 1e-9);
+  return (
+    <g className={styles.grid}>
+      {shown.map((it) => (
+        <g key={it}>
+          <line x1={LEFT} x2={width - RIGHT} y1={y(it)} y2={y(it)} />
+          <text x={LEFT - 8} y={y(it) + 4} textAnchor="end">
+            {Number(it.toFixed(3))}
+          </text>
+        </g>
+      ))}
+    </g>
+  );
+}
+
+function Days({ span, x, width }: { span: Range; x: (it: number) => number; width: number }) {
+  const nDays = Math.round((span[1] - span[0]) / DAY_MS) + 1;
+  const every = Math.max(1, Math.ceil(nDays / Math.max(1, Math.floor(width / 90))));
+  const shown = Array.from({ length: nDays }, (_, at) => span[0] + at * DAY_MS).filter(
+    (_, at) => at % every === 0,
+  );
+  return (
+    <g className={styles.grid}>
+      {shown.map((it) => (
+        <text key={it} x={x(it)} y={HEIGHT - 8} textAnchor="middle">
+          {SHORT.format(it)}
+        </text>
+      ))}
+    </g>
+  );
+}
+
+type LineProps = {
+  points: TrendPoint[];
+  series: number;
+  x: (it: number) => number;
+  y: (it: number) => number;
+};
+
+const placeOf =
+  ({ x, y }: LineProps) =>
+  (it: TrendPoint, value: number): string =>
+    `${x(timeOf(it)).toFixed(1)},${y(value).toFixed(1)}`;
+
+function Bands(props: LineProps) {
+  const place = placeOf(props);
+  return (
+    <g data-series={props.series}>
+      {stretches(props.points, (it) => it.sequence != null).map((band, at) => {
+        const high = band.map((it) => place(it, it.sequence?.[1] ?? 0));
+        const low = band.map((it) => place(it, it.sequence?.[0] ?? 0)).reverse();
+        return <path key={at} className={styles.band} d={`M${[...high, ...low].join("L")}Z`} />;
+      })}
+    </g>
+  );
+}
+
+function Line(props: LineProps) {
+  const { points, series, x, y } = props;
+  const place = placeOf(props);
+  return (
+    <g data-series={series}>
+      {stretches(points, (it) => it.mean != null).map((line, at) => (
+        <path
+          key={at}
+          className={styles.line}
+          d={`M${line.map((it) => place(it, it.mean ?? 0)).join("L")}`}
+        />
+      ))}
+      {points.map((it) => {
+        if (it.mean == null) return null;
+        const at = x(timeOf(it));
+        return (
+          <g key={it.day} className={styles.point}>
+            <title>{`${dayOf(it)}: ${score3(it.mean)} ${range3(it.interval)}, ${it.n} of ${it.n_seen} scored`}</title>
+            {it.interval && <line x1={at} x2={at} y1={y(it.interval[0])} y2={y(it.interval[1])} />}
+            <circle cx={at} cy={y(it.mean)} r={3} />
+            <circle cx={at} cy={y(it.mean)} r={9} className={styles.reach} />
+          </g>
+        );
+      })}
+    </g>
+  );
+}
+
+function aboutOf(series: Series[]): string {
+  const told = series.map(({ name, points }) => {
+    const known = points.filter((it) => it.mean != null);
+    const [first, last] = [known[0], known.at(-1)];
+    if (!first || !last) return `${name}: no day can be estimated`;
+    return `${name}: ${score3(first.mean)} on ${dayOf(first)}, ${score3(last.mean)} on ${dayOf(last)}`;
+  });
+  return told.join("; ");
+}
+
+function TrendTable({ series }: { series: Series[] }) {
+  const rows = series
+    .flatMap((it) => it.points.map((point) => ({ ...point, series: it.name })))
+    .sort((a, b) => b.day.localeCompare(a.day));
+  type Row = (typeof rows)[number];
+  const columns: Column<Row>[] = [
+    { name: "day", head: "Day", cell: dayOf },
+    ...(series.length > 1 ? [{ name: "series", head: "Of", cell: (it: Row) => it.series }] : []),
+    { name: "n", head: "Scored", align: "end", cell: (it) => `${it.n} of ${it.n_seen}` },
+    {
+      name: "mean",
+      head: "Score",
+      align: "end",
+      cell: (it) => (it.mean == null ? "not estimable" : score3(it.mean)),
+    },
+    { name: "interval", head: "95 % of the day", align: "end", cell: (it) => range3(it.interval) || "–" },
+    { name: "sequence", head: "So far", align: "end", cell: (it) => range3(it.sequence) || "–" },
+  ];
+  return (
+    <Table caption="Day by day" columns={columns} rows={rows} keyOf={(it) => `${it.day} ${it.series}`} />
+  );
+}

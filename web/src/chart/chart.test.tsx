@@ -1,0 +1,47 @@
+import { render, screen } from "@testing-library/react";
+import { expect, test } from "vitest";
+import { fixed, percent, range3, signed } from "./figures";
+import { scoreDomain, stretches, ticks } from "./scale";
+import { TrendChart } from "./TrendChart";
+
+test("figures are rounded as the command line rounds them", () => {
+  const said = (value: number, digits = 3) => fixed(value, digits);
+  expect([said(0.0625), said(0.1875), said(0.8035), said(0.5)]).toEqual(["0.062", "0.188", "0.803", "0.500"]);
+  expect([said(0.5, 0), said(1.5, 0), said(2.5, 0), said(210.4, 0)]).toEqual(["0", "2", "2", "210"]);
+  expect([said(-0.0625), said(-0.1875), said(0), said(1)]).toEqual(["-0.062", "-0.188", "0.000", "1.000"]);
+  expect([percent(0.791), percent(0.83), percent(0.0069), percent(1), percent(null)]).toEqual([
+    "79.1 %",
+    "83 %",
+    "0.7 %",
+    "100 %",
+    "–",
+  ]);
+  expect([signed(0.02), signed(-0.0432), signed(0)]).toEqual(["+0.020", "-0.043", "+0.000"]);
+  expect(range3([0.1, 0.25])).toBe("[0.100, 0.250]");
+});
+
+test("axes have round numbers that hold everything", () => {
+  expect(ticks(0, 1)).toEqual([0, 0.25, 0.5, 0.75, 1]);
+  expect(ticks(0.71, 0.88)).toEqual([0.7, 0.75, 0.8, 0.85, 0.9]);
+  expect(ticks(0.5, 0.5)).toEqual([0.5]);
+  const [low, high] = scoreDomain([0.4, 0.41]);
+  expect(low).toBeLessThan(0.4);
+  expect(high).toBeGreaterThan(0.41);
+  expect(scoreDomain([0, 1])).toEqual([0, 1]);
+  expect(scoreDomain([])).toEqual([0, 1]);
+});
+
+test("days without a figure part a line", () => {
+  expect(stretches([1, 2, 0, 3], (it) => it > 0)).toEqual([[1, 2], [3]]);
+  expect(stretches([0], (it) => it > 0)).toEqual([]);
+});
+
+test("behind a trend stand its numbers, newest first", () => {
+  const points = [
+    { day: "2026-03-18T00:00:00Z", mean: 0.8, interval: [0.7, 0.9] as [number, number], n: 4, n_seen: 9 },
+    { day: "2026-03-19T00:00:00Z", mean: null, n: 0, n_seen: 3 },
+  ];
+  render(<TrendChart title="Score by day" series={[{ name: "v1", points }]} />);
+  const rows = screen.getAllByRole("row", { hidden: true }).map((it) => it.textContent);
+  expect(rows.slice(1)).toEqual(["2026-03-190 of 3not estimable––", "2026-03-184 of 90.800[0.700, 0.900]–"]);
+});

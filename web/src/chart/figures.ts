@@ -1,0 +1,36 @@
+// Figures as the command line prints them: same digits, same rounding.
+
+/** So many digits. What stands exactly between two goes to the even one, as in Rust. */
+export function fixed(value: number, digits: number): string {
+  const plain = value.toFixed(digits);
+  if (!Number.isFinite(value)) return plain;
+  // All digits there are: halves are few and exact.
+  const exact = Math.abs(value).toFixed(Math.min(100, digits + 40));
+  const at = exact.indexOf(".") + 1 + digits;
+  if (!/^\.?50*$/.test(digits === 0 ? exact.slice(at - 1) : exact.slice(at))) return plain;
+  const low = exact.slice(0, at).replace(/\.$/, "");
+  const isEven = Number(low.at(-1)) % 2 === 0;
+  const sign = value < 0 ? "-" : "";
+  return isEven ? `${sign}${low}` : `${sign}${(Number(low) + 10 ** -digits).toFixed(digits)}`;
+}
+
+/** A score on 0 to 1. */
+export const score3 = (it: number | null | undefined): string => (it == null ? "–" : fixed(it, 3));
+
+export type Range = [number, number];
+
+export const range3 = (it: Range | null | undefined): string =>
+  it ? `[${fixed(it[0], 3)}, ${fixed(it[1], 3)}]` : "";
+
+/** A share, to a tenth of a percent. */
+export const percent = (it: number | null | undefined): string =>
+  it == null ? "–" : `${Math.round(1000 * it) / 10} %`;
+
+export const percentRange = (it: Range | null | undefined): string =>
+  it ? `[${percent(it[0])}, ${percent(it[1])}]` : "";
+
+/** A difference, with its sign. */
+export const signed = (it: number): string =>
+  it < 0 || Object.is(it, -0) ? fixed(it, 3) : `+${fixed(it, 3)}`;
+
+export const signedRange = (it: Range): string => `[${signed(it[0])}, ${signed(it[1])}]`;

@@ -1,0 +1,147 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { answered, api } from "../api/client";
+import { may, useProject } from "../api/session";
+import { More, PageHead } from "../shell/Shell";
+import { Badge } from "../ui/Badge";
+import { Button } from "../ui/Button";
+import { Fault } from "../ui/Form";
+import { Loaded } from "../ui/Loaded";
+import { State } from "../ui/State";
+import { type Column, Table } from "../ui/Table";
+import { Time } from "../ui/Time";
+import styles from "./Budget.module.css";
+import type { Alert } from "./doors";
+
+/** What the server has to say: money, scores that fell, judges that break. */
+export function AlertsPage() {
+  const project = useProject();
+  const { all } = useSearch({ from: "/p/$project/alerts" });
+  const navigate = useNavigate({ from: "/p/$project/alerts" });
+  const alerts = useInfiniteQuery({
+    queryKey: ["alerts", project.id, all ? "all" : "holding"],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) =>
+      answered(
+        api(project.id).GET("/api/v1/alerts", { params: { query: { all: all ?? false, after: pageParam } } }),
+      ),
+    getNextPageParam: (last) => last.next ?? undefined,
+    refetchInterval: 10_000,
+  });
+  return (
+    <>
+      <PageHead title="Alerts" about="One cause is one alert for as long as it holds.">
+        <label>
+          <input
+            type="checkbox"
+            checked={all === true}
+            onChange={(it) => navigate({ search: { all: it.target.checked || undefined }, replace: true })}
+          />{" "}
+          those that are over as well
+        </label>
+      </PageHead>
+      <Loaded query={alerts} what="alerts">
+        {({ pages }) => {
+          const rows = pages.flatMap((it) => it.items);
+          if (rows.length === 0) return <Silence all={all === true} />;
+          return (
+            <>
+              <Alerts rows={rows} />
+              <More query={alerts} />
+            </>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}
+
+function Silence({ all }: { all: boolean }) {
+  const project = useProject();
+  return (
+    <State title="Nothing to tell">
+      <p>
+        {all ? "No alert was ever raised." : "No alert holds."} Scores that fall, judges that break, monitors
+        that pause and money that runs out are told here
+        {may(project, "manage") ? (
+          <>
+            , and{" "}
+            <Link to="/p/$project/settings/notifications" params={{ project: project.name }}>
+              to whoever should know
+            </Link>
+            .
+          </>
+        ) : (
+          "."
+        )}
+      </p>
+    </State>
+  );
+}
+
+function Alerts({ rows }: { rows: Alert[] }) {
+  const project = useProject();
+  const queries = useQueryClient();
+  const seeing = useMutation({
+    mutationFn: (id: string) =>
+      answered(api(project.id).POST("/api/v1/alerts/{id}/acknowledge", { params: { path: { id } } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["alerts", project.id] }),
+  });
+  const columns: Column<Alert>[] = [
+    {
+      name: "message",
+      head: "Alert",
+      cell: (it) => <div className={styles.message}>{it.message}</div>,
+    },
+    { name: "kind", head: "Kind", cell: (it) => it.kind.replaceAll("_", " "), wide: true },
+    { name: "state", head: "State", cell: (it) => <AlertState alert={it} /> },
+    { name: "raised", head: "Raised", align: "end", cell: (it) => <Time at={it.raised} /> },
+    {
+      name: "seen",
+      head: <span className="visually-hidden">Seen</span>,
+      align: "end",
+      cell: (it) =>
+        it.acknowledged == null &&
+        it.resolved == null &&
+        may(project, "write") && (
+          <Button
+            onClick={() => seeing.mutate(it.id)}
+            disabled={seeing.isPending}
+            aria-label={`I have seen it: ${it.message}`}
+          >
+            I have seen it
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <>
+      <Fault error={seeing.error} />
+      <Table caption="Alerts" columns={columns} rows={rows} keyOf={(it) => it.id} />
+    </>
+  );
+}
+
+export function AlertState({ alert }: { alert: Alert }) {
+  if (alert.resolved) {
+    return (
+      <>
+        <Badge tone="pass">✓ over</Badge>{" "}
+        <span className={styles.soft}>
+          <Time at={alert.resolved} />
+        </span>
+      </>
+    );
+  }
+  if (alert.acknowledged) {
+    return (
+      <>
+        <Badge tone="accent">holds, seen</Badge>{" "}
+        <span className={styles.soft}>
+          <Time at={alert.acknowledged} />
+        </span>
+      </>
+    );
+  }
+  return <Badge tone="fail">! holds</Badge>;
+}

@@ -1,0 +1,353 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { answered, api } from "../api/client";
+import { may, useProject } from "../api/session";
+import { type Bar, Bars } from "../chart/Bars";
+import { fixed } from "../chart/figures";
+import { DAY_MS } from "../chart/scale";
+import { monitorsQuery } from "../monitors/doors";
+import { PageHead } from "../shell/Shell";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { Field } from "../ui/Field";
+import { Fault, Form, useFields } from "../ui/Form";
+import { Loaded } from "../ui/Loaded";
+import { State } from "../ui/State";
+import { count } from "../ui/say";
+import { type Column, Table } from "../ui/Table";
+import { useTell } from "../ui/Toast";
+import styles from "./Budget.module.css";
+import { type Spend, spendQuery } from "./doors";
+import { monthBefore, monthName, spoken } from "./say";
+
+/** A month's money: what is spent, how it will end, what it may cost, and what it went to. */
+export function BudgetPage() {
+  const project = useProject();
+  const { month } = useSearch({ from: "/p/$project/budget" });
+  const spend = useQuery(spendQuery(project.id, month));
+  return (
+    <>
+      <PageHead title="Budget" about="What judging costs on this server, month by month of UTC." />
+      <Loaded query={spend} what="the month">
+        {(it) => <Month key={it.month} spend={it} />}
+      </Loaded>
+    </>
+  );
+}
+
+function Month({ spend }: { spend: Spend }) {
+  return (
+    <div className={styles.parts}>
+      <Turn spend={spend} />
+      <SoFar spend={spend} />
+      {spend.days.length === 0 ? (
+        <State title="Nothing was spent">
+          <p>Judges of runs on this server and of monitors cost money; what they cost appears here.</p>
+        </State>
+      ) : (
+        <>
+          <ByDay spend={spend} />
+          <Parts spend={spend} />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** From month to month. */
+function Turn({ spend }: { spend: Spend }) {
+  const navigate = useNavigate({ from: "/p/$project/budget" });
+  const go = (month: string | undefined) => navigate({ search: { month } });
+  const isOver = spend.elapsed >= 1;
+  return (
+    <nav className={styles.turn} aria-label="Months">
+      <Button look="quiet" aria-label="The month before" onClick={() => go(monthBefore(spend.month))}>
+        ←
+      </Button>
+      <h2>{monthName(spend.month)}</h2>
+      <span className={styles.soft}>{isOver ? "over" : `${fixed(100 * spend.elapsed, 0)} % of it gone`}</span>
+      {isOver && <Button onClick={() => go(undefined)}>This month</Button>}
+    </nav>
+  );
+}
+
+function SoFar({ spend }: { spend: Spend }) {
+  const { cap, forecast } = spend;
+  const money = (it: number) => spoken(it, cap);
+  const share = !cap ? null : cap.dollars === 0 ? 1 : spend.spent / cap.dollars;
+  return (
+    <section className={styles.part} aria-label="So far">
+      <div className={styles.line}>
+        <p className={styles.spent}>
+          <b>{money(spend.spent)}</b>{" "}
+          {cap && share !== null ? (
+            <>
+              of {money(cap.dollars)}, {fixed(100 * share, 0)} %
+            </>
+          ) : (
+            "spent, without a limit"
+          )}
+        </p>
+        <Limits spend={spend} />
+      </div>
+      {cap && share !== null && <Meter spend={spend} share={share} dollars={cap.dollars} />}
+      <ul className={styles.facts}>
+        {forecast && (
+          <li>
+            will be <b>{money(forecast.expected)}</b> at the end, {money(forecast.low)} to{" "}
+            {money(forecast.high)} four times in five
+          </li>
+        )}
+        {forecast?.reaches_cap && (
+          <li className={styles.warning}>
+            the cap is reached on <b>{forecast.reaches_cap.slice(0, 10)}</b>, and judging stops
+          </li>
+        )}
+        {!forecast && spend.no_forecast && <li>no forecast yet: {spend.no_forecast}</li>}
+        {spend.reserved > 0 && <li>{money(spend.reserved)} set aside for calls under way</li>}
+        {spend.assumed > 0 && (
+          <li>{money(spend.assumed)} of it by calls that nobody could settle, at the most they can cost</li>
+        )}
+        {cap && cap.currency !== "USD" && (
+          <li>
+            1 {cap.currency} counts as ${cap.rate}, as when the cap was set
+          </li>
+        )}
+      </ul>
+    </section>
+  );
+}
+
+/** What is spent of the cap, where the month stands, and where it is going. */
+export function Meter({ spend, share, dollars }: { spend: Spend; share: number; dollars: number }) {
+  const { forecast } = spend;
+  // The bar ends at the cap, or where the forecast does.
+  const most = Math.max(dollars, spend.spent, forecast?.high ?? 0) || 1;
+  const at = (it: number) => `${Math.min(100, (100 * it) / most)}%`;
+  const tone = share >= 1 ? "fail" : share >= 0.8 ? "warn" : "pass";
+  return (
+    <div
+      className={styles.meter}
+      role="meter"
+      aria-label="Spent of the cap"
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.min(100, Math.round(100 * share))}
+    >
+      <span className={styles.fill} data-tone={tone} style={{ inlineSize: at(spend.spent) }} />
+      {forecast && (
+        <span
+          className={styles.ahead}
+          style={{
+            insetInlineStart: at(forecast.low),
+            inlineSize: `${(100 * (Math.min(forecast.high, most) - forecast.low)) / most}%`,
+          }}
+        />
+      )}
+      {spend.elapsed < 1 && (
+        <span
+          className={styles.today}
+          title="Where the month stands"
+          style={{ insetInlineStart: at(spend.elapsed * dollars) }}
+        />
+      )}
+      <span className={styles.cap} title="The cap" style={{ insetInlineStart: at(dollars) }} />
+    </div>
+  );
+}
+
+function Limits({ spend }: { spend: Spend }) {
+  const project = useProject();
+  const [open, setOpen] = useState<"set" | "lift" | null>(null);
+  if (!may(project, "manage")) return null;
+  return (
+    <div className={styles.line}>
+      <Button onClick={() => setOpen("set")}>{spend.cap ? "Change the cap…" : "Set a cap…"}</Button>
+      {spend.cap && (
+        <Button look="quiet" onClick={() => setOpen("lift")}>
+          Lift it…
+        </Button>
+      )}
+      {open === "set" && <SetCap spend={spend} onClose={() => setOpen(null)} />}
+      {open === "lift" && <LiftCap onClose={() => setOpen(null)} />}
+    </div>
+  );
+}
+
+function useCapDone(text: string, onClose: () => void) {
+  const project = useProject();
+  const queries = useQueryClient();
+  const tell = useTell();
+  return () => {
+    tell(text);
+    onClose();
+    return queries.invalidateQueries({ queryKey: ["spend", project.id] });
+  };
+}
+
+function SetCap({ spend, onClose }: { spend: Spend; onClose: () => void }) {
+  const project = useProject();
+  const done = useCapDone("The cap holds from the next call on.", onClose);
+  const [{ amount, currency, rate }, bind] = useFields({
+    amount: spend.cap ? String(spend.cap.amount) : "50",
+    currency: spend.cap?.currency ?? "GBP",
+    rate: "",
+  });
+  const setting = useMutation({
+    mutationFn: () => {
+      const body = {
+        amount: Number(amount),
+        currency: currency.trim().toUpperCase(),
+        rate: rate.trim() === "" ? undefined : Number(rate),
+      };
+      return answered(api(project.id).PUT("/api/v1/spend/cap", { body }));
+    },
+    onSuccess: done,
+  });
+  return (
+    <Dialog title="What a month may cost" onClose={onClose}>
+      <Form asked={setting} does="Set it">
+        <Field label="Amount" type="number" min={0} step="any" required {...bind("amount")} />
+        <Field label="Currency" hint="Three letters." required maxLength={3} {...bind("currency")} />
+        <Field
+          label="Dollars for one of it"
+          hint="The server's own rate unless told."
+          type="number"
+          min={0}
+          step="any"
+          {...bind("rate")}
+        />
+        <p className={styles.soft}>No call is made that would not fit; nothing costs more than this.</p>
+      </Form>
+    </Dialog>
+  );
+}
+
+function LiftCap({ onClose }: { onClose: () => void }) {
+  const project = useProject();
+  const done = useCapDone("There is no limit any more.", onClose);
+  const lifting = useMutation({
+    mutationFn: () => answered(api(project.id).DELETE("/api/v1/spend/cap")),
+    onSuccess: done,
+  });
+  return (
+    <Dialog title="Lift the cap?" onClose={onClose}>
+      <p>Judging then costs whatever it costs, and models without a price run as well.</p>
+      <Fault error={lifting.error} />
+      <div className={styles.line}>
+        <Button look="danger" onClick={() => lifting.mutate()} disabled={lifting.isPending}>
+          Lift it
+        </Button>
+        <Button onClick={onClose}>Keep it</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function ByDay({ spend }: { spend: Spend }) {
+  const money = (it: number) => spoken(it, spend.cap);
+  const rate = spend.cap?.rate ?? 1;
+  const bars = daysOf(spend).map(
+    (it): Bar => ({
+      name: it.day,
+      label: String(Number(it.day.slice(8))),
+      // Round numbers are those of the currency.
+      value: it.spent / rate,
+      told: `${it.day}: ${money(it.spent)}, ${count(it.n_calls)} calls`,
+    }),
+  );
+  type Day = Spend["days"][number];
+  const columns: Column<Day>[] = [
+    { name: "day", head: "Day", cell: (it) => it.day },
+    { name: "spent", head: "Spent", align: "end", cell: (it) => money(it.spent) },
+    { name: "calls", head: "Calls", align: "end", cell: (it) => count(it.n_calls) },
+  ];
+  return (
+    <section className={styles.part}>
+      <h2>Day by day</h2>
+      <Bars
+        title="Spent on each day of the month"
+        about={`${money(spend.spent)} on ${spend.days.length} days`}
+        bars={bars}
+        say={(it) => money(it * rate)}
+        table={
+          <Table
+            caption="Spent by day"
+            columns={columns}
+            rows={[...spend.days].reverse()}
+            keyOf={(it) => it.day}
+          />
+        }
+      />
+    </section>
+  );
+}
+
+/** Every day from the first of the month to the last with spending, those without any as nothing. */
+export function daysOf({ month, days }: Pick<Spend, "month" | "days">): Spend["days"] {
+  const by = new Map(days.map((it) => [it.day, it]));
+  const all: Spend["days"] = [];
+  const last =
+    days
+      .map((it) => it.day)
+      .sort()
+      .at(-1) ?? "";
+  for (let at = Date.parse(`${month}-01T00:00:00Z`); ; at += DAY_MS) {
+    const day = new Date(at).toISOString().slice(0, 10);
+    if (day > last) return all;
+    all.push(by.get(day) ?? { day, spent: 0, n_calls: 0 });
+  }
+}
+
+type Part = Spend["subjects"][number];
+
+function Parts({ spend }: { spend: Spend }) {
+  const project = useProject();
+  const monitors = useQuery(monitorsQuery(project.id));
+  const monitorOf = (it: Part) => monitors.data?.find((one) => one.id === it.name || one.name === it.name);
+  const subject = (it: Part) => {
+    const monitor = monitorOf(it);
+    if (monitor) {
+      return (
+        <Link to="/p/$project/monitors/$monitor" params={{ project: project.name, monitor: monitor.name }}>
+          {monitor.name}
+        </Link>
+      );
+    }
+    if (it.name.startsWith("run_")) {
+      return (
+        <Link to="/p/$project/runs/$run" params={{ project: project.name, run: it.name }}>
+          {it.name}
+        </Link>
+      );
+    }
+    return it.name;
+  };
+  return (
+    <div className={styles.tables}>
+      <Of title="Run or monitor" parts={spend.subjects} spend={spend} name={subject} />
+      <Of title="Judge" parts={spend.judges} spend={spend} />
+      <Of title="For" parts={spend.purposes} spend={spend} />
+    </div>
+  );
+}
+
+type OfProps = { title: string; parts: Part[]; spend: Spend; name?: (it: Part) => React.ReactNode };
+
+function Of({ title, parts, spend, name = (it) => it.name }: OfProps) {
+  if (parts.length === 0) return null;
+  const columns: Column<Part>[] = [
+    { name: "name", head: title, cell: name },
+    { name: "spent", head: "Spent", align: "end", cell: (it) => spoken(it.spent, spend.cap) },
+    { name: "calls", head: "Calls", align: "end", cell: (it) => count(it.n_calls) },
+  ];
+  return (
+    <Table
+      caption={`Spent by ${title.toLowerCase()}`}
+      columns={columns}
+      rows={parts}
+      keyOf={(it) => it.name}
+    />
+  );
+}

@@ -1,0 +1,24 @@
+import { queryOptions } from "@tanstack/react-query";
+import { answered, api, type Schemas } from "../api/client";
+
+export type Spend = Schemas["SpendShown"];
+export type Alert = Schemas["AlertShown"];
+
+export const spendQuery = (project: string, month?: string) =>
+  queryOptions({
+    queryKey: ["spend", project, month],
+    queryFn: () => answered(api(project).GET("/api/v1/spend", { params: { query: { month } } })),
+    refetchInterval: 30_000,
+  });
+
+/** Alerts whose cause holds, the newest first. */
+export const openAlertsQuery = (project: string) =>
+  queryOptions({
+    queryKey: ["alerts", project, "open"],
+    queryFn: () => answered(api(project).GET("/api/v1/alerts", { params: { query: { limit: 100 } } })),
+    refetchInterval: 30_000,
+  });
+
+/** What a monitor cost in the month; its name or its id stands among the parts. */
+export const spentBy = (spend: Spend, monitor: { id: string; name: string }): number =>
+  spend.subjects.find((it) => it.name === monitor.name || it.name === monitor.id)?.spent ?? 0;

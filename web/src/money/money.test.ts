@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { daysOf } from "./BudgetPage";
+import { monthBefore, monthName, spoken } from "./say";
+
+test("money is said as the command line says it", () => {
+  const gbp = { currency: "GBP", rate: 1.25 };
+  expect([spoken(25, gbp), spoken(62.5, gbp), spoken(0.01, gbp), spoken(0, gbp)]).toEqual([
+    "£20.00",
+    "£50.00",
+    "£0.0080",
+    "£0.00",
+  ]);
+  expect(spoken(3, { currency: "JPY", rate: 0.0066 })).toBe("454.55 JPY");
+  expect([spoken(1.5, null), spoken(0.00005, null), spoken(0, null)]).toEqual([
+    "$1.5000",
+    "$0.0000500",
+    "$0.0000",
+  ]);
+});
+
+test("months turn over years, and days without spending are nothing", () => {
+  expect([monthBefore("2026-11"), monthBefore("2027-01")]).toEqual(["2026-10", "2026-12"]);
+  expect(monthName("2026-11")).toBe("November 2026");
+  const days = daysOf({ month: "2026-11", days: [{ day: "2026-11-03", spent: 2, n_calls: 1 }] });
+  expect(days.map((it) => [it.day, it.spent])).toEqual([
+    ["2026-11-01", 0],
+    ["2026-11-02", 0],
+    ["2026-11-03", 2],
+  ]);
+});

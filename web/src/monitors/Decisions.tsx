@@ -1,0 +1,161 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { answered, api } from "../api/client";
+import { useProject } from "../api/session";
+import { fixed, percent } from "../chart/figures";
+import { More } from "../shell/Shell";
+import { Badge } from "../ui/Badge";
+import { Button } from "../ui/Button";
+import { Select } from "../ui/Field";
+import { Loaded } from "../ui/Loaded";
+import { State } from "../ui/State";
+import { type Column, Table } from "../ui/Table";
+import { Time } from "../ui/Time";
+import type { Decision, Monitor } from "./doors";
+import styles from "./Monitors.module.css";
+import { STATES, toldOf } from "./states";
+
+/** What the monitor made of each trace; those on which judges disagree can be asked for alone. */
+export function Decisions({ monitor }: { monitor: Monitor }) {
+  const project = useProject();
+  const { state, stratum, agent, disputed } = useSearch({ from: "/p/$project/monitors/$monitor" });
+  const navigate = useNavigate({ from: "/p/$project/monitors/$monitor" });
+  const chosen = { state, stratum, agent, disputed };
+  const set = (change: Partial<typeof chosen>) =>
+    navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
+  const found = useInfiniteQuery({
+    queryKey: ["decisions", project.id, monitor.name, chosen],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) =>
+      answered(
+        api(project.id).GET("/api/v1/monitors/{name}/decisions", {
+          params: { path: { name: monitor.name }, query: { ...chosen, after: pageParam } },
+        }),
+      ),
+    getNextPageParam: (last) => last.next ?? undefined,
+  });
+  const isFiltered = Object.values(chosen).some((it) => it !== undefined);
+  const options = (any: string, all: [string, string][]) => [
+    { value: "", label: any },
+    ...all.map(([value, label]) => ({ value, label })),
+  ];
+  return (
+    <section className={styles.part}>
+      <search className={styles.filter} aria-label="Which traces">
+        <Select
+          label="State"
+          value={state ?? ""}
+          options={options(
+            "any state",
+            Object.entries(STATES).map(([name, it]) => [name, it.label]),
+          )}
+          onChange={(it) => set({ state: it.target.value || undefined })}
+        />
+        <Select
+          label="Stratum"
+          value={stratum ?? ""}
+          options={options(
+            "any stratum",
+            ["failed", "expensive", "other"].map((it) => [it, it]),
+          )}
+          onChange={(it) => set({ stratum: it.target.value || undefined })}
+        />
+        <label>
+          <input
+            type="checkbox"
+            checked={disputed === true}
+            onChange={(it) => set({ disputed: it.target.checked || undefined })}
+          />
+          only where judges disagree
+        </label>
+      </search>
+      {disputed && (
+        <p>
+          Judges of these are further apart than {fixed(monitor.disagreement_margin, 2)} on 0 to 1; people
+          should look.
+        </p>
+      )}
+      <Loaded query={found} what="decisions">
+        {({ pages }) => {
+          const rows = pages.flatMap((it) => it.items);
+          if (rows.length > 0) {
+            return (
+              <>
+                <Rows rows={rows} />
+                <More query={found} />
+              </>
+            );
+          }
+          if (disputed && !state && !stratum) {
+            return <State title="No judges disagree by more than the margin" />;
+          }
+          return isFiltered ? (
+            <State
+              title="No trace fits"
+              action={
+                <Button
+                  onClick={() =>
+                    set({ state: undefined, stratum: undefined, agent: undefined, disputed: undefined })
+                  }
+                >
+                  Show all traces
+                </Button>
+              }
+            />
+          ) : (
+            <State title="No trace has finished yet">
+              <p>Whatever finishes from now on is decided about.</p>
+            </State>
+          );
+        }}
+      </Loaded>
+    </section>
+  );
+}
+
+function Rows({ rows }: { rows: Decision[] }) {
+  const project = useProject();
+  const columns: Column<Decision>[] = [
+    {
+      name: "trace",
+      head: "Trace",
+      cell: (it) => (
+        <Link
+          to="/p/$project/traces/$trace"
+          params={{ project: project.name, trace: it.trace }}
+          className={styles.trace}
+        >
+          {it.trace}
+        </Link>
+      ),
+    },
+    {
+      name: "state",
+      head: "State",
+      cell: (it) => (
+        <>
+          <Badge tone={toldOf(it.state).tone}>{toldOf(it.state).label}</Badge>{" "}
+          {it.is_disputed && <Badge tone="fail">disputed</Badge>}
+        </>
+      ),
+    },
+    { name: "why", head: "Why", cell: (it) => it.reason, wide: true },
+    { name: "stratum", head: "Stratum", cell: (it) => it.stratum, wide: true },
+    {
+      name: "probability",
+      head: "Probability",
+      align: "end",
+      cell: (it) => percent(it.probability),
+      wide: true,
+    },
+    {
+      name: "spread",
+      head: "Judges apart",
+      align: "end",
+      cell: (it) => (it.spread == null ? "–" : fixed(it.spread, 2)),
+      wide: true,
+    },
+    { name: "decided", head: "Decided", align: "end", cell: (it) => <Time at={it.decided} /> },
+  ];
+  return <Table caption="Decisions" columns={columns} rows={rows} keyOf={(it) => it.trace} />;
+}

@@ -1,0 +1,323 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
+import { useProject } from "../api/session";
+import { fixed, percent, percentRange, range3, score3 } from "../chart/figures";
+import { Interval } from "../chart/Interval";
+import { Spark } from "../chart/Spark";
+import { Badge } from "../ui/Badge";
+import { Loaded } from "../ui/Loaded";
+import { State } from "../ui/State";
+import { count, plural } from "../ui/say";
+import { type Column, Table } from "../ui/Table";
+import {
+  type CriterionEstimate,
+  type Estimates,
+  estimatesQuery,
+  type JudgeEstimates,
+  type Monitor,
+  nameOf,
+  type Stratum,
+  type Traffic,
+  trendQuery,
+  wholeOf,
+} from "./doors";
+import styles from "./Monitors.module.css";
+import { sorted, toldOf } from "./states";
+
+/** What the sample says of all traffic: the whole, each criterion, each stratum. */
+export function Figures({ monitor }: { monitor: Monitor }) {
+  const project = useProject();
+  const { agent, days } = useSearch({ from: "/p/$project/monitors/$monitor" });
+  const found = useQuery(estimatesQuery(project.id, monitor.name, { agent, days }));
+  return (
+    <Loaded query={found} what="figures">
+      {(it) => (
+        <>
+          {it.judges.map((one) => (
+            <OfJudge key={`${one.rubric_version} ${one.judge}`} monitor={monitor} found={one} />
+          ))}
+          {it.judges.length === 0 && <Nothing monitor={monitor} found={it} />}
+          <Coverage monitor={monitor} found={it} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Nothing({ monitor, found }: { monitor: Monitor; found: Estimates }) {
+  const n = total(found);
+  return (
+    <State title="Nothing is scored yet">
+      {n === 0 ? (
+        <p>
+          No trace of {monitor.agents.join(", ")} has finished in that time. Whatever finishes from now on is
+          decided about, and shown here.
+        </p>
+      ) : (
+        <p>{plural(n, "trace")} finished; what became of them stands below.</p>
+      )}
+    </State>
+  );
+}
+
+function OfJudge({ monitor, found }: { monitor: Monitor; found: JudgeEstimates }) {
+  const whole = wholeOf(found);
+  return (
+    <section className={styles.part} aria-label={`Judged by ${found.judge}, ${found.rubric_version}`}>
+      <div className={styles.head}>
+        <h2>Judged by {found.judge}</h2>
+        {!found.is_current && <Badge>an earlier version</Badge>}
+        <code>{found.rubric_version}</code>
+      </div>
+      {whole?.score && found.is_current && <Headline whole={whole} score={whole.score} />}
+      <Criteria monitor={monitor} found={found} />
+      {whole?.score && <Strata score={whole.score} monitor={monitor} />}
+      {whole?.score?.warnings.map((it) => (
+        <p key={it} className={styles.warning}>
+          {it}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function Headline({ whole, score }: { whole: CriterionEstimate; score: Traffic }) {
+  const { pass_rate: passes, corrected } = whole;
+  return (
+    <dl className={styles.numbers}>
+      <div>
+        <dt>score of all traffic</dt>
+        <dd>
+          <b>{score3(score.mean)}</b> {range3(score.interval)}
+        </dd>
+      </div>
+      {corrected && (
+        <div>
+          <dt>corrected by {plural(corrected.n_labels, "label")} of people</dt>
+          <dd>
+            <b>{score3(corrected.mean)}</b> {range3(corrected.interval)}
+          </dd>
+        </div>
+      )}
+      {passes && (
+        <div>
+          <dt>passes</dt>
+          <dd>
+            <b>{percent(passes.mean)}</b> {percentRange(passes.interval)}
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>scored, as good as {fixed(score.n_eff, 0)} drawn alike</dt>
+        <dd>
+          <b>{count(score.n)}</b>
+        </dd>
+      </div>
+      <div>
+        <dt>judge errors</dt>
+        <dd>
+          <b>{percent(score.error_rate)}</b>
+          {score.error_rate > 0 && (
+            <> the score is within {range3(score.if_errors_scored)} whatever they would have been</>
+          )}
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+function Criteria({ monitor, found }: { monitor: Monitor; found: JudgeEstimates }) {
+  const project = useProject();
+  const search = useSearch({ from: "/p/$project/monitors/$monitor" });
+  const hasLabels = found.criteria.some((it) => it.corrected);
+  const columns: Column<CriterionEstimate>[] = [
+    {
+      name: "name",
+      head: "Criterion",
+      cell: (it) => (
+        <Link
+          to="/p/$project/monitors/$monitor"
+          params={{ project: project.name, monitor: monitor.name }}
+          search={{ ...search, view: "trend", criterion: it.criterion ?? undefined }}
+          title="See how it went"
+        >
+          {nameOf(it)}
+        </Link>
+      ),
+    },
+    {
+      name: "score",
+      head: "Score",
+      cell: (it) =>
+        it.score ? (
+          <>
+            <b>{score3(it.score.mean)}</b> {range3(it.score.interval)}
+          </>
+        ) : (
+          <span className={styles.soft}>not estimable: {it.not_estimable}</span>
+        ),
+    },
+    {
+      name: "picture",
+      head: "0 to 1, the plain mean hollow",
+      wide: true,
+      cell: (it) =>
+        it.score && (
+          <Interval
+            mean={it.score.mean}
+            interval={it.score.interval}
+            other={it.score.naive}
+            mark={it.criterion == null ? monitor.pass_mark : undefined}
+          />
+        ),
+    },
+    ...(found.is_current
+      ? [
+          {
+            name: "trend",
+            head: "Day by day",
+            wide: true,
+            cell: (it: CriterionEstimate) => (
+              <TrendOf monitor={monitor} found={found} criterion={it.criterion ?? undefined} />
+            ),
+          },
+        ]
+      : []),
+    ...(hasLabels
+      ? [
+          {
+            name: "corrected",
+            head: "Corrected by people",
+            cell: (it: CriterionEstimate) =>
+              it.corrected ? (
+                <>
+                  {score3(it.corrected.mean)} {range3(it.corrected.interval)}{" "}
+                  <span className={styles.soft}>{plural(it.corrected.n_labels, "label")}</span>
+                </>
+              ) : (
+                "–"
+              ),
+          },
+        ]
+      : []),
+    {
+      name: "passes",
+      head: "Passes",
+      wide: true,
+      cell: (it) =>
+        it.pass_rate ? (
+          <>
+            {percent(it.pass_rate.mean)}{" "}
+            <span className={styles.soft}>{percentRange(it.pass_rate.interval)}</span>
+          </>
+        ) : (
+          "–"
+        ),
+    },
+    {
+      name: "plain",
+      head: "Plain mean",
+      align: "end",
+      cell: (it) => score3(it.score?.naive),
+    },
+    {
+      name: "n",
+      head: "Scored",
+      align: "end",
+      cell: (it) => (it.score ? count(it.score.n) : "–"),
+      wide: true,
+    },
+  ];
+  return <Table caption="Criteria" columns={columns} rows={found.criteria} keyOf={nameOf} />;
+}
+
+type TrendOfProps = { monitor: Monitor; found: JudgeEstimates; criterion?: string };
+
+/** How one criterion went, so that the one that fell is seen beside the others. */
+function TrendOf({ monitor, found, criterion }: TrendOfProps) {
+  const project = useProject();
+  const { agent, days } = useSearch({ from: "/p/$project/monitors/$monitor" });
+  const { data } = useQuery(trendQuery(project.id, monitor.name, { agent, days }, criterion));
+  const line = data?.find((it) => it.rubric_version === found.rubric_version && it.judge === found.judge);
+  return <Spark points={line?.points ?? []} about={`How ${criterion ?? "the whole"} went day by day`} />;
+}
+
+function Strata({ score, monitor }: { score: Traffic; monitor: Monitor }) {
+  const columns: Column<Stratum>[] = [
+    { name: "name", head: "Stratum", cell: (it) => it.name },
+    {
+      name: "score",
+      head: "Score",
+      cell: (it) =>
+        it.mean == null ? (
+          <span className={styles.soft}>not estimable: {it.not_estimable}</span>
+        ) : (
+          <>
+            <b>{score3(it.mean)}</b> {range3(it.interval)}
+          </>
+        ),
+    },
+    {
+      name: "picture",
+      head: "0 to 1",
+      wide: true,
+      cell: (it) =>
+        it.mean != null && <Interval mean={it.mean} interval={it.interval} mark={monitor.pass_mark} />,
+    },
+    { name: "n", head: "Scored", align: "end", cell: (it) => `${count(it.n)} of ${count(it.n_seen)}` },
+    {
+      name: "errors",
+      head: "Judge errors",
+      align: "end",
+      cell: (it) => (it.n_errors ? count(it.n_errors) : "–"),
+      wide: true,
+    },
+    {
+      name: "unjudged",
+      head: "Not judged",
+      align: "end",
+      cell: (it) => (it.n_unjudged ? count(it.n_unjudged) : "–"),
+      wide: true,
+    },
+  ];
+  return (
+    <Table caption="Strata of the whole" columns={columns} rows={score.strata} keyOf={(it) => it.name} />
+  );
+}
+
+const total = (found: Estimates): number => found.states.reduce((sum, it) => sum + it.n, 0);
+
+/** What became of every finished trace. */
+export function Coverage({ monitor, found }: { monitor: Monitor; found: Estimates }) {
+  const project = useProject();
+  const n = total(found);
+  const states = sorted(found.states);
+  if (n === 0) return null;
+  return (
+    <section className={styles.part}>
+      <h2>What became of {plural(n, "finished trace")}</h2>
+      <div className={styles.states} aria-hidden="true">
+        {states.map((it) => (
+          <span key={it.state} data-tone={toldOf(it.state).tone} style={{ flexGrow: it.n }} />
+        ))}
+      </div>
+      <ul className={styles.counts}>
+        {states.map((it) => (
+          <li key={it.state}>
+            <Link
+              to="/p/$project/monitors/$monitor"
+              params={{ project: project.name, monitor: monitor.name }}
+              search={{ view: "traces", state: it.state }}
+              title={toldOf(it.state).means}
+            >
+              {count(it.n)} {toldOf(it.state).label}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <p className={styles.soft}>
+        From {found.from.slice(0, 10)} until {found.until.slice(0, 10)}, in days of UTC.
+      </p>
+    </section>
+  );
+}

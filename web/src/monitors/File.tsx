@@ -1,0 +1,132 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { answered, api } from "../api/client";
+import { may, useProject } from "../api/session";
+import { SourceEditor } from "../editor/SourceEditor";
+import { Button } from "../ui/Button";
+import { Loaded } from "../ui/Loaded";
+import { moment } from "../ui/say";
+import { useTell } from "../ui/Toast";
+import { type Monitor, monitorQuery } from "./doors";
+import styles from "./Monitors.module.css";
+
+/** Applies a file under a name; what was wrong with it stays in `error`. */
+export function useApplying(name: string, onDone: (monitor: Monitor) => void) {
+  const project = useProject();
+  const queries = useQueryClient();
+  const tell = useTell();
+  return useMutation({
+    mutationFn: (source: string) =>
+      answered(
+        api(project.id).PUT("/api/v1/monitors/{name}", { params: { path: { name } }, body: { source } }),
+      ),
+    onSuccess: ({ is_changed, is_new_rubric, monitor }) => {
+      tell(
+        !is_changed
+          ? `${monitor.name} has not changed.`
+          : is_new_rubric
+            ? `${monitor.name} asks something new: ${monitor.version.rubric_version}.`
+            : `${monitor.name} has a new version; judges are asked the same.`,
+      );
+      queries.setQueryData(monitorQuery(project.id, monitor.name).queryKey, monitor);
+      queries.invalidateQueries({ queryKey: ["monitors", project.id] });
+      queries.invalidateQueries({ queryKey: ["monitor-versions", project.id, monitor.name] });
+      onDone(monitor);
+    },
+  });
+}
+
+/** The file as it was written, to be changed; and what it was before. */
+export function File({ monitor }: { monitor: Monitor }) {
+  const project = useProject();
+  const mayWrite = may(project, "write");
+  const [text, setText] = useState(monitor.version.source);
+  const applying = useApplying(monitor.name, (it) => setText(it.version.source));
+  // Somebody else may apply one while nothing was changed here.
+  const [base, setBase] = useState(monitor.version.source);
+  useEffect(() => {
+    if (text === base) setText(monitor.version.source);
+    setBase(monitor.version.source);
+  }, [monitor.version.source, text, base]);
+  const isChanged = text !== monitor.version.source;
+  return (
+    <>
+      <section className={styles.form}>
+        <SourceEditor
+          label="The monitor's file"
+          text={text}
+          onTextChange={(it) => {
+            setText(it);
+            if (applying.error) applying.reset();
+          }}
+          error={applying.error}
+          onSave={() => isChanged && applying.mutate(text)}
+          readOnly={!mayWrite}
+        >
+          {mayWrite ? (
+            <div className={styles.line}>
+              <Button
+                look="main"
+                onClick={() => applying.mutate(text)}
+                disabled={!isChanged || applying.isPending}
+              >
+                {applying.isPending ? "Applying…" : "Apply"}
+              </Button>
+              {isChanged && (
+                <Button
+                  onClick={() => {
+                    setText(monitor.version.source);
+                    applying.reset();
+                  }}
+                >
+                  Take back
+                </Button>
+              )}
+              <span className={styles.soft}>
+                An edit of the rubric or its anchors begins a new line of figures; the dial, the filter and
+                the judges do not.
+              </span>
+            </div>
+          ) : (
+            <p className={styles.soft}>Changing it needs a role with `write`.</p>
+          )}
+        </SourceEditor>
+      </section>
+      <Versions monitor={monitor} />
+    </>
+  );
+}
+
+function Versions({ monitor }: { monitor: Monitor }) {
+  const project = useProject();
+  const versions = useQuery({
+    queryKey: ["monitor-versions", project.id, monitor.name],
+    queryFn: () =>
+      answered(
+        api(project.id).GET("/api/v1/monitors/{name}/versions", { params: { path: { name: monitor.name } } }),
+      ),
+  });
+  return (
+    <section className={styles.part}>
+      <h2>Versions</h2>
+      <Loaded query={versions} what="versions">
+        {(all) => (
+          <>
+            {all.map((it) => (
+              <details key={it.id} className={styles.old}>
+                <summary>
+                  {moment(it.created)}{" "}
+                  <span className={styles.soft}>
+                    {it.id === monitor.version.id && "in use · "}
+                    <code>{it.rubric_version}</code>
+                  </span>
+                </summary>
+                <pre tabIndex={0}>{it.source}</pre>
+              </details>
+            ))}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}

@@ -1,0 +1,219 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { answered, api } from "../api/client";
+import { may, useProject } from "../api/session";
+import { percent } from "../chart/figures";
+import { spendQuery, spentBy } from "../money/doors";
+import { spoken } from "../money/say";
+import type { MonitorView } from "../router";
+import { PageHead } from "../shell/Shell";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { Field, Select } from "../ui/Field";
+import { Fault, Form, useFields } from "../ui/Form";
+import { Loaded } from "../ui/Loaded";
+import { Tabs } from "../ui/Tabs";
+import { useTell } from "../ui/Toast";
+import { Decisions } from "./Decisions";
+import { judgesOf, type Monitor, monitorQuery } from "./doors";
+import { Figures } from "./Figures";
+import { File } from "./File";
+import styles from "./Monitors.module.css";
+import { Rescores } from "./Rescores";
+import { TrendView } from "./TrendView";
+
+const VIEWS: { name: MonitorView; label: string }[] = [
+  { name: "figures", label: "Figures" },
+  { name: "trend", label: "Trend" },
+  { name: "traces", label: "Traces" },
+  { name: "again", label: "Judging again" },
+  { name: "file", label: "File" },
+];
+
+/** One monitor: what its sample says of all traffic, how that went, what became of each trace, and its file. */
+export function MonitorPage() {
+  const project = useProject();
+  const { monitor: name } = useParams({ from: "/p/$project/monitors/$monitor" });
+  const monitor = useQuery(monitorQuery(project.id, name));
+  return (
+    <Loaded query={monitor} what="the monitor">
+      {(it) => <One key={it.id} monitor={it} />}
+    </Loaded>
+  );
+}
+
+function One({ monitor }: { monitor: Monitor }) {
+  const project = useProject();
+  const search = useSearch({ from: "/p/$project/monitors/$monitor" });
+  const navigate = useNavigate({ from: "/p/$project/monitors/$monitor" });
+  const spend = useQuery(spendQuery(project.id));
+  const view = search.view ?? "figures";
+  return (
+    <>
+      <p className={styles.up}>
+        <Link to="/p/$project/monitors" params={{ project: project.name }}>
+          Monitors
+        </Link>
+      </p>
+      <PageHead
+        title={monitor.name}
+        about={
+          <>
+            {percent(monitor.sample_rate)} of {monitor.agents.join(", ")}, judged by {judgesOf(monitor)}
+            {spend.data && <> · {spoken(spentBy(spend.data, monitor), spend.data.cap)} this month</>} ·{" "}
+            <code>{monitor.version.rubric_version}</code>
+          </>
+        }
+      >
+        {may(project, "write") && monitor.paused == null && <Pause monitor={monitor} />}
+      </PageHead>
+      {monitor.paused != null && <Resume monitor={monitor} />}
+      <Tabs
+        label="Views of the monitor"
+        tabs={VIEWS}
+        selected={view}
+        onSelect={(name) =>
+          navigate({
+            search: (before) => ({
+              days: before.days,
+              agent: before.agent,
+              criterion: before.criterion,
+              view: name === "figures" ? undefined : name,
+            }),
+            replace: true,
+          })
+        }
+      >
+        <div className={styles.parts}>
+          {(view === "figures" || view === "trend") && <Looking monitor={monitor} />}
+          {view === "figures" && <Figures monitor={monitor} />}
+          {view === "trend" && <TrendView monitor={monitor} />}
+          {view === "traces" && <Decisions monitor={monitor} />}
+          {view === "again" && <Rescores monitor={monitor} />}
+          {view === "file" && <File monitor={monitor} />}
+        </div>
+      </Tabs>
+    </>
+  );
+}
+
+const WINDOWS = [
+  { value: "7", label: "last 7 days" },
+  { value: "", label: "last 30 days" },
+  { value: "90", label: "last 90 days" },
+  { value: "365", label: "last year" },
+];
+
+/** Which traffic the figures are of. */
+function Looking({ monitor }: { monitor: Monitor }) {
+  const search = useSearch({ from: "/p/$project/monitors/$monitor" });
+  const navigate = useNavigate({ from: "/p/$project/monitors/$monitor" });
+  const set = (change: Partial<typeof search>) =>
+    navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
+  const own = String(search.days ?? "");
+  const isOther = !WINDOWS.some((it) => it.value === own);
+  return (
+    <search className={styles.look} aria-label="Which traffic">
+      <Select
+        label="Traffic of the"
+        value={own}
+        options={isOther ? [...WINDOWS, { value: own, label: `last ${own} days` }] : WINDOWS}
+        onChange={(it) => set({ days: Number(it.target.value) || undefined })}
+      />
+      {(monitor.agents.length > 1 || search.agent) && (
+        <Select
+          label="Agent"
+          value={search.agent ?? ""}
+          options={[
+            { value: "", label: "all agents" },
+            ...[...new Set([...monitor.agents, ...(search.agent ? [search.agent] : [])])].map((it) => ({
+              value: it,
+              label: it,
+            })),
+          ]}
+          onChange={(it) => set({ agent: it.target.value || undefined })}
+        />
+      )}
+      {search.view === "trend" && (
+        <Select
+          label="Of"
+          value={search.criterion ?? ""}
+          options={[
+            { value: "", label: "the whole rubric" },
+            ...[...new Set([...monitor.criteria, ...(search.criterion ? [search.criterion] : [])])].map(
+              (it) => ({ value: it, label: it }),
+            ),
+          ]}
+          onChange={(it) => set({ criterion: it.target.value || undefined })}
+        />
+      )}
+    </search>
+  );
+}
+
+function usePausing(monitor: Monitor, onDone?: () => void) {
+  const project = useProject();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: { paused: boolean; reason?: string }) =>
+      answered(
+        api(project.id).PATCH("/api/v1/monitors/{name}", { params: { path: { name: monitor.name } }, body }),
+      ),
+    onSuccess: (changed) => {
+      queries.setQueryData(monitorQuery(project.id, monitor.name).queryKey, changed);
+      queries.invalidateQueries({ queryKey: ["monitors", project.id] });
+      onDone?.();
+    },
+  });
+}
+
+function Pause({ monitor }: { monitor: Monitor }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>Pause…</Button>
+      {open && <PauseDialog monitor={monitor} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function PauseDialog({ monitor, onClose }: { monitor: Monitor; onClose: () => void }) {
+  const tell = useTell();
+  const [{ reason }, bind] = useFields({ reason: "" });
+  const pausing = usePausing(monitor, () => {
+    tell(`${monitor.name} is paused.`);
+    onClose();
+  });
+  const asked = {
+    ...pausing,
+    mutate: () => pausing.mutate({ paused: true, reason: reason.trim() || undefined }),
+  };
+  return (
+    <Dialog title={`Pause ${monitor.name}?`} onClose={onClose}>
+      <Form asked={asked} does="Pause it">
+        <p>It judges nothing until it goes on. What it samples in the meantime waits.</p>
+        <Field label="Why" hint="Shown to everybody who looks at it." maxLength={500} {...bind("reason")} />
+      </Form>
+    </Dialog>
+  );
+}
+
+function Resume({ monitor }: { monitor: Monitor }) {
+  const project = useProject();
+  const tell = useTell();
+  const resuming = usePausing(monitor, () => tell(`${monitor.name} goes on.`));
+  return (
+    <div className={styles.banner} role="status">
+      <span>
+        <b>Paused:</b> {monitor.paused}
+      </span>
+      {may(project, "write") && (
+        <Button onClick={() => resuming.mutate({ paused: false })} disabled={resuming.isPending}>
+          Go on
+        </Button>
+      )}
+      <Fault error={resuming.error} />
+    </div>
+  );
+}

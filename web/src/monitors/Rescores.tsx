@@ -1,0 +1,181 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { answered, api } from "../api/client";
+import { may, useProject } from "../api/session";
+import { fixed, range3, score3, signed, signedRange } from "../chart/figures";
+import { Badge } from "../ui/Badge";
+import { Button } from "../ui/Button";
+import { Field } from "../ui/Field";
+import { Fault } from "../ui/Form";
+import { Loaded } from "../ui/Loaded";
+import { State } from "../ui/State";
+import { count, moment, plural } from "../ui/say";
+import { type Column, Table } from "../ui/Table";
+import { useTell } from "../ui/Toast";
+import { type Monitor, type Rescore, type RescorePlan, rescoresQuery } from "./doors";
+import styles from "./Monitors.module.css";
+
+/** Traces that earlier versions sampled are judged by the newest; what they have stays. */
+export function Rescores({ monitor }: { monitor: Monitor }) {
+  const project = useProject();
+  const found = useQuery(rescoresQuery(project.id, monitor.name));
+  return (
+    <>
+      {may(project, "write") && <Again monitor={monitor} />}
+      <section className={styles.part}>
+        <h2>Judged again</h2>
+        <Loaded query={found} what="what was judged again">
+          {(all) =>
+            all.length === 0 ? (
+              <State title="Nothing was judged again" />
+            ) : (
+              all.map((it) => <One key={it.id} rescore={it} />)
+            )
+          }
+        </Loaded>
+      </section>
+    </>
+  );
+}
+
+/** Dollars, rounded up to the cent as on the command line. */
+export const priced = (price: number | null | undefined): string =>
+  price == null ? "a price that is not known" : `about ${fixed(Math.ceil(100 * price) / 100, 2)} dollars`;
+
+function Again({ monitor }: { monitor: Monitor }) {
+  const project = useProject();
+  const queries = useQueryClient();
+  const tell = useTell();
+  const [overlap, setOverlap] = useState("200");
+  const [since, setSince] = useState("");
+  const [plan, setPlan] = useState<RescorePlan | null>(null);
+  const ask = useMutation({
+    mutationFn: (confirmed: boolean) =>
+      answered(
+        api(project.id).POST("/api/v1/monitors/{name}/rescores", {
+          params: { path: { name: monitor.name } },
+          body: {
+            confirmed,
+            overlap: overlap.trim() === "" ? undefined : Number(overlap),
+            since: since ? `${since}T00:00:00Z` : undefined,
+          },
+        }),
+      ),
+    onSuccess: (told, confirmed) => {
+      if (!confirmed) return setPlan(told);
+      setPlan(null);
+      tell(`${plural(told.n_traces, "trace")} will be judged again.`);
+      queries.invalidateQueries({ queryKey: ["rescores", project.id, monitor.name] });
+      return undefined;
+    },
+  });
+  const changed = (set: (it: string) => void) => (it: { target: { value: string } }) => {
+    set(it.target.value);
+    setPlan(null);
+    ask.reset();
+  };
+  return (
+    <section className={styles.part}>
+      <h2>Judge again by the newest version</h2>
+      <p>
+        Traces that earlier versions sampled are judged by {monitor.version.rubric_version}. A random part of
+        them is enough to see how far two versions are apart.
+      </p>
+      <form
+        className={styles.filter}
+        onSubmit={(it) => {
+          it.preventDefault();
+          ask.mutate(false);
+        }}
+      >
+        <Field
+          label="How many, by chance"
+          hint="Empty for all."
+          type="number"
+          min={1}
+          value={overlap}
+          onChange={changed(setOverlap)}
+        />
+        <Field
+          label="Decided about since"
+          hint="Empty for all."
+          type="date"
+          value={since}
+          onChange={changed(setSince)}
+        />
+        {!plan && (
+          <Button type="submit" disabled={ask.isPending}>
+            {ask.isPending ? "Asking…" : "What would it take?"}
+          </Button>
+        )}
+      </form>
+      <Fault error={ask.error} />
+      {plan && (
+        <div className={styles.plan} role="status">
+          <p>
+            {plural(plan.n_traces, "trace")} of {count(plan.n_of)}, {plural(plan.n_calls, "call")},{" "}
+            <b>{priced(plan.price)}</b>, judged by <code>{plan.rubric_version}</code>
+          </p>
+          <div className={styles.line}>
+            <Button
+              look="main"
+              onClick={() => ask.mutate(true)}
+              disabled={ask.isPending || plan.n_traces === 0}
+            >
+              Judge them again
+            </Button>
+            <Button onClick={() => setPlan(null)}>Leave it</Button>
+            {plan.n_traces === 0 && (
+              <span className={styles.soft}>Nothing was sampled by an earlier version in that time.</span>
+            )}
+          </div>
+        </div>
+      )}
+    </section>
+  );
+}
+
+type Offset = Rescore["offsets"][number];
+
+function One({ rescore }: { rescore: Rescore }) {
+  const columns: Column<Offset>[] = [
+    { name: "criterion", head: "Criterion", cell: (it) => it.criterion ?? "whole" },
+    {
+      name: "offset",
+      head: "Newer less earlier",
+      cell: (it) => (
+        <>
+          <b>{signed(it.mean)}</b> {signedRange(it.interval)}
+        </>
+      ),
+    },
+    { name: "from", head: "From", cell: (it) => <code>{it.from_version}</code>, wide: true },
+    { name: "n", head: "On", align: "end", cell: (it) => plural(it.n, "trace") },
+  ];
+  const isOver = rescore.n_scored + rescore.n_errors >= rescore.n_traces;
+  return (
+    <article className={styles.part}>
+      <div className={styles.head}>
+        <h3>{moment(rescore.created)}</h3>
+        <span>
+          {count(rescore.n_scored)} of {count(rescore.n_traces)} judged again by{" "}
+          <code>{rescore.rubric_version}</code>, {plural(rescore.n_errors, "error")}
+        </span>
+        {!isOver && <Badge tone="accent">going on</Badge>}
+      </div>
+      {rescore.score && (
+        <p>
+          The traffic of that time scores <b>{score3(rescore.score.mean)}</b> {range3(rescore.score.interval)}
+        </p>
+      )}
+      {rescore.offsets.length > 0 && (
+        <Table
+          caption="How far versions are apart"
+          columns={columns}
+          rows={rescore.offsets}
+          keyOf={(it) => `${it.criterion} ${it.from_version}`}
+        />
+      )}
+    </article>
+  );
+}

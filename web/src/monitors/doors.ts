@@ -1,0 +1,141 @@
+// Monitors and their figures as the server tells them.
+import { queryOptions } from "@tanstack/react-query";
+import { answered, api, type Schemas } from "../api/client";
+import type { Range } from "../chart/figures";
+import { DAY_MS } from "../chart/scale";
+import type { TrendPoint } from "../chart/TrendChart";
+
+export type Monitor = Schemas["MonitorView"];
+export type Decision = Schemas["DecisionView"];
+export type Rescore = Omit<Schemas["RescoreView"], "score"> & { score?: Traffic | null };
+export type RescorePlan = Schemas["RescorePlan"];
+export type Trend = Omit<Schemas["Trend"], "points"> & { points: TrendPoint[] };
+
+// The API's description knows these as objects only.
+
+/** A mean over all traffic. */
+export type Traffic = {
+  mean: number;
+  se: number;
+  interval: Range;
+  naive: number;
+  n: number;
+  n_eff: number;
+  population: number;
+  covered: number;
+  error_rate: number;
+  if_errors_scored: Range;
+  strata: Stratum[];
+  warnings: string[];
+};
+
+export type Stratum = {
+  name: string;
+  n_seen: number;
+  population: number;
+  n: number;
+  n_errors: number;
+  n_unjudged: number;
+  mean?: number | null;
+  interval?: Range | null;
+  not_estimable?: string | null;
+};
+
+export type Corrected = { mean: number; se: number; interval: Range; n_labels: number; lambda: number };
+
+export type CriterionEstimate = {
+  criterion?: string | null;
+  score?: Traffic | null;
+  pass_rate?: Traffic | null;
+  corrected?: Corrected | null;
+  not_estimable?: string | null;
+};
+
+export type JudgeEstimates = {
+  rubric_version: string;
+  judge: string;
+  is_current: boolean;
+  criteria: CriterionEstimate[];
+};
+
+export type Estimates = {
+  monitor: string;
+  from: string;
+  until: string;
+  states: Schemas["StateCount"][];
+  judges: JudgeEstimates[];
+};
+
+/** Which traffic is looked at; thirty days of all agents unless told. */
+export type Look = { agent?: string; days?: number };
+
+const REFRESH = 10_000;
+
+/** The first moment of the day so many days ago, of UTC. */
+export function since(days: number | undefined, now = Date.now()): string | undefined {
+  if (days === undefined) return undefined;
+  return new Date(Math.floor(now / DAY_MS) * DAY_MS - days * DAY_MS).toISOString().replace(".000", "");
+}
+
+const queryOf = ({ agent, days }: Look) => ({ agent, from: since(days) });
+
+export const monitorsQuery = (project: string) =>
+  queryOptions({
+    queryKey: ["monitors", project],
+    queryFn: () => answered(api(project).GET("/api/v1/monitors")),
+    refetchInterval: REFRESH,
+  });
+
+export const monitorQuery = (project: string, name: string) =>
+  queryOptions({
+    queryKey: ["monitor", project, name],
+    queryFn: () => answered(api(project).GET("/api/v1/monitors/{name}", { params: { path: { name } } })),
+    refetchInterval: REFRESH,
+  });
+
+export const estimatesQuery = (project: string, name: string, look: Look = {}) =>
+  queryOptions({
+    queryKey: ["estimates", project, name, look],
+    queryFn: async () => {
+      const params = { path: { name }, query: queryOf(look) };
+      return (await answered(
+        api(project).GET("/api/v1/monitors/{name}/estimates", { params }),
+      )) as unknown as Estimates;
+    },
+    refetchInterval: REFRESH,
+  });
+
+export const trendQuery = (project: string, name: string, look: Look = {}, criterion?: string) =>
+  queryOptions({
+    queryKey: ["trend", project, name, look, criterion],
+    queryFn: async () => {
+      const params = { path: { name }, query: { ...queryOf(look), criterion } };
+      return (await answered(api(project).GET("/api/v1/monitors/{name}/trend", { params }))) as Trend[];
+    },
+    refetchInterval: REFRESH * 3,
+  });
+
+export const rescoresQuery = (project: string, name: string) =>
+  queryOptions({
+    queryKey: ["rescores", project, name],
+    queryFn: async () => {
+      const params = { path: { name } };
+      return (await answered(
+        api(project).GET("/api/v1/monitors/{name}/rescores", { params }),
+      )) as unknown as Rescore[];
+    },
+    refetchInterval: REFRESH,
+  });
+
+/** The figures of the version and the judges that are at work now. */
+export const currentOf = (found: Estimates): JudgeEstimates | undefined =>
+  found.judges.find((it) => it.is_current) ?? found.judges[0];
+
+/** Of the whole rubric. */
+export const wholeOf = (found: JudgeEstimates | undefined): CriterionEstimate | undefined =>
+  found?.criteria.find((it) => it.criterion == null);
+
+export const nameOf = (it: CriterionEstimate): string => it.criterion ?? "whole";
+
+export const judgesOf = (it: Monitor): string =>
+  it.judges.length === 0 ? "the default judge" : it.judges.join(", ");

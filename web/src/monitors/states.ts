@@ -1,0 +1,57 @@
+// What became of traces, in words.
+import type { Status } from "../ui/Badge";
+
+export type StateName =
+  | "scored"
+  | "cached"
+  | "sampled"
+  | "pending"
+  | "judge_error"
+  | "sampled_out"
+  | "filtered"
+  | "over_budget"
+  | "overloaded";
+
+type Told = { label: string; means: string; tone: Status | "plain" | "accent" };
+
+export const STATES: Record<StateName, Told> = {
+  scored: { label: "scored", means: "A judge graded it.", tone: "pass" },
+  cached: {
+    label: "cached",
+    means: "The same task and output were judged before, by the same version and judge.",
+    tone: "pass",
+  },
+  sampled: { label: "sampled", means: "It will be judged; nobody has begun.", tone: "accent" },
+  pending: { label: "pending", means: "A worker has it, or the monitor is paused.", tone: "accent" },
+  judge_error: {
+    label: "judge error",
+    means: "The judge timed out, refused, was not reached or answered nonsense. That is no score.",
+    tone: "error",
+  },
+  sampled_out: { label: "sampled out", means: "Not one of those that are looked at.", tone: "plain" },
+  filtered: {
+    label: "filtered",
+    means: "The filter does not let it through; it is no part of what is estimated.",
+    tone: "plain",
+  },
+  over_budget: { label: "over budget", means: "The month's money is spent.", tone: "deferred" },
+  overloaded: {
+    label: "overloaded",
+    means: "More waited than may wait, or it was erased before its turn.",
+    tone: "deferred",
+  },
+};
+
+const ORDER = Object.keys(STATES);
+
+export const toldOf = (state: string): Told =>
+  STATES[state as StateName] ?? { label: state.replaceAll("_", " "), means: "", tone: "plain" };
+
+/** In the order of the words above; those that nobody knows come last. */
+export const sorted = <T extends { state: string }>(all: T[]): T[] =>
+  [...all].sort((a, b) => rank(a.state) - rank(b.state));
+
+const rank = (state: string): number => {
+  const at = ORDER.indexOf(state);
+  return at < 0 ? ORDER.length : at;
+};

@@ -1,0 +1,390 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, Navigate } from "@tanstack/react-router";
+import { answered, api, type Schemas } from "../api/client";
+import { may, useProject } from "../api/session";
+import { fixed, percent, percentRange, range3, score3 } from "../chart/figures";
+import { Interval } from "../chart/Interval";
+import { Spark } from "../chart/Spark";
+import { AlertState } from "../money/AlertsPage";
+import { Meter } from "../money/BudgetPage";
+import { openAlertsQuery, spendQuery } from "../money/doors";
+import { spoken } from "../money/say";
+import {
+  currentOf,
+  type Estimates,
+  estimatesQuery,
+  type Monitor,
+  trendQuery,
+  wholeOf,
+} from "../monitors/doors";
+import { countsOf } from "../runs/RunsPage";
+import { Shares } from "../runs/Strip";
+import { PageHead } from "../shell/Shell";
+import { Badge } from "../ui/Badge";
+import { Loaded } from "../ui/Loaded";
+import { count, plural, score } from "../ui/say";
+import { type Column, Table } from "../ui/Table";
+import { Time } from "../ui/Time";
+import styles from "./Overview.module.css";
+import { type AgentRow, rowsOf } from "./rows";
+
+/** The first page of a project: the overview, or annotating for whoever may see no more. */
+export function ProjectHome() {
+  const project = useProject();
+  if (may(project, "read")) return <Overview />;
+  return <Navigate to="/p/$project/annotate" params={{ project: project.name }} replace />;
+}
+
+function Overview() {
+  const project = useProject();
+  const found = useQuery({
+    queryKey: ["overview", project.id],
+    queryFn: async () => {
+      const doors = api(project.id);
+      const [agents, monitors, runs] = await Promise.all([
+        answered(doors.GET("/api/v1/agents")),
+        answered(doors.GET("/api/v1/monitors")),
+        answered(doors.GET("/api/v1/runs", { params: { query: { limit: 5 } } })),
+      ]);
+      return { agents, monitors, runs: runs.items };
+    },
+    refetchInterval: 10_000,
+  });
+  return (
+    <>
+      <PageHead
+        title="Overview"
+        about="Figures are of all traffic of the last thirty days, with 95 % intervals."
+      />
+      <Loaded query={found} what="the project">
+        {({ agents, monitors, runs }) => {
+          if (agents.length + monitors.length + runs.length === 0) return <First />;
+          return (
+            <div className={styles.parts}>
+              <Alerts />
+              <Agents rows={rowsOf(agents, monitors)} />
+              <div className={styles.columns}>
+                <Money />
+                <Runs runs={runs} />
+              </div>
+            </div>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}
+
+/** An empty project: what to do first. */
+function First() {
+  const project = useProject();
+  const params = { project: project.name };
+  return (
+    <section className={styles.first}>
+      <h2>Nothing is here yet. Begin with any of these:</h2>
+      <ol>
+        <li>
+          <h3>Send what your agents do</h3>
+          <p>Point an exporter of OpenTelemetry here, or send files of the past.</p>
+          <pre tabIndex={0}>{`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${location.origin}/v1/traces
+jurist ingest traces.jsonl --server ${location.origin} --agent support`}</pre>
+        </li>
+        <li>
+          <h3>Have it watched</h3>
+          <p>
+            A monitor judges a sample of what finishes, and says what that means for all of it.{" "}
+            {may(project, "write") && (
+              <Link to="/p/$project/new-monitor" params={params}>
+                Write one
+              </Link>
+            )}
+          </p>
+        </li>
+        <li>
+          <h3>Grade a suite</h3>
+          <pre tabIndex={0}>{`jurist init
+jurist eval suite.yaml --server ${location.origin}`}</pre>
+        </li>
+        {may(project, "manage") && (
+          <li>
+            <h3>Let others in</h3>
+            <p>
+              <Link to="/p/$project/settings/members" params={params}>
+                Invite people
+              </Link>{" "}
+              and make{" "}
+              <Link to="/p/$project/settings/tokens" params={params}>
+                tokens for programs
+              </Link>
+              .
+            </p>
+          </li>
+        )}
+      </ol>
+    </section>
+  );
+}
+
+/** What holds and what is said about it; silence takes no room. */
+function Alerts() {
+  const project = useProject();
+  const { data } = useQuery(openAlertsQuery(project.id));
+  const items = data?.items ?? [];
+  if (items.length === 0) return null;
+  return (
+    <section className={styles.alerts} aria-label="Alerts that hold">
+      <ul>
+        {items.slice(0, 4).map((it) => (
+          <li key={it.id}>
+            <AlertState alert={it} /> <span>{it.message}</span>
+          </li>
+        ))}
+      </ul>
+      <Link to="/p/$project/alerts" params={{ project: project.name }}>
+        {items.length > 4 ? `All ${items.length} alerts` : "Alerts"}
+      </Link>
+    </section>
+  );
+}
+
+function Agents({ rows }: { rows: AgentRow[] }) {
+  const project = useProject();
+  const columns: Column<AgentRow>[] = [
+    {
+      name: "agent",
+      head: "Agent",
+      cell: (it) => (
+        <>
+          <Link
+            to="/p/$project/traces"
+            params={{ project: project.name }}
+            search={{ agent: it.agent }}
+            className={styles.name}
+          >
+            {it.agent}
+          </Link>
+          <div className={styles.soft}>{it.seen ? <Time at={it.seen} /> : "never seen"}</div>
+        </>
+      ),
+    },
+    {
+      name: "monitor",
+      head: "Watched by",
+      cell: (it) =>
+        it.monitor ? (
+          <>
+            <Link
+              to="/p/$project/monitors/$monitor"
+              params={{ project: project.name, monitor: it.monitor.name }}
+              search={it.monitor.agents.length > 1 ? { agent: it.agent } : {}}
+            >
+              {it.monitor.name}
+            </Link>{" "}
+            {it.monitor.paused != null && <Badge tone="fail">paused</Badge>}
+          </>
+        ) : (
+          <span className={styles.soft}>nobody</span>
+        ),
+    },
+    {
+      name: "score",
+      head: "Score",
+      cell: (it) => it.monitor && <ScoreOf agent={it.agent} monitor={it.monitor} />,
+    },
+    {
+      name: "passes",
+      head: "Passes",
+      wide: true,
+      cell: (it) => it.monitor && <PassesOf agent={it.agent} monitor={it.monitor} />,
+    },
+    {
+      name: "trend",
+      head: "Trend",
+      wide: true,
+      cell: (it) => it.monitor && <TrendOf agent={it.agent} monitor={it.monitor} />,
+    },
+    {
+      name: "coverage",
+      head: "Scored of finished",
+      align: "end",
+      wide: true,
+      cell: (it) => it.monitor && <CoverageOf agent={it.agent} monitor={it.monitor} />,
+    },
+    {
+      name: "errors",
+      head: "Judge errors",
+      align: "end",
+      wide: true,
+      cell: (it) => it.monitor && <ErrorsOf agent={it.agent} monitor={it.monitor} />,
+    },
+  ];
+  return (
+    <section className={styles.part}>
+      <h2>Agents</h2>
+      {rows.length === 0 ? (
+        <p className={styles.soft}>
+          No agent was seen yet.{" "}
+          <Link to="/p/$project/traces" params={{ project: project.name }}>
+            How to send traces
+          </Link>
+        </p>
+      ) : (
+        <Table
+          caption="Agents"
+          columns={columns}
+          rows={rows}
+          keyOf={(it) => `${it.agent} ${it.monitor?.id ?? ""}`}
+        />
+      )}
+    </section>
+  );
+}
+
+type Of = { agent: string; monitor: Monitor };
+
+/** A monitor of one agent needs no filter, and shares its answer with the monitor's own page. */
+const lookOf = ({ agent, monitor }: Of) => (monitor.agents.length > 1 ? { agent } : {});
+
+function useFound(of: Of) {
+  const project = useProject();
+  const found = useQuery(estimatesQuery(project.id, of.monitor.name, lookOf(of)));
+  return { found, whole: found.data && wholeOf(currentOf(found.data)) };
+}
+
+function ScoreOf(of: Of) {
+  const { found, whole } = useFound(of);
+  if (found.error && !found.data) return <span className={styles.soft}>{found.error.message}</span>;
+  if (!found.data) return <span className={styles.soft}>…</span>;
+  if (!whole?.score) {
+    return <span className={styles.soft}>{whole?.not_estimable ?? "nothing is scored yet"}</span>;
+  }
+  return (
+    <span className={styles.figure}>
+      <span>
+        <b>{score3(whole.score.mean)}</b> {range3(whole.score.interval)}
+      </span>
+      <Interval mean={whole.score.mean} interval={whole.score.interval} mark={of.monitor.pass_mark} />
+    </span>
+  );
+}
+
+function PassesOf(of: Of) {
+  const rate = useFound(of).whole?.pass_rate;
+  if (!rate) return "–";
+  return (
+    <>
+      {percent(rate.mean)} <span className={styles.soft}>{percentRange(rate.interval)}</span>
+    </>
+  );
+}
+
+function TrendOf(of: Of) {
+  const project = useProject();
+  const { data } = useQuery(trendQuery(project.id, of.monitor.name, lookOf(of)));
+  const line = data?.find((it) => it.rubric_version === of.monitor.version.rubric_version) ?? data?.[0];
+  return <Spark points={line?.points ?? []} about={`How ${of.agent} scored day by day`} />;
+}
+
+export const scoredOf = ({ states }: Estimates): [number, number] => {
+  const n = (it: { n: number }[]) => it.reduce((sum, one) => sum + one.n, 0);
+  return [n(states.filter((it) => it.state === "scored" || it.state === "cached")), n(states)];
+};
+
+function CoverageOf(of: Of) {
+  const { found } = useFound(of);
+  if (!found.data) return "–";
+  const [n, all] = scoredOf(found.data);
+  return `${count(n)} of ${count(all)}`;
+}
+
+function ErrorsOf(of: Of) {
+  const it = useFound(of).whole?.score;
+  return it ? percent(it.error_rate) : "–";
+}
+
+function Money() {
+  const project = useProject();
+  const spend = useQuery(spendQuery(project.id));
+  return (
+    <section className={styles.part}>
+      <h2>
+        <Link to="/p/$project/budget" params={{ project: project.name }}>
+          This month
+        </Link>
+      </h2>
+      <Loaded query={spend} what="the month">
+        {(it) => {
+          const share = it.cap ? (it.cap.dollars === 0 ? 1 : it.spent / it.cap.dollars) : null;
+          return (
+            <>
+              <p>
+                <b className={styles.large}>{spoken(it.spent, it.cap)}</b>{" "}
+                {it.cap && share !== null
+                  ? `of ${spoken(it.cap.dollars, it.cap)}, ${fixed(100 * share, 0)} %`
+                  : "spent, without a limit"}
+              </p>
+              {it.cap && share !== null && <Meter spend={it} share={share} dollars={it.cap.dollars} />}
+              <p className={styles.soft}>
+                {it.forecast
+                  ? `will be ${spoken(it.forecast.expected, it.cap)} at the end, ${spoken(it.forecast.low, it.cap)} to ${spoken(it.forecast.high, it.cap)}`
+                  : `no forecast yet: ${it.no_forecast ?? ""}`}
+              </p>
+              {it.forecast?.reaches_cap && (
+                <p className={styles.warning}>
+                  the cap is reached on {it.forecast.reaches_cap.slice(0, 10)}, and judging stops
+                </p>
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </section>
+  );
+}
+
+type RunLine = Schemas["RunLine"];
+
+function Runs({ runs }: { runs: RunLine[] }) {
+  const project = useProject();
+  const total = (it: RunLine) => it.n_pass + it.n_fail + it.n_error + it.n_deferred;
+  const columns: Column<RunLine>[] = [
+    {
+      name: "suite",
+      head: "Suite",
+      cell: (it) => (
+        <>
+          <Link to="/p/$project/runs/$run" params={{ project: project.name, run: it.id }}>
+            {it.suite ?? "without a name"}
+          </Link>{" "}
+          {!it.ended && <Badge tone="accent">running</Badge>}
+        </>
+      ),
+    },
+    {
+      name: "shares",
+      head: "Verdicts",
+      wide: true,
+      cell: (it) => <Shares n={countsOf(it)} total={total(it)} />,
+    },
+    { name: "pass", head: "Pass", align: "end", cell: (it) => `${it.n_pass}/${total(it)}` },
+    { name: "score", head: "Score", align: "end", cell: (it) => score(it.score) },
+    { name: "began", head: "Began", align: "end", cell: (it) => <Time at={it.started} /> },
+  ];
+  return (
+    <section className={styles.part}>
+      <h2>
+        <Link to="/p/$project/runs" params={{ project: project.name }}>
+          Newest runs
+        </Link>
+      </h2>
+      {runs.length === 0 ? (
+        <p className={styles.soft}>
+          {plural(0, "run")}. Have a suite graded:{" "}
+          <code>jurist eval suite.yaml --server {location.origin}</code>
+        </p>
+      ) : (
+        <Table caption="Newest runs" columns={columns} rows={runs} keyOf={(it) => it.id} />
+      )}
+    </section>
+  );
+}

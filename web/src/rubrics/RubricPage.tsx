@@ -1,0 +1,327 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { RubricGrid } from "../annotate/RubricGrid";
+import type { AnswerOf } from "../annotate/types";
+import { answered, api, type Schemas } from "../api/client";
+import { may, useProject } from "../api/session";
+import { SourceEditor } from "../editor/SourceEditor";
+import type { RubricView } from "../router";
+import { PageHead } from "../shell/Shell";
+import { Badge } from "../ui/Badge";
+import { Button } from "../ui/Button";
+import { Select } from "../ui/Field";
+import { Fault } from "../ui/Form";
+import { Loaded } from "../ui/Loaded";
+import { State } from "../ui/State";
+import { moment, plural } from "../ui/say";
+import { Tabs } from "../ui/Tabs";
+import { useTell } from "../ui/Toast";
+import { askedBy, type Canonical, changesOf } from "./canonical";
+import styles from "./Rubrics.module.css";
+
+type Rubric = Schemas["Rubric"] & { tag: string | null };
+type Version = Schemas["Version"];
+
+/** One rubric: its versions, what each asks of people, and what changed between them. */
+export function RubricPage() {
+  const project = useProject();
+  const { rubric: id } = useParams({ from: "/p/$project/rubrics/$rubric" });
+  const params = { path: { id } };
+  const rubric = useQuery({
+    queryKey: ["rubric", project.id, id],
+    queryFn: async () => {
+      const asked = api(project.id).GET("/api/v1/rubrics/{id}", { params });
+      const found = await answered(asked);
+      return { ...found, tag: (await asked).response.headers.get("etag") };
+    },
+  });
+  const versions = useQuery({
+    queryKey: ["rubric-versions", project.id, id],
+    queryFn: () => answered(api(project.id).GET("/api/v1/rubrics/{id}/versions", { params })),
+  });
+  return (
+    <Loaded query={rubric} what="the rubric">
+      {(it) => (
+        <Loaded query={versions} what="its versions">
+          {(all) => <One rubric={it} versions={all} />}
+        </Loaded>
+      )}
+    </Loaded>
+  );
+}
+
+const VIEWS: { name: RubricView; label: string }[] = [
+  { name: "preview", label: "What people are asked" },
+  { name: "changes", label: "What changed" },
+  { name: "file", label: "File" },
+];
+
+function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
+  const project = useProject();
+  const search = useSearch({ from: "/p/$project/rubrics/$rubric" });
+  const navigate = useNavigate({ from: "/p/$project/rubrics/$rubric" });
+  const set = (change: Partial<typeof search>) =>
+    navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
+  const at = Math.max(
+    0,
+    versions.findIndex((it) => it.id === search.version),
+  );
+  const version = versions[at];
+  const view = search.view ?? "preview";
+  if (!version) return <State title="The rubric has no version yet" />;
+  return (
+    <>
+      <p className={styles.up}>
+        <Link to="/p/$project/rubrics" params={{ project: project.name }}>
+          Rubrics
+        </Link>
+      </p>
+      <PageHead
+        title={rubric.name}
+        about={
+          <>
+            {plural(versions.length, "version")} · <code>{version.id}</code>{" "}
+            {rubric.archived && <Badge>out of use</Badge>}
+          </>
+        }
+      >
+        <Select
+          label="Version"
+          bare
+          value={version.id}
+          options={versions.map((it, n) => ({
+            value: it.id,
+            label: `${moment(it.created)} · …${it.id.slice(-6)}${n === 0 ? " · newest" : ""}`,
+          }))}
+          onChange={(it) =>
+            set({
+              version: it.target.value === versions[0]?.id ? undefined : it.target.value,
+              from: undefined,
+            })
+          }
+        />
+        {may(project, "write") && <Archive rubric={rubric} />}
+      </PageHead>
+      <Tabs
+        label="Views of the rubric"
+        tabs={VIEWS}
+        selected={view}
+        onSelect={(name) => set({ view: name === "preview" ? undefined : name })}
+      >
+        {view === "preview" && <Preview key={version.id} rubric={rubric} version={version} />}
+        {view === "changes" && (
+          <Changes
+            version={version}
+            versions={versions}
+            from={versions.find((it) => it.id === search.from) ?? versions[at + 1]}
+            onFrom={(from) => set({ from })}
+          />
+        )}
+        {view === "file" && (
+          <File
+            key={version.id}
+            rubric={rubric}
+            version={version}
+            isNewest={at === 0}
+            onMade={() => set({ version: undefined })}
+          />
+        )}
+      </Tabs>
+    </>
+  );
+}
+
+function Archive({ rubric }: { rubric: Rubric }) {
+  const project = useProject();
+  const queries = useQueryClient();
+  const changing = useMutation({
+    mutationFn: () =>
+      answered(
+        api(project.id).PATCH("/api/v1/rubrics/{id}", {
+          params: { path: { id: rubric.id } },
+          body: { archived: !rubric.archived },
+        }),
+      ),
+    onSuccess: () =>
+      Promise.all([
+        queries.invalidateQueries({ queryKey: ["rubric", project.id, rubric.id] }),
+        queries.invalidateQueries({ queryKey: ["rubrics", project.id] }),
+      ]),
+  });
+  return (
+    <>
+      <Button onClick={() => changing.mutate()} disabled={changing.isPending}>
+        {rubric.archived ? "Bring back" : "Take out of use"}
+      </Button>
+      <Fault error={changing.error} />
+    </>
+  );
+}
+
+/** The annotator's grid, to try; nothing of it is kept. */
+function Preview({ rubric, version }: { rubric: Rubric; version: Version }) {
+  const canonical = version.canonical as Canonical;
+  const { scheme, others } = askedBy(rubric.name, canonical);
+  const [answer, setAnswer] = useState<AnswerOf<"rubric">>({ kind: "rubric", criteria: {} });
+  return (
+    <div className={styles.preview}>
+      {typeof canonical.description === "string" && (
+        <p className={styles.about} dir="auto">
+          {canonical.description}
+        </p>
+      )}
+      <p className={styles.soft}>
+        It passes from {String(canonical.threshold ?? "the usual mark")} on. This is how an annotator sees it;
+        what you enter here is kept nowhere.
+      </p>
+      {scheme.criteria.length > 0 && (
+        <RubricGrid
+          scheme={scheme}
+          answer={answer}
+          onAnswerChange={setAnswer}
+          missing={[]}
+          isTried={false}
+          selectedQuote={() => undefined}
+          onQuoteShow={() => {}}
+          isActive={false}
+        />
+      )}
+      {others.length > 0 && (
+        <section className={styles.part}>
+          <h2>Not on a scale with points</h2>
+          <ul className={styles.others}>
+            {others.map((it) => (
+              <li key={it.name}>
+                <b>{it.name}</b> {it.why}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+type ChangesProps = {
+  version: Version;
+  versions: Version[];
+  from: Version | undefined;
+  onFrom: (id: string) => void;
+};
+
+function Changes({ version, versions, from, onFrom }: ChangesProps) {
+  if (!from) {
+    return (
+      <State title="There is nothing to compare it with">
+        <p>This is the first version.</p>
+      </State>
+    );
+  }
+  const changes = changesOf(from.canonical as Canonical, version.canonical as Canonical);
+  return (
+    <section className={styles.part}>
+      <div className={styles.narrow}>
+        <Select
+          label="Compared with"
+          value={from.id}
+          options={versions
+            .filter((it) => it.id !== version.id)
+            .map((it) => ({ value: it.id, label: `${moment(it.created)} · …${it.id.slice(-6)}` }))}
+          onChange={(it) => onFrom(it.target.value)}
+        />
+      </div>
+      {changes.length === 0 ? (
+        <State title="Both ask the same" />
+      ) : (
+        <ul className={styles.changes} aria-label="Changes">
+          {changes.map((it, at) => (
+            <li key={at} data-kind={it.kind}>
+              {it.kind === "changed" ? (
+                <>
+                  <b>{it.what}</b>
+                  <del>{it.from ?? "(default)"}</del>
+                  <ins>{it.to ?? "(default)"}</ins>
+                </>
+              ) : it.kind === "reordered" ? (
+                <b>{it.what} in another order</b>
+              ) : (
+                <b>
+                  {it.kind} {it.what}
+                </b>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+type FileProps = { rubric: Rubric; version: Version; isNewest: boolean; onMade: () => void };
+
+function File({ rubric, version, isNewest, onMade }: FileProps) {
+  const project = useProject();
+  const queries = useQueryClient();
+  const tell = useTell();
+  const before = version.source ?? JSON.stringify(version.canonical, null, 2);
+  const [text, setText] = useState(before);
+  const making = useMutation({
+    mutationFn: () =>
+      answered(
+        api(project.id).POST("/api/v1/rubrics/{id}/versions", {
+          params: { path: { id: rubric.id }, header: { "if-match": rubric.tag ?? undefined } },
+          body: { source: text },
+        }),
+      ),
+    onSuccess: async (made) => {
+      tell(made.id === version.id ? "It asks the same; no new version." : `A new version: ${made.id}.`);
+      await Promise.all([
+        queries.invalidateQueries({ queryKey: ["rubric", project.id, rubric.id] }),
+        queries.invalidateQueries({ queryKey: ["rubric-versions", project.id, rubric.id] }),
+        queries.invalidateQueries({ queryKey: ["rubrics", project.id] }),
+      ]);
+      onMade();
+    },
+  });
+  const mayWrite = may(project, "write");
+  const isChanged = text !== before;
+  return (
+    <div className={styles.form}>
+      <SourceEditor
+        label="The rubric's file"
+        text={text}
+        onTextChange={(it) => {
+          setText(it);
+          if (making.error) making.reset();
+        }}
+        error={making.error}
+        onSave={() => isChanged && making.mutate()}
+        readOnly={!mayWrite}
+      >
+        {mayWrite && (
+          <div className={styles.line}>
+            <Button look="main" onClick={() => making.mutate()} disabled={!isChanged || making.isPending}>
+              {making.isPending ? "Making it…" : "Make a new version"}
+            </Button>
+            {isChanged && (
+              <Button
+                onClick={() => {
+                  setText(before);
+                  making.reset();
+                }}
+              >
+                Take back
+              </Button>
+            )}
+            <span className={styles.soft}>
+              {isNewest
+                ? "Grades of earlier versions stay what they are. Monitors keep the version of their own file."
+                : "This is an earlier version; what you write becomes the newest."}
+            </span>
+          </div>
+        )}
+      </SourceEditor>
+    </div>
+  );
+}

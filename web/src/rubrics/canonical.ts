@@ -1,0 +1,137 @@
+// A rubric in its canonical form: what changed between two, and how people would be asked.
+import type { Criterion, KindOf, Point } from "../annotate/types";
+
+export type Canonical = { [key: string]: unknown };
+
+export type Change =
+  | { kind: "added" | "removed" | "reordered"; what: string }
+  | { kind: "changed"; what: string; from: string | null; to: string | null };
+
+/** What an author changed, in the words of `jurist diff`. */
+export function changesOf(old: Canonical, now: Canonical): Change[] {
+  const found: Change[] = [];
+  compare("", old, now, found);
+  return found;
+}
+
+const isMap = (it: unknown): it is Canonical => typeof it === "object" && it !== null && !Array.isArray(it);
+const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+const shown = (it: unknown): string => (typeof it === "string" ? it : JSON.stringify(it));
+const join = (path: string, key: string): string => (path === "" ? key : `${path} ${key}`);
+const nameOf = (it: Canonical): string => String(it.name);
+
+function compare(path: string, old: unknown, now: unknown, found: Change[]) {
+  if (isSame(old, now)) return;
+  if (isMap(old) && isMap(now)) {
+    for (const key of new Set([...Object.keys(old), ...Object.keys(now)])) {
+      const [a, b] = [old[key], now[key]];
+      if (a !== undefined && b !== undefined) compare(join(path, key), a, b, found);
+      else {
+        const told = (it: unknown) => (it === undefined ? null : shown(it));
+        found.push({ kind: "changed", what: join(path, key), from: told(a), to: told(b) });
+      }
+    }
+  } else if (isNamed(old) && isNamed(now)) named(path, old, now, found);
+  else found.push({ kind: "changed", what: path, from: shown(old), to: shown(now) });
+}
+
+const isNamed = (it: unknown): it is Canonical[] =>
+  Array.isArray(it) && it.every((one) => isMap(one) && one.name !== undefined);
+
+function named(path: string, old: Canonical[], now: Canonical[], found: Change[]) {
+  const outer = path.replace(/ ?criteria$/, "");
+  const what = (name: string) => join(outer, `criterion \`${name}\``);
+  const [before, after] = [old.map(nameOf), now.map(nameOf)];
+  for (const name of before.filter((it) => !after.includes(it)))
+    found.push({ kind: "removed", what: what(name) });
+  for (const it of now) {
+    const was = old.find((one) => nameOf(one) === nameOf(it));
+    if (was) compare(what(nameOf(it)), was, it, found);
+    else found.push({ kind: "added", what: what(nameOf(it)) });
+  }
+  const kept = before.filter((it) => after.includes(it));
+  if (
+    !isSame(
+      kept,
+      after.filter((it) => before.includes(it)),
+    )
+  ) {
+    found.push({ kind: "reordered", what: join(outer, "criteria") });
+  }
+}
+
+/** What a rubric asks people, and what it asks nobody: programs answer, or an answer is no point of a scale. */
+export type Asked = { scheme: KindOf<"rubric">; others: { name: string; why: string }[] };
+
+export function askedBy(name: string, rubric: Canonical): Asked {
+  const criteria: Criterion[] = [];
+  const others: Asked["others"] = [];
+  const visit = (list: unknown) => {
+    if (!Array.isArray(list)) return;
+    for (const it of list as Canonical[]) {
+      const title = String(it.label ?? it.name);
+      if (Array.isArray(it.criteria)) visit(it.criteria);
+      else if (it.check) others.push({ name: title, why: "a program checks it" });
+      else if (it.recipe) others.push({ name: title, why: "a recipe of several questions" });
+      else if (it.tree || it.graph) others.push({ name: title, why: "a tree of questions" });
+      else {
+        const points = pointsOf(it);
+        if (points.length === 0) others.push({ name: title, why: "any number from 0 to 1" });
+        else {
+          criteria.push({
+            name: String(it.name),
+            label: title,
+            description: typeof it.description === "string" ? it.description : undefined,
+            weight: typeof it.weight === "number" ? it.weight : 1,
+            points,
+            may_skip: it.cannot_assess !== undefined,
+          });
+        }
+      }
+    }
+  };
+  visit(rubric.criteria);
+  if (rubric.tree || rubric.graph) others.push({ name, why: "a tree of questions" });
+  return { scheme: { name, kind: "rubric", required: true, criteria, shows_score: true }, others };
+}
+
+/** The points of a criterion's scale, lowest first; none where any number will do. */
+function pointsOf(it: Canonical): Point[] {
+  const levels = (isMap(it.levels) ? it.levels : {}) as Record<string, string>;
+  const scale = it.scale;
+  if (scale === "binary") {
+    return [false, true].map((value) => ({
+      value,
+      label: value ? "yes" : "no",
+      text: levels[String(value)] ?? levels[value ? "1" : "0"],
+    }));
+  }
+  if (!isMap(scale)) return [];
+  if (isMap(scale.likert)) {
+    const { min, max, labels } = scale.likert as {
+      min: number;
+      max: number;
+      labels?: Record<string, string>;
+    };
+    return Array.from({ length: max - min + 1 }, (_, at) => ({
+      value: min + at,
+      label: labels?.[min + at],
+      text: levels[min + at],
+    }));
+  }
+  if (isMap(scale.ranges)) {
+    const ranges = Object.entries(scale.ranges as Record<string, string>).sort(
+      ([a], [b]) => Number(a) - Number(b),
+    );
+    return Array.from({ length: 11 }, (_, value) => ({
+      value,
+      text: levels[value] ?? ranges.findLast(([from]) => Number(from) <= value)?.[1],
+    }));
+  }
+  if (isMap(scale.choices)) {
+    return Object.entries(scale.choices as Record<string, number>)
+      .sort(([, a], [, b]) => a - b)
+      .map(([value]) => ({ value, label: value, text: levels[value] }));
+  }
+  return [];
+}

@@ -1,0 +1,96 @@
+// A month's money and what the server tells of it.
+import { expect, faultsOf, test } from "./place";
+import { apply, ask, finish, MONITOR, settled } from "./watched";
+
+test("the month is that of the command line; a cap is set, stops judging and is told of", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 1 });
+  await page.goto(`${place.url}/p/default/budget`);
+  await expect(page.getByRole("heading", { name: "Nothing was spent" })).toBeVisible();
+  await expect(page.getByText("£0.00 of £50.00, 0 %")).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+  await apply(place, "desk", MONITOR);
+  for (const n of [1, 2, 3]) await finish(place, `t${n}`, String(n + 2));
+  await settled(place, "desk", 3);
+
+  await page.reload();
+  const told = await place.jurist("spend", "--server", place.url);
+  const sum = /(£\S+) of £50\.00, \d+ %/.exec(told) ?? [];
+  expect(sum[1]).toMatch(/^£0\.0\d{3}$/);
+  await expect(page.getByText(sum[0] ?? "none")).toBeVisible();
+  const by = page.getByRole("table", { name: "Spent by run or monitor" });
+  await expect(by.getByRole("link", { name: "desk" })).toBeVisible();
+  await expect(by.getByRole("row", { name: /desk/ })).toContainText(sum[1] ?? "none");
+  await page.getByText("As a table").press("Enter");
+  await expect(page.getByRole("table", { name: "Spent by day" })).toContainText(sum[1] ?? "none");
+  await expect(page.getByText("no forecast yet:")).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+
+  await page.getByRole("button", { name: "Change the cap…" }).click();
+  await page.getByLabel("Amount").fill("0.0001");
+  await page.getByLabel("Currency").fill("XYZ");
+  await page.getByRole("button", { name: "Set it" }).click();
+  await expect(page.getByRole("alert")).toContainText("XYZ");
+  await page.getByLabel("Currency").fill("usd");
+  await page.getByRole("button", { name: "Set it" }).click();
+  await expect(page.getByText("The cap holds from the next call on.")).toBeVisible();
+  expect((await ask(place, "GET", "/spend")).cap).toMatchObject({ amount: 0.0001, currency: "USD" });
+
+  // Nothing fits any more: that is an alert, until somebody lifts the cap.
+  await finish(place, "t4", "4");
+  await expect
+    .poll(async () => (await ask(place, "GET", "/alerts")).items.map((it: { kind: string }) => it.kind))
+    .toContain("spend_stop");
+  await page.getByRole("link", { name: "Alerts" }).click();
+  const alert = page.getByRole("row", { name: /spend stop/ });
+  await expect(alert).toContainText("! holds");
+  expect(await faultsOf(page)).toEqual([]);
+  await alert.getByRole("button", { name: /^I have seen/ }).click();
+  await expect(alert).toContainText("holds, seen");
+  await page.goto(`${place.url}/p/default/budget`);
+  await page.getByRole("button", { name: "Lift it…" }).click();
+  await page.getByRole("button", { name: "Lift it", exact: true }).click();
+  await expect(page.getByText("spent, without a limit")).toBeVisible();
+  await page.getByRole("button", { name: "The month before" }).click();
+  await expect(page).toHaveURL(/month=\d{4}-\d{2}/);
+  await expect(page.getByRole("heading", { name: "Nothing was spent" })).toBeVisible();
+  await page.getByRole("button", { name: "This month" }).click();
+  await expect(page.getByText("without a limit")).toBeVisible();
+});
+
+test("who is told: addresses, a webhook whose secret is shown once, quiet hours, a trial", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 0 });
+  await page.goto(`${place.url}/p/default/alerts`);
+  await expect(page.getByRole("heading", { name: "Nothing to tell" })).toBeVisible();
+  await page.getByRole("link", { name: "to whoever should know" }).click();
+  await expect(page.getByText("This server has no way to send e-mail")).toBeVisible();
+  await page.getByLabel("Goes to").selectOption("named");
+  await page.getByLabel("Addresses").fill("ann@example.org, team@example.org");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect
+    .poll(async () => (await ask(place, "GET", "/notifications")).mail)
+    .toEqual(["ann@example.org", "team@example.org"]);
+  await page.getByLabel("Address", { exact: true }).fill("https://hooks.example.org/jurist");
+  await page.getByRole("button", { name: "Set it" }).click();
+  await expect(page.locator("[data-secret]")).toContainText("whsec_");
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: "Done" }).click();
+  await expect(page.getByText("Signed requests go to hooks.example.org.")).toBeVisible();
+  await page.getByLabel("Time zone").fill("Nowhere/Never");
+  await page.getByRole("button", { name: "Keep quiet then" }).click();
+  await expect(page.getByRole("alert")).toContainText("Nowhere/Never");
+  await page.getByLabel("Time zone").fill("Europe/London");
+  await page.getByRole("button", { name: "Keep quiet then" }).click();
+  await expect(page.getByRole("button", { name: "Tell at any hour" })).toBeVisible();
+  await page.getByRole("button", { name: "Send a trial" }).click();
+  await expect(page.getByText("A trial is on its way to everybody.")).toBeVisible();
+  await page.getByRole("button", { name: "Take it away" }).click();
+  await expect(page.getByText("Signed requests go to")).toHaveCount(0);
+  expect((await ask(place, "GET", "/notifications")).webhook).toBeNull();
+  expect(await faultsOf(page)).toEqual([]);
+});

@@ -1,0 +1,126 @@
+// Monitors: their figures, their traces and their file, judged by a model behind a real socket.
+import { expect, faultsOf, type Place, test } from "./place";
+import { apply, ask, finish, MONITOR, settled, watch } from "./watched";
+
+const there = (place: Place, name = "", search = "") =>
+  `${place.url}/p/default/monitors${name && `/${encodeURIComponent(name)}`}${search}`;
+
+test("figures are those of the API and of the command line", async ({ sound: page, place: start }) => {
+  const place = await start({ workers: 2 });
+  await watch(place);
+  await page.goto(there(place));
+  const row = page.getByRole("row", { name: /^desk/ });
+  await expect(row).toContainText("watching");
+  const told = await place.jurist("monitor", "show", "desk", "--server", place.url);
+  const score = /whole +score (\S+ \[\S+ \S+\])/.exec(told)?.[1] ?? "none";
+  const passes = /passes (\S+ %) \[/.exec(told)?.[1] ?? "none";
+  expect(score).toMatch(/^0\.\d{3} \[0\.\d{3}, 0\.\d{3}\]$/);
+  await expect(row).toContainText(score);
+  await expect(row).toContainText(passes);
+  await expect(row).toContainText(/judge errors (\S+ %)/.exec(told)?.[1] ?? "none");
+  expect(await faultsOf(page)).toEqual([]);
+
+  await page.getByRole("link", { name: "desk", exact: true }).click();
+  await expect(page).toHaveTitle("desk · Jurist");
+  const criteria = page.getByRole("table", { name: "Criteria" });
+  const other = /other +(\d+) of (\d+) scored +(\S+ \[\S+ \S+\])/.exec(told) ?? [];
+  for (const name of ["whole", "right", "kind"]) {
+    const figure = new RegExp(`${name} +score (\\S+ \\[\\S+ \\S+\\])`).exec(told)?.[1] ?? "none";
+    await expect(criteria.getByRole("row", { name: new RegExp(`^${name}`) })).toContainText(figure);
+  }
+  const naive = /the plain mean is (\S+)/.exec(told)?.[1] ?? "none";
+  await expect(criteria.getByRole("row", { name: /^whole/ })).toContainText(naive);
+  const strata = page.getByRole("table", { name: "Strata of the whole" });
+  await expect(strata.getByRole("row", { name: /^other/ })).toContainText(other[3] ?? "none");
+  await expect(strata.getByRole("row", { name: /^other/ })).toContainText(`${other[1]} of ${other[2]}`);
+  await expect(strata.getByRole("row", { name: /^expensive/ })).toContainText("nothing is in it");
+  await expect(page.getByRole("heading", { name: "What became of 8 finished traces" })).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+
+  // From a state to its traces, and on to the reason.
+  await page.getByRole("link", { name: "1 judge error" }).click();
+  await expect(page).toHaveURL(/view=traces.*state=judge_error/);
+  await expect(page.getByRole("rowheader")).toHaveText("desk-4");
+  await page.getByRole("tab", { name: "Trend" }).click();
+  await expect(page.getByRole("img", { name: /openai\/gpt-5-mini: 0\.\d{3} on / })).toBeVisible();
+  await page.getByText("As a table").press("Enter");
+  await expect(page.getByRole("table", { name: "Day by day" })).toContainText(score.replace(" ", ""));
+  await page.getByLabel("Of", { exact: true }).selectOption("kind");
+  await expect(page).toHaveURL(/criterion=kind/);
+  expect(await faultsOf(page)).toEqual([]);
+
+  // Where judges are apart.
+  await page.goto(there(place, "two judges", "?view=traces"));
+  await expect(page.getByRole("rowheader")).toHaveCount(8);
+  await page.getByLabel("only where judges disagree").check();
+  await expect(page.getByRole("rowheader")).toHaveText("desk-2");
+  await expect(page.getByRole("row", { name: /desk-2/ })).toContainText("disputed");
+  expect(await faultsOf(page)).toEqual([]);
+});
+
+test("pause with its reason, edit with faults at their lines, judge again with the price first", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 2 });
+  await apply(place, "desk", MONITOR);
+  for (const n of [1, 2, 3]) await finish(place, `t${n}`, String(n + 2));
+  await settled(place, "desk", 3);
+  await page.goto(there(place, "desk"));
+  await page.getByRole("button", { name: "Pause…" }).click();
+  await page.getByLabel("Why").fill("the judge is being moved");
+  await page.getByRole("button", { name: "Pause it" }).click();
+  await expect(page.getByText("Paused: the judge is being moved")).toBeVisible();
+  expect((await ask(place, "GET", "/monitors/desk")).paused).toContain("the judge is being moved");
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: "Go on" }).click();
+  await expect(page.getByRole("button", { name: "Pause…" })).toBeVisible();
+
+  await page.getByRole("tab", { name: "File" }).click();
+  const file = page.getByLabel("The monitor's file");
+  await file.fill(`${MONITOR}sample_rat: 3\n`);
+  await file.press("Control+Enter");
+  const faults = page.getByRole("alert");
+  await expect(faults).toContainText("unknown key `sample_rat`");
+  expect(await faultsOf(page)).toEqual([]);
+  await faults.getByRole("button", { name: "line 10" }).click();
+  await expect(file).toBeFocused();
+  await file.fill(MONITOR.replace("It is kind", "It is kind and short"));
+  await expect(faults).toHaveCount(0);
+  await page.getByRole("button", { name: "Apply" }).click();
+  await expect(page.getByText("desk asks something new")).toBeVisible();
+  await expect(page.getByText("in use")).toBeVisible();
+
+  await page.getByRole("tab", { name: "Judging again" }).click();
+  await expect(page.getByRole("heading", { name: "Nothing was judged again" })).toBeVisible();
+  await page.getByRole("button", { name: "What would it take?" }).click();
+  const plan = await place.jurist("monitor", "rescore", "desk", "--overlap", "200", "--server", place.url);
+  const price = /about \S+ dollars/.exec(plan)?.[0] ?? "none";
+  await expect(page.getByText(price)).toBeVisible();
+  await expect(page.getByText("3 traces of 3, 3 calls")).toBeVisible();
+  await page.getByRole("button", { name: "Judge them again" }).click();
+  await expect(page.getByText(/3 of 3 judged again by/)).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByRole("table", { name: "How far versions are apart" })).toContainText("whole");
+  expect(await faultsOf(page)).toEqual([]);
+});
+
+test("nothing is watched, nothing is scored, and a server that is away", async ({ page, place: start }) => {
+  const place = await start({ workers: 1 });
+  await page.goto(there(place));
+  await expect(page.getByRole("heading", { name: "Nothing is watched" })).toBeVisible();
+  await page.getByRole("link", { name: "New monitor" }).click();
+  await page.getByRole("button", { name: "Apply" }).click();
+  await expect(page.getByText("It needs a name.")).toBeVisible();
+  await page.getByLabel("Name").fill("support");
+  await page.getByLabel("The monitor's file").fill(MONITOR);
+  await page.getByLabel("The monitor's file").press("Control+Enter");
+  await expect(page.getByRole("heading", { name: "Nothing is scored yet" })).toBeVisible();
+  await expect(page).toHaveURL(/monitors\/support/);
+  await page.goto(there(place, "never-was"));
+  await expect(page.getByRole("heading", { name: "There is nothing here" })).toBeVisible();
+  await page.goto(there(place, "support"));
+  await expect(page.getByRole("heading", { name: "Nothing is scored yet" })).toBeVisible();
+  await place.stop();
+  await page.getByRole("tab", { name: "Traces" }).click();
+  await expect(page.getByRole("heading", { name: "The server does not answer" })).toBeVisible();
+});
