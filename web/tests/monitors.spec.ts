@@ -49,6 +49,23 @@ test("figures are those of the API and of the command line", async ({ sound: pag
   await expect(page).toHaveURL(/criterion=kind/);
   expect(await faultsOf(page)).toEqual([]);
 
+  // What people's labels make of it stands beside what the judge says.
+  await page.route("**/monitors/desk/estimates*", async (route) => {
+    const answer = await (await route.fetch()).json();
+    answer.judges[0].criteria[0].corrected = {
+      mean: 0.4875,
+      se: 0.03,
+      interval: [0.4285, 0.5465],
+      n_labels: 40,
+      lambda: 0.8,
+    };
+    await route.fulfill({ json: answer });
+  });
+  await page.goto(there(place, "desk"));
+  await expect(criteria.getByRole("row", { name: /^whole/ })).toContainText("0.487 [0.428, 0.546] 40 labels");
+  await expect(page.getByText("corrected by 40 labels of people")).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+
   // Where judges are apart.
   await page.goto(there(place, "two judges", "?view=traces"));
   await expect(page.getByRole("rowheader")).toHaveCount(8);

@@ -2,7 +2,8 @@
 import type { Page } from "@playwright/test";
 import { BENCH } from "../playwright.config";
 import { crowded, withJudge } from "./crowd";
-import { expect, test } from "./place";
+import { expect, test, writeSuite } from "./place";
+import { ask, finish, watch } from "./watched";
 
 const folder = process.env.JURIST_SCREENS;
 
@@ -122,6 +123,83 @@ for (const scheme of ["light", "dark"] as const) {
       await shot("verify");
     });
   }
+}
+
+for (const scheme of ["light", "dark"] as const) {
+  for (const [size, width, height] of [
+    ["wide", 1440, 900],
+    ["narrow", 420, 860],
+  ] as const) {
+    test(`dashboard, ${scheme}, ${size}`, async ({ page, place: start }) => {
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.setViewportSize({ width, height });
+      const place = await start({ workers: 2 });
+      await page.goto(place.url);
+      await expect(page.getByRole("heading", { name: /^Nothing is here yet/ })).toBeVisible();
+      const shot = async (name: string) => {
+        await page.waitForTimeout(500);
+        await page.screenshot({ path: `${folder}/${name}-${scheme}-${size}.png`, fullPage: true });
+      };
+      await shot("first");
+      await watch(place);
+      for (const n of [24, 25]) await place.jurist("eval", writeSuite(place, n), "--server", place.url);
+      await page.route("**/trend?*", (route) => route.fulfill({ json: invented() }));
+      await page.route("**/trend", (route) => route.fulfill({ json: invented() }));
+      const at = async (name: string, path: string, seen: string | RegExp) => {
+        await page.goto(`${place.url}/p/default${path}`);
+        await expect(page.getByText(seen).first()).toBeVisible();
+        await shot(name);
+      };
+      await at("overview", "", /^0\.\d{3}$/);
+      await at("monitors", "/monitors", /^0\.\d{3}$/);
+      await at("monitor", "/monitors/desk", /^0\.\d{3}$/);
+      await at("trend", "/monitors/desk?view=trend", "As a table");
+      await at("decisions", "/monitors/two%20judges?view=traces", "desk-2");
+      await at("again", "/monitors/desk?view=again", "What would it take?");
+      await at("file", "/monitors/desk?view=file", "The monitor's file");
+      await page.getByLabel("The monitor's file").fill("agent: desk\nrubrik: nothing\n");
+      await page.getByLabel("The monitor's file").press("Control+Enter");
+      await expect(page.getByRole("alert")).toBeVisible();
+      await shot("file-wrong");
+      await at("graded", "/traces/desk-2", "Grades, side by side");
+      await at("rubrics", "/rubrics", "two judges");
+      await page.getByRole("link", { name: "desk", exact: true }).first().click();
+      await expect(page.getByRole("radiogroup").first()).toBeVisible();
+      await shot("rubric-preview");
+      await at("compare", "/compare", "Differences");
+      await at("notifications", "/settings/notifications", "Quiet hours");
+      await ask(place, "PUT", "/spend/cap", { amount: 0.0001, currency: "USD" });
+      await finish(place, "late", "4");
+      await expect.poll(async () => (await ask(place, "GET", "/alerts")).items.length).toBeGreaterThan(0);
+      await at("budget", "/budget", "Day by day");
+      await at("alerts", "/alerts", /judging has stopped/);
+      await at("overview-alert", "", /judging has stopped/);
+    });
+  }
+}
+
+/** Three weeks of one line that fell, and of the version after it. */
+function invented() {
+  const days = (from: number, to: number, mean: number) =>
+    Array.from({ length: to - from }, (_, n) => {
+      const value = mean + 0.03 * Math.sin(n * 2.4) - (from + n > 11 && from + n < 15 ? 0.1 : 0);
+      const width = 0.3 / Math.sqrt(n + 1);
+      return {
+        day: new Date(Date.UTC(2026, 2, 1 + from + n)).toISOString(),
+        mean: n === 5 ? null : value,
+        interval: n === 5 ? null : [value - 0.05, value + 0.05],
+        sequence: [Math.max(0, mean - width), Math.min(1, mean + width)],
+        n: n === 5 ? 0 : 40,
+        n_seen: 400,
+      };
+    });
+  const line = (id: string, points: unknown[]) => ({
+    rubric_version: `rubv_local_${id}`,
+    judge: "openai/gpt-5-mini",
+    criterion: null,
+    points,
+  });
+  return [line("0190c5f00d", days(15, 22, 0.74)), line("0190c4beef", days(0, 15, 0.81))];
 }
 
 /** Half of a rubric, with a quote and a comment. */

@@ -49,7 +49,7 @@ export function TrendChart({ title, series, passMark }: TrendChartProps) {
             {passMark !== undefined && (
               <g className={styles.mark}>
                 <line x1={LEFT} x2={width - RIGHT} y1={y(passMark)} y2={y(passMark)} />
-                <text x={width - RIGHT} y={y(passMark) - 4} textAnchor="end">
+                <text x={LEFT + 4} y={y(passMark) - 4}>
                   pass mark
                 </text>
               </g>

@@ -3,13 +3,13 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { answered, api } from "../api/client";
 import { may, useProject } from "../api/session";
 import { More, PageHead } from "../shell/Shell";
-import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Fault } from "../ui/Form";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
+import { AlertState } from "./AlertState";
 import styles from "./Budget.module.css";
 import type { Alert } from "./doors";
 
@@ -120,28 +120,4 @@ function Alerts({ rows }: { rows: Alert[] }) {
       <Table caption="Alerts" columns={columns} rows={rows} keyOf={(it) => it.id} />
     </>
   );
-}
-
-export function AlertState({ alert }: { alert: Alert }) {
-  if (alert.resolved) {
-    return (
-      <>
-        <Badge tone="pass">✓ over</Badge>{" "}
-        <span className={styles.soft}>
-          <Time at={alert.resolved} />
-        </span>
-      </>
-    );
-  }
-  if (alert.acknowledged) {
-    return (
-      <>
-        <Badge tone="accent">holds, seen</Badge>{" "}
-        <span className={styles.soft}>
-          <Time at={alert.acknowledged} />
-        </span>
-      </>
-    );
-  }
-  return <Badge tone="fail">! holds</Badge>;
 }

@@ -19,6 +19,7 @@ import { type Column, Table } from "../ui/Table";
 import { useTell } from "../ui/Toast";
 import styles from "./Budget.module.css";
 import { type Spend, spendQuery } from "./doors";
+import { Meter } from "./Meter";
 import { monthBefore, monthName, spoken } from "./say";
 
 /** A month's money: what is spent, how it will end, what it may cost, and what it went to. */
@@ -116,44 +117,6 @@ function SoFar({ spend }: { spend: Spend }) {
         )}
       </ul>
     </section>
-  );
-}
-
-/** What is spent of the cap, where the month stands, and where it is going. */
-export function Meter({ spend, share, dollars }: { spend: Spend; share: number; dollars: number }) {
-  const { forecast } = spend;
-  // The bar ends at the cap, or where the forecast does.
-  const most = Math.max(dollars, spend.spent, forecast?.high ?? 0) || 1;
-  const at = (it: number) => `${Math.min(100, (100 * it) / most)}%`;
-  const tone = share >= 1 ? "fail" : share >= 0.8 ? "warn" : "pass";
-  return (
-    <div
-      className={styles.meter}
-      role="meter"
-      aria-label="Spent of the cap"
-      aria-valuemin={0}
-      aria-valuemax={100}
-      aria-valuenow={Math.min(100, Math.round(100 * share))}
-    >
-      <span className={styles.fill} data-tone={tone} style={{ inlineSize: at(spend.spent) }} />
-      {forecast && (
-        <span
-          className={styles.ahead}
-          style={{
-            insetInlineStart: at(forecast.low),
-            inlineSize: `${(100 * (Math.min(forecast.high, most) - forecast.low)) / most}%`,
-          }}
-        />
-      )}
-      {spend.elapsed < 1 && (
-        <span
-          className={styles.today}
-          title="Where the month stands"
-          style={{ insetInlineStart: at(spend.elapsed * dollars) }}
-        />
-      )}
-      <span className={styles.cap} title="The cap" style={{ insetInlineStart: at(dollars) }} />
-    </div>
   );
 }
 

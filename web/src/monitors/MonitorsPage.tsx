@@ -7,6 +7,7 @@ import { spendQuery, spentBy } from "../money/doors";
 import { spoken } from "../money/say";
 import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
+import { buttonClass } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { type Column, Table } from "../ui/Table";
@@ -23,7 +24,12 @@ export function MonitorsPage() {
         about="Standing rubrics over live traces. Figures are of all traffic of the last thirty days, with 95 % intervals."
       >
         {may(project, "write") && (
-          <Link to="/p/$project/new-monitor" params={{ project: project.name }} className={styles.button}>
+          <Link
+            to="/p/$project/new-monitor"
+            params={{ project: project.name }}
+            className={buttonClass}
+            data-look="main"
+          >
             New monitor
           </Link>
         )}

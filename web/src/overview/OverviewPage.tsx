@@ -5,9 +5,9 @@ import { may, useProject } from "../api/session";
 import { fixed, percent, percentRange, range3, score3 } from "../chart/figures";
 import { Interval } from "../chart/Interval";
 import { Spark } from "../chart/Spark";
-import { AlertState } from "../money/AlertsPage";
-import { Meter } from "../money/BudgetPage";
+import { AlertState } from "../money/AlertState";
 import { openAlertsQuery, spendQuery } from "../money/doors";
+import { Meter } from "../money/Meter";
 import { spoken } from "../money/say";
 import {
   currentOf,
@@ -17,8 +17,7 @@ import {
   trendQuery,
   wholeOf,
 } from "../monitors/doors";
-import { countsOf } from "../runs/RunsPage";
-import { Shares } from "../runs/Strip";
+import { countsOf, Shares } from "../runs/Strip";
 import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
 import { Loaded } from "../ui/Loaded";

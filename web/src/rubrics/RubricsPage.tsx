@@ -7,7 +7,7 @@ import { SourceEditor } from "../editor/SourceEditor";
 import { type Monitor, monitorsQuery } from "../monitors/doors";
 import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
-import { Button } from "../ui/Button";
+import { Button, buttonClass } from "../ui/Button";
 import { Field } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
@@ -31,7 +31,12 @@ export function RubricsPage() {
         about="What is asked of answers. Versions never change; every grade names its own."
       >
         {may(project, "write") && (
-          <Link to="/p/$project/new-rubric" params={{ project: project.name }} className={styles.button}>
+          <Link
+            to="/p/$project/new-rubric"
+            params={{ project: project.name }}
+            className={buttonClass}
+            data-look="main"
+          >
             New rubric
           </Link>
         )}

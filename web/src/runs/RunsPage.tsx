@@ -10,7 +10,7 @@ import { duration, money, score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import styles from "./RunsPage.module.css";
-import { Shares } from "./Strip";
+import { countsOf, Shares } from "./Strip";
 
 type RunLine = Schemas["RunLine"];
 
@@ -48,13 +48,6 @@ export function RunsPage() {
     </>
   );
 }
-
-export const countsOf = (it: RunLine) => ({
-  pass: it.n_pass,
-  fail: it.n_fail,
-  error: it.n_error,
-  deferred: it.n_deferred,
-});
 
 function columns(project: string): Column<RunLine>[] {
   const total = (it: RunLine) => it.n_pass + it.n_fail + it.n_error + it.n_deferred;

@@ -1,7 +1,16 @@
+import type { Schemas } from "../api/client";
 import type { Status } from "../ui/Badge";
 import styles from "./Strip.module.css";
 
 export type Outcome = { place: number; case: string; status: Status; score: number | null };
+
+/** The verdicts of a run, by what they say. */
+export const countsOf = (it: Schemas["RunLine"]) => ({
+  pass: it.n_pass,
+  fail: it.n_fail,
+  error: it.n_error,
+  deferred: it.n_deferred,
+});
 
 const ORDER: Status[] = ["fail", "error", "deferred", "pass"];
 

@@ -10,3 +10,6 @@ export type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
 export function Button({ look = "plain", type = "button", className, ...rest }: ButtonProps) {
   return <button type={type} className={`${styles.button} ${className ?? ""}`} data-look={look} {...rest} />;
 }
+
+/** What makes a link look like a button, for what is begun elsewhere; `data-look` as above. */
+export const buttonClass = styles.button;

@@ -691,10 +691,10 @@ async fn link(
 
 /// Join a task by a link, by an id from a platform, or on an open server by a name
 ///
-/// Whoever comes again with the same name or id is the same person.
+/// Whoever comes again with the same id, or on an open server with the same name, is the same person.
 #[utoipa::path(post, path = "/join/task", tag = "tasks", security(()), request_body = JoinTask, responses(
     (status = 200, body = JoinedTask), (status = 400, body = Problem), (status = 401, body = Problem),
-    (status = 403, body = Problem), (status = 404, body = Problem)
+    (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)
 ))]
 async fn join(
     State(app): State<App>,
@@ -715,6 +715,12 @@ async fn join(
         (None, None) => return Err(ApiError::bad("say who you are: `name`, or `crowd` with `key` and `id`")),
     };
     let account = annotator_account(&app, project, kind, id, name).await?;
+    // On an open server a name is all there is; elsewhere it would let in whoever has the link and knows a name.
+    let is_guess = app.settings.access == Access::Accounts && kind == "name" && account.created < now;
+    if is_guess && signed_in(&app, &headers).await.ok().map(|it| it.id) != Some(account.id) {
+        let why = "somebody joined by this name: say another one, or go on in the browser in which you began";
+        return Err(ApiError::Conflict(why.to_owned()));
+    }
     let answer = Json(JoinedTask {
         project: project.to_string(),
         task: task.id.to_string(),

@@ -1,0 +1,29 @@
+import { Badge } from "../ui/Badge";
+import { Time } from "../ui/Time";
+import styles from "./Budget.module.css";
+import type { Alert } from "./doors";
+
+/** Whether its cause holds, and whether somebody has seen it. */
+export function AlertState({ alert }: { alert: Alert }) {
+  if (alert.resolved) {
+    return (
+      <>
+        <Badge tone="pass">✓ over</Badge>{" "}
+        <span className={styles.soft}>
+          <Time at={alert.resolved} />
+        </span>
+      </>
+    );
+  }
+  if (alert.acknowledged) {
+    return (
+      <>
+        <Badge tone="accent">holds, seen</Badge>{" "}
+        <span className={styles.soft}>
+          <Time at={alert.acknowledged} />
+        </span>
+      </>
+    );
+  }
+  return <Badge tone="fail">! holds</Badge>;
+}
