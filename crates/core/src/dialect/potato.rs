@@ -768,9 +768,7 @@ fn choice(fields: &Fields<'_>, dropdown: bool, many: bool) -> Option<SchemeKind>
         "randomize_order",
         "option_randomization",
     ]);
-    if many {
-        fields.knows(&["min_selections", "max_selections"]);
-    }
+    fields.knows(&["min_selections", "max_selections"]);
     Some(SchemeKind::Choice { labels, dropdown, many })
 }
 

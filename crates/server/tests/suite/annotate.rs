@@ -332,6 +332,6 @@ fn a_rubric_over_stored_traces_is_a_task_as_well() {
         let path = format!("/assignments/{}/submit", work["assignment"].as_str().unwrap());
         ann.post(&path, json!({"draft": draft, "revision": 0})).await;
         let grades = owner.get("/grades?candidate=t1").await;
-        assert_eq!(grades["items"][0]["unit"], 1.0);
+        assert_eq!(grades["items"][0]["score"], 1.0);
     });
 }
