@@ -12,8 +12,10 @@ export default defineConfig({
   outputDir: "test-results",
   fullyParallel: true,
   workers: 2,
-  timeout: 60_000,
-  expect: { timeout: 10_000 },
+  timeout: 120_000,
+  expect: { timeout: 20_000 },
+  // One that passes only then is listed as flaky.
+  retries: 1,
   forbidOnly: true,
   reporter: [["list"]],
   use: {
