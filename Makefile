@@ -42,6 +42,7 @@ test: setup postgres chromium web ## everything that must pass
 	@scripts/check-reports
 	@scripts/check-api
 	@scripts/check-otlp
+	@scripts/check-annotation
 	@scripts/check-notices
 	@scripts/check-web
 
@@ -56,6 +57,7 @@ bench: setup postgres ## how fast it is
 	@scripts/bench-evals
 	@scripts/bench-ingest
 	cargo run --release --quiet --locked -p jurist-store --features testing --example store_bench
+	cargo run --release --quiet --locked -p jurist-store --features testing --example assign_bench
 	cargo run --release --quiet --locked -p jurist-server --example estimates_bench
 
 bless: ## accept new snapshots and generated files; review the difference

@@ -40,7 +40,9 @@ pub async fn once<T: Serialize + DeserializeOwned + Send + 'static>(
             Claim::New => {}
             Claim::Underway => return Err(ApiError::Conflict("the same request is under way".to_owned())),
             Claim::Mismatch => {
-                return Err(ApiError::Senseless("this Idempotency-Key was used for another request".to_owned()));
+                return Err(ApiError::Senseless(
+                    "this Idempotency-Key was used for another request".to_owned(),
+                ));
             }
             Claim::Answered { response, .. } => {
                 return serde_json::from_slice(&response).map_err(|error| {

@@ -352,7 +352,7 @@ export interface paths {
         put?: never;
         /**
          * Join a task by a link, by an id from a platform, or on an open server by a name
-         * @description Whoever comes again with the same name or id is the same person.
+         * @description Whoever comes again with the same id, or on an open server with the same name, is the same person.
          */
         post: operations["tasks_join"];
         delete?: never;
@@ -3892,6 +3892,14 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -18,7 +18,8 @@ Examples:
   jurist agree annotations.csv --level interval --json
   jurist agree annotations.csv --criterion tone --chart tone.png
 FILE is a run, grades or an annotation export line by line, or a table: a row per grade with the columns
-candidate, criterion, grader and value, or a row per candidate with a column per grader.")]
+candidate, criterion, grader and value, or a row per candidate with a column per grader.
+`people`, `judges` and `labels` are what the database of the project holds of traces and annotation tasks.")]
 pub struct Args {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,

@@ -20,6 +20,7 @@ Examples:
   jurist align --human ratings.jsonl --judge latest
   jurist align --human ratings.csv --judge run.json --min-kappa 0.6
   jurist align --human ratings.csv --judge latest --criterion tone --chart confusion.png
+  jurist align --human labels --judge judges   what the project's database holds
 Files are read as by `jurist agree`; candidates and criteria are matched by their names.
 Grades by several versions of a rubric are never put together: each version is aligned by itself.
 Exit codes: 0, or 1 if --min-kappa is not shown to be reached for every criterion.")]

@@ -112,7 +112,7 @@ impl Args {
 }
 
 /// What the database knows of a grade besides the grade.
-fn known(head: &GradeHead) -> Fields {
+pub fn known(head: &GradeHead) -> Fields {
     let agent = head.agent.as_ref().map(|it| ("agent".to_owned(), json!(it)));
     let version = ("rubric_version".to_owned(), json!(head.rubric_version.to_string()));
     let probability = ("probability".to_owned(), json!(head.probability.get()));

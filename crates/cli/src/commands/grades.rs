@@ -12,7 +12,7 @@ use jurist_core::stats::{Level, Ratings};
 use jurist_engine::load::read_input;
 
 use super::judging::wait_for;
-use super::kept::Runs;
+use super::kept::{Runs, Stored};
 use crate::picture::{Picture, picture};
 
 /// How a result is told; the same for every command that computes one.
@@ -100,7 +100,7 @@ impl Source {
     }
 }
 
-/// Grades from files of every kind: runs, grades and annotation exports line by line, tables.
+/// Grades from files of every kind: runs, grades and annotation exports line by line, tables; or from the database.
 pub fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<Grade>> {
     Ok(sources(paths)?.into_iter().flat_map(Source::into_grades).collect())
 }
@@ -130,6 +130,9 @@ fn names(paths: &[PathBuf]) -> String {
 
 async fn held(path: &Path, name: &str, runs: &Runs) -> anyhow::Result<Held> {
     let is_file = path.is_file() || name == "-";
+    if let Some(which) = Stored::named(name).filter(|_| !is_file) {
+        return Ok(Held::Grades(runs.stored(which).await?));
+    }
     if !is_file || path.extension().is_some_and(|it| it == "json") {
         return Ok(Held::of(runs.load(name).await?));
     }

@@ -1,15 +1,20 @@
 //! Runs of this machine, in the database of the project: each result as it comes, so that nothing graded is lost.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use anyhow::Context;
+use jurist_core::grade::{FORMAT, Fields, Grade, Grader, GraderKind, Outcome, Reason, Spend, Version};
 use jurist_core::run::{CaseResult, Run, RunId};
 use jurist_engine::judge::Exchange;
+use jurist_store::grades::GradeFilter;
+use jurist_store::labels::Label;
 use jurist_store::runs::{Graded, RunHead};
 use jurist_store::{ProjectId, Store, StoreError, clock};
 use serde_json::Value as Json;
 use tokio::sync::{OnceCell, mpsc};
 
+use super::export::known;
 use super::store::{Place, project_of};
 
 /// Results that are written at once.
@@ -44,7 +49,56 @@ pub struct Came {
     pub exchanges: Vec<Exchange>,
 }
 
+/// Grades that stand in the database by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stored {
+    /// What people settled on.
+    Labels,
+    People,
+    Judges,
+}
+
+impl Stored {
+    /// What commands call them where they would name a file.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "labels" => Some(Self::Labels),
+            "people" => Some(Self::People),
+            "judges" => Some(Self::Judges),
+            _ => None,
+        }
+    }
+}
+
+/// Rows that are read at a time.
+const PAGE: usize = 1_000;
+
 impl Runs {
+    /// Of a grader's answers to one question about a candidate the newest counts.
+    pub async fn stored(&self, which: Stored) -> anyhow::Result<Vec<(Grade, Fields)>> {
+        let Kept { store, project } = self.kept().await?;
+        let kind = match which {
+            Stored::Labels => return labels(store, *project).await,
+            Stored::People => GraderKind::Human,
+            Stored::Judges => GraderKind::Judge,
+        };
+        let (mut all, mut seen, mut after) = (Vec::new(), HashSet::new(), None);
+        loop {
+            let page = store.whole_grades(*project, &GradeFilter::default(), after.as_ref(), PAGE).await?;
+            for (head, grade) in page.items {
+                let Some(grade) = grade.filter(|it| it.grader.kind == kind) else { continue };
+                let asked = (grade.candidate.clone(), grade.rubric.clone(), grade.criterion.clone());
+                if seen.insert((asked, grade.grader.clone())) {
+                    all.push((grade, known(&head)));
+                }
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(all);
+            }
+        }
+    }
+
     async fn kept(&self) -> anyhow::Result<&Kept> {
         let open = async || {
             let store = self.place.open_quickly().await?;
@@ -165,5 +219,40 @@ impl Log {
             Some(Kept { store, project }) => store.end_run(*project, self.run, clock::now()).await,
             None => Ok(()),
         }
+    }
+}
+
+async fn labels(store: &Store, project: ProjectId) -> anyhow::Result<Vec<(Grade, Fields)>> {
+    let mut all = Vec::new();
+    for rubric in store.rubrics(project).await? {
+        for version in store.rubric_versions(project, rubric.id).await? {
+            let mut after = None;
+            loop {
+                let page = store.labels(project, &version.id, None, after.as_ref(), PAGE).await?;
+                all.extend(page.items.into_iter().map(|it| (graded(it, &version.hash), Fields::new())));
+                after = page.next;
+                if after.is_none() {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn graded(label: Label, version: &Version) -> Grade {
+    Grade {
+        format: FORMAT,
+        candidate: label.candidate,
+        rubric: Some(version.clone()),
+        criterion: label.criterion,
+        grader: Grader { kind: GraderKind::Human, name: label.origin, configuration: None },
+        outcome: Outcome::Scored { value: label.value, unit: label.unit },
+        reason: Reason::default(),
+        evidence: Vec::new(),
+        points: Vec::new(),
+        spend: Spend::default(),
+        time: Some(label.time),
+        attempts: Vec::new(),
     }
 }

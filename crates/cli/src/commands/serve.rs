@@ -36,6 +36,9 @@ pub struct Args {
     /// Where to listen; an address that others can reach needs --auth
     #[arg(long, short, value_name = "ADDRESS", default_value = "127.0.0.1:8000")]
     address: SocketAddr,
+    /// Another port than the address has
+    #[arg(long, short, value_name = "PORT")]
+    port: Option<u16>,
     /// Accounts and tokens decide who may do what
     #[arg(long)]
     auth: bool,
@@ -102,7 +105,8 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         };
         let store = args.place.open().await?;
         let app = App::new(store, settings).await?;
-        let bound = bind(app.clone(), args.address).await?;
+        let address = SocketAddr::new(args.address.ip(), args.port.unwrap_or(args.address.port()));
+        let bound = bind(app.clone(), address).await?;
         let address = args.public_url.clone().unwrap_or_else(|| format!("http://{}", bound.address));
         let mut out = anstream::stdout();
         writeln!(out, "Jurist serves \x1b[1m{address}\x1b[0m")?;

@@ -19,7 +19,7 @@ use super::worker::{Working, name};
 use super::{Ended, Loading};
 use crate::render;
 
-/// Have people annotate: serve the task of an annotation file, and write their answers down
+/// Have people annotate what a file asks, and write their answers down
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

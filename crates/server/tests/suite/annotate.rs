@@ -207,7 +207,9 @@ fn nobody_sees_what_others_said_before_they_have_answered() {
         assert_eq!(join(json!({"token": "jrj_0", "name": "eve"})).await.status, StatusCode::UNAUTHORIZED);
         let as_ann = json!({"token": token, "name": "Ann"});
         assert_eq!(join(as_ann.clone()).await.status, StatusCode::CONFLICT, "a name is no proof");
-        assert_eq!(ann.ask(Method::POST, "/join/task", as_ann).await.status, StatusCode::OK);
+        let again = ann.ask(Method::POST, "/join/task", as_ann).await;
+        assert_eq!(again.status, StatusCode::OK, "{}", again.text);
+        let ann = Person { place: &place, cookie: again.cookie() };
         ann.rates_all(&task, 1).await;
         let work = bob.next(&task).await;
         assert!(!work.to_string().contains("notes beside 1"), "{work}");

@@ -156,7 +156,8 @@ fn every_line_is_answered_and_a_bad_one_harms_no_other() {
             json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": [span] }] }] }).to_string(),
             json!({ "id": "x", "trace": {}, "pieces": [] }).to_string(),
             json!({ "what": 1 }).to_string(),
-            json!({ "trace_id": "r1", "agent": "own", "status": "failed", "messages": chat("Three?") }).to_string(),
+            json!({ "trace_id": "r1", "agent": "own", "status": "failed", "messages": chat("Three?") })
+                .to_string(),
         ];
         let sent = place
             .send(

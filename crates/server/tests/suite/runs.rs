@@ -180,7 +180,8 @@ fn a_request_goes_on_when_its_sender_hangs_up() {
             // Whether it had begun or not: the next try begins it, or hears of it.
             let mut waits = 0;
             let begun = loop {
-                let answer = place.ask(Method::POST, "/api/v1/runs", &[("idempotency-key", &name)], suite(3)).await;
+                let answer =
+                    place.ask(Method::POST, "/api/v1/runs", &[("idempotency-key", &name)], suite(3)).await;
                 if answer.status != StatusCode::CONFLICT {
                     break answer;
                 }
