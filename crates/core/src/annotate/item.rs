@@ -275,7 +275,7 @@ mod tests {
 
     use super::*;
 
-    fn row(value: Json) -> Map<String, Json> {
+    fn row(value: &Json) -> Map<String, Json> {
         value.as_object().unwrap().clone()
     }
 
@@ -305,7 +305,7 @@ mod tests {
             diff_key: Some("files_changed".into()),
             ..Shape::default()
         };
-        let row = row(json!({"trace_id": 7, "task": "Fix <b>it</b>",
+        let row = row(&json!({"trace_id": 7, "task": "Fix <b>it</b>",
             "steps": [{"thought": "look", "action": "cat a.py", "observation": "x"}, {"thought": "edit", "action": "sed"}],
             "files_changed": [{"path": "a.py", "diff": "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n"}]}));
         assert_eq!(shape.id(&row).as_deref(), Some("7"));
@@ -329,7 +329,7 @@ mod tests {
         let said = json!([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]);
         for (value, expected) in [(acted, 2), (texts, 3), (said, 2)] {
             let item =
-                item_of("i".into(), &row(json!({"id": 1, "steps": value})), &shape, &trajectory(), false);
+                item_of("i".into(), &row(&json!({"id": 1, "steps": value})), &shape, &trajectory(), false);
             assert_eq!(steps(&item).len(), expected, "{value}");
         }
     }
@@ -338,7 +338,7 @@ mod tests {
     fn compared_ones_change_places_and_keep_their_labels() {
         let kind = SchemeKind::Pairwise { labels: vec!["A".into(), "B".into()], tie_label: None };
         let schemes = [Scheme { name: "p".into(), description: None, required: true, kind }];
-        let row = row(json!({"id": 1, "text": ["one", "two"]}));
+        let row = row(&json!({"id": 1, "text": ["one", "two"]}));
         for (turn, expected) in [(false, ["A", "B"]), (true, ["B", "A"])] {
             let item = item_of("i".into(), &row, &Shape::default(), &schemes, turn);
             assert_eq!(item.candidates.iter().map(|it| it.label.as_str()).collect::<Vec<_>>(), expected);
@@ -353,7 +353,7 @@ mod tests {
     fn a_row_without_anything_known_is_shown_whole() {
         let item = item_of(
             "i".into(),
-            &row(json!({"id": 1, "odd": {"x": "שלום 🎉"}})),
+            &row(&json!({"id": 1, "odd": {"x": "שלום 🎉"}})),
             &Shape::default(),
             &[],
             false,
