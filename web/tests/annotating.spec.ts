@@ -84,6 +84,7 @@ test("by mouse: practice, pace, back and forth, skipping, and the code at the en
   await page.getByRole("button", { name: "Submit" }).click();
   await expect(page).not.toHaveURL(second);
   await expect(page.getByText(/fast|quick/)).toBeVisible();
+  await expect(page).not.toHaveURL(second);
   await page.getByRole("button", { name: "← Back" }).click();
   await expect(page).toHaveURL(second);
   await expect(page.getByText("submitted", { exact: true })).toBeVisible();
@@ -173,7 +174,7 @@ test("from a configuration to labels: two who rate all 1 and all 5, their disput
   await expect(people.getByRole("row", { name: /Ana/ })).toContainText("3");
   expect(await faultsOf(page)).toEqual([]);
 
-  await page.getByRole("link", { name: "Overview" }).click();
+  await page.getByRole("navigation", { name: "Task" }).getByRole("link", { name: "Overview" }).click();
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("link", { name: "jsonl" }).click(),
@@ -273,7 +274,7 @@ test("somebody joins by a link with a name, sees this task alone, and goes back 
   await page.getByLabel("E-mail address").fill("owner@example.org");
   await page.getByLabel("Password").fill("analytical engine");
   await page.getByRole("button", { name: "Join" }).click();
-  await expect(page.getByRole("heading", { name: "No runs yet" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: /^Nothing is here yet/ })).toBeVisible();
   await made(page, place);
   await page.getByRole("button", { name: "Make a link" }).click();
   await expect(page.locator("[data-secret]")).toHaveCount(2);
