@@ -9,6 +9,8 @@ mod process;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use process::{jurist, listening};
@@ -121,4 +123,53 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
         example.contains("no stored trace is called `run_eu_0190c4d27e1b7a3c9f50b8e6d1a24c01`"),
         "{example}"
     );
+}
+
+#[tokio::test]
+async fn judges_that_broke_are_asked_again_by_the_command() {
+    let is_mad = Arc::new(AtomicBool::new(true));
+    let acts = Arc::clone(&is_mad);
+    let model = Server::start(move |_| match acts.load(Ordering::Relaxed) {
+        true => Act::Say("It is rather good, I would say.".to_owned()),
+        false => Act::Fit,
+    })
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir_all(folder.path().join(".jurist")).unwrap();
+    fs::write(folder.path().join("desk.yaml"), MONITOR).unwrap();
+    let line = |at: usize| {
+        format!(
+            r#"{{"id": "t{at}", "agent": "desk", "messages": [{{"role": "assistant", "content": "A{at}."}}]}}"#
+        )
+    };
+    fs::write(folder.path().join("traces.jsonl"), format!("{}\n{}", line(0), line(1))).unwrap();
+    let (_server, url) =
+        listening(&mut process::server(folder.path(), &model, &["--store", "jurist.db"])).await;
+    let run = async |args: &[&str]| {
+        let args: Vec<&str> = args.iter().copied().chain(["--server", &url]).collect();
+        let output = jurist(folder.path(), &model, &args).output().await.unwrap();
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    };
+    let shows = async |text: &str| {
+        let started = Instant::now();
+        loop {
+            let shown = run(&["monitor", "show", "desk"]).await;
+            if shown.contains(text) {
+                return;
+            }
+            assert!(started.elapsed() < Duration::from_secs(60), "{shown}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    run(&["monitor", "apply", "desk.yaml"]).await;
+    run(&["ingest", "traces.jsonl"]).await;
+    shows("2 judge error").await;
+    is_mad.store(false, Ordering::Relaxed);
+    let plan = run(&["monitor", "rescore", "desk", "--errors"]).await;
+    assert!(plan.contains("2 traces") && plan.contains("--yes begins"), "{plan}");
+    let begun = run(&["monitor", "rescore", "desk", "--errors", "--yes"]).await;
+    assert!(begun.contains("2"), "{begun}");
+    shows("2 scored").await;
+    let none = run(&["monitor", "rescore", "desk", "--errors"]).await;
+    assert!(none.contains("no judge broke"), "{none}");
 }

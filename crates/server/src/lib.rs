@@ -17,6 +17,8 @@ mod notify;
 mod once;
 mod ingest;
 mod pages;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 mod serve;
 mod telemetry;
 mod work;
@@ -27,7 +29,9 @@ pub use assemble::assemble_ended;
 pub use auth::{join_link, owner_link};
 pub use ingest::{Became, Defaults, Intake, Limits, LineAnswer, Rate};
 pub use metrics::Metrics;
-pub use money::{AlertShown, CapShown, DayShown, ForecastShown, PartShown, SpendShown, alerts, spend};
+pub use money::{
+    AlertShown, CapShown, DayShown, ForecastShown, PartShown, SpendShown, alerts, set_cap_of, spend,
+};
 pub use notify::{signature, tell};
 pub use serve::{Bound, NotServed, bind};
 pub use telemetry::{Collector, Exporter, Telemetry};

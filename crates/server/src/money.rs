@@ -11,6 +11,8 @@ use jurist_store::{ProjectId, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::work::{CONTEST, MONITOR};
+
 /// A month of a project. Amounts are dollars.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SpendShown {
@@ -139,6 +141,20 @@ pub async fn spend(store: &Store, project: ProjectId, of: Time, now: Time) -> Re
 }
 
 /// The newest first, and where the next page begins.
+/// A cap from the next call on; what has waited for money is tried at once.
+pub async fn set_cap_of(
+    store: &Store,
+    project: ProjectId,
+    cap: Option<Cap>,
+    now: Time,
+) -> Result<(), StoreError> {
+    store.set_cap(project, cap).await?;
+    for kind in [MONITOR, CONTEST] {
+        store.hasten_jobs(project, kind, "", now).await?;
+    }
+    Ok(())
+}
+
 pub async fn alerts(
     store: &Store,
     project: ProjectId,

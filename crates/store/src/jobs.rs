@@ -84,6 +84,8 @@ pub struct JobsLeft {
     pub n_dead: u64,
     /// Why one of those is dead.
     pub error: Option<String>,
+    /// Why one of those that wait does so.
+    pub waits_for: Option<String>,
 }
 
 statements! {
@@ -92,7 +94,7 @@ statements! {
     FAIL = "UPDATE jobs SET state = CASE WHEN attempts < max_attempts AND $6 = 1 THEN 'waiting' ELSE 'dead' END,
         ready = $4, error = $5, leased_by = NULL
         WHERE id = $1 AND leased_by = $2 AND attempts = $3 AND state = 'leased' RETURNING state";
-    RELEASE = "UPDATE jobs SET state = 'waiting', ready = $4, leased_by = NULL, attempts = attempts - 1
+    RELEASE = "UPDATE jobs SET state = 'waiting', ready = $4, error = $5, leased_by = NULL, attempts = attempts - 1
         WHERE id = $1 AND leased_by = $2 AND attempts = $3 AND state = 'leased'";
     // `<> 'dead'` is what the index says, and SQLite takes it at its word only.
     BURY = "UPDATE jobs SET state = 'dead', leased_by = NULL, error = COALESCE(error, 'the worker died each time')
@@ -104,7 +106,7 @@ statements! {
     DISCARD = "DELETE FROM jobs WHERE id = $1 AND state = 'dead'";
     // Dead ones too: what they were for is gone.
     DISCARD_LIKE = "DELETE FROM jobs WHERE project = $1 AND kind = $2 AND dedupe LIKE $3";
-    HASTEN = "UPDATE jobs SET ready = $4 WHERE project = $1 AND kind = $2 AND dedupe LIKE $3 AND state = 'waiting'
+    HASTEN = "UPDATE jobs SET ready = $4, error = NULL WHERE project = $1 AND kind = $2 AND dedupe LIKE $3 AND state = 'waiting'
         AND $4 < ready";
     LEFT_OF = "SELECT CAST(CASE WHEN state = 'dead' THEN 1 ELSE 0 END AS BIGINT) AS is_dead, COUNT(*) AS n, MAX(error) AS error
         FROM jobs WHERE project = $1 AND kind = $2 AND dedupe LIKE $3
@@ -230,12 +232,26 @@ impl Store {
 
     /// Gives jobs back that were not begun, as if they had never been taken.
     pub async fn release_jobs(&self, jobs: &[Job], now: Time) -> Result<(), StoreError> {
+        self.give_back(jobs, now, None).await
+    }
+
+    /// Gives a job back until a time, which does not count as an attempt.
+    pub async fn postpone_job(&self, job: &Job, until: Time, why: &str) -> Result<(), StoreError> {
+        self.give_back(std::slice::from_ref(job), until, Some(why)).await
+    }
+
+    async fn give_back(&self, jobs: &[Job], ready: Time, why: Option<&str>) -> Result<(), StoreError> {
         let mut tx = self.db.begin().await?;
         for job in jobs {
             let mut args = lease_of(job);
-            args.push(now.into());
+            args.extend(args![ready, why]);
             tx.execute(RELEASE, args).await?;
         }
+        self.announced(tx).await
+    }
+
+    /// Keeps what was written about jobs, and wakes workers here and elsewhere.
+    async fn announced(&self, mut tx: Tx) -> Result<(), StoreError> {
         if self.db.is_pg() {
             tx.fetch("SELECT CAST(pg_notify($1, '') AS TEXT)", args![CHANNEL]).await?;
         }
@@ -279,7 +295,10 @@ impl Store {
         dedupe_prefix: &str,
         now: Time,
     ) -> Result<u64, StoreError> {
-        self.db.execute(HASTEN, args![project, kind, format!("{dedupe_prefix}%"), now]).await
+        let mut tx = self.db.begin().await?;
+        let n = tx.execute(HASTEN, args![project, kind, format!("{dedupe_prefix}%"), now]).await?;
+        self.announced(tx).await?;
+        Ok(n)
     }
 
     /// What is left of the jobs of a kind whose keys begin like this.
@@ -294,7 +313,7 @@ impl Store {
             if row.flag("is_dead")? {
                 (left.n_dead, left.error) = (row.count("n")?, row.get("error")?);
             } else {
-                left.n_waiting = row.count("n")?;
+                (left.n_waiting, left.waits_for) = (row.count("n")?, row.get("error")?);
             }
         }
         Ok(left)

@@ -3,7 +3,7 @@ use std::io::Write;
 use anyhow::Context;
 use jurist_core::grade::{Time, Usd};
 use jurist_core::money::{Cap, Currency};
-use jurist_server::{CapShown, PartShown, SpendShown, spend};
+use jurist_server::{CapShown, PartShown, SpendShown, set_cap_of, spend};
 use jurist_store::audit::NewEntry;
 use jurist_store::clock;
 use serde_json::json;
@@ -112,7 +112,7 @@ async fn set(reached: &Reached, amount: Amount, currency: Currency, rate: Option
                 Amount::NoLimit => None,
                 Amount::Of(amount) => Some(settings()?.rates.cap(amount, currency, rate)?),
             };
-            store.set_cap(*project, cap).await?;
+            set_cap_of(store, *project, cap, clock::now()).await?;
             let entry = NewEntry {
                 project: Some(*project),
                 actor: "command line".to_owned(),

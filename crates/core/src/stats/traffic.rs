@@ -186,11 +186,13 @@ pub fn traffic(strata: &[TrafficSums]) -> Result<Traffic, Undefined> {
     let share = |it: &TrafficSums| it.population / covered;
     let mean: f64 = scored.iter().map(|it| share(it) * it.scores.mean()).sum();
     let n: usize = scored.iter().map(|it| it.scores.n).sum();
-    let of_strata = |it: &&TrafficSums| {
-        let between = it.population_variance * ((it.scores.mean() - mean) / covered).powi(2);
-        share(it).powi(2) * it.scores.variance(it.answered()) + between
-    };
-    let variance: f64 = scored.iter().map(of_strata).sum();
+    let within = |it: &&TrafficSums| share(it).powi(2) * it.scores.variance(it.answered());
+    let between = |it: &&TrafficSums| it.population_variance * ((it.scores.mean() - mean) / covered).powi(2);
+    let variance: f64 = scored.iter().map(|it| within(it) + between(it)).sum();
+    // As many degrees of freedom as the strata that add uncertainty have (Satterthwaite): what was drawn for sure
+    // says nothing about how far the rest may be off.
+    let own: f64 = scored.iter().map(|it| within(it).powi(2) / (it.scores.n as f64 - 1.0).max(1.0)).sum();
+    let degrees = if 0.0 < own { (variance * variance / own).clamp(1.0, 1e6) } else { 1e6 };
     let within_and_between =
         |it: &&TrafficSums| share(it) * (it.scores.spread() + (it.scores.mean() - mean).powi(2));
     let spread: f64 = scored.iter().map(within_and_between).sum();
@@ -205,7 +207,6 @@ pub fn traffic(strata: &[TrafficSums]) -> Result<Traffic, Undefined> {
     };
     let sum = |of: fn(&TrafficSums) -> usize| strata.iter().map(of).sum::<usize>();
     let (n_errors, n_unjudged) = (sum(|it| it.n_errors), sum(|it| it.n_unjudged));
-    let degrees = (n as f64 - scored.len() as f64).max(1.0);
     let se = variance.sqrt();
     Ok(Traffic {
         mean,
@@ -338,6 +339,7 @@ mod tests {
     use super::super::resample::Chance;
     use super::*;
     use crate::money::{Pace, pacing};
+    use crate::plan::place;
     use crate::quantity::Usd;
 
     /// A day of traffic: the share that fails, and how often the rest passes.
@@ -427,6 +429,32 @@ mod tests {
         let before = Day { n: 1_000, failed: 0.05, fine: FINE, dial: 0.05 };
         let (held, off, _) = coverage(&before, &Day { failed: 0.3, dial: 0.8, ..before }, 1.0, 0.1);
         assert!((183..=198).contains(&held) && off.abs() < 0.01, "{held} {off}");
+    }
+
+    #[test]
+    fn small_samples_that_ids_draw_are_as_fair_as_those_of_chance() {
+        // 24 traces, of which 3 failed: the others stand on 0.5, 0.75 and 1.
+        let score = |at: usize| if at % 8 == 0 { 0.0 } else { 0.5 + (at % 3) as f64 / 4.0 };
+        let truth = (0..24).map(score).sum::<f64>() / 24.0;
+        let (n, mut held, mut off) = (4_000, 0, 0.0);
+        for agent in 0..n {
+            let named = |name: &str| TrafficSums { name: name.to_owned(), ..TrafficSums::default() };
+            let mut strata = vec![named("failed"), named("other")];
+            for at in 0..24 {
+                let (stratum, dial) = if at % 8 == 0 { (0, 1.0) } else { (1, 0.5) };
+                strata[stratum].n_seen += 1;
+                strata[stratum].population += 1.0;
+                if place("", &format!("a{agent}-{at}")) < dial {
+                    strata[stratum].scores.add(score(at), dial);
+                }
+            }
+            let found = traffic(&strata).unwrap();
+            held += holds(found.interval, truth);
+            off += (found.mean - truth) / f64::from(n);
+        }
+        println!("held {held} of {n}, off by {off:.5}");
+        // Three standard errors either way.
+        assert!((3_740..=3_860).contains(&held) && off.abs() < 0.0018, "{held} {off}");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::{Json, Query};
 use crate::app::App;
 use crate::auth::{Caller, Scope};
 use crate::error::{ApiError, Problem};
-use crate::money::{CapShown, SpendShown, spend};
+use crate::money::{CapShown, SpendShown, set_cap_of, spend};
 
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(show)).routes(routes!(set_cap, lift_cap))
@@ -74,7 +74,7 @@ async fn set_cap(
     caller.needs(Scope::Manage)?;
     let currency = new.currency.as_deref().unwrap_or("GBP").parse()?;
     let cap = app.settings.work.settings.rates.cap(new.amount, currency, new.rate)?;
-    app.store.set_cap(caller.project, Some(cap)).await?;
+    set_cap_of(&app.store, caller.project, Some(cap), clock::now()).await?;
     let shown = CapShown::from(&cap);
     note(&app, &caller, "cap.set", &caller.project, json!(shown)).await?;
     Ok(Json(shown))
@@ -86,6 +86,6 @@ async fn set_cap(
 ))]
 async fn lift_cap(State(app): State<App>, caller: Caller) -> Result<(), ApiError> {
     caller.needs(Scope::Manage)?;
-    app.store.set_cap(caller.project, None).await?;
+    set_cap_of(&app.store, caller.project, None, clock::now()).await?;
     note(&app, &caller, "cap.lift", &caller.project, json!({})).await
 }

@@ -293,6 +293,9 @@ fn note(monitor: &Monitor, left: &JobsLeft, n_left: u64) -> Option<String> {
         let why = left.error.as_deref().unwrap_or("no reason is known");
         return Some(format!("{} given up: {why}", left.n_dead));
     }
+    if let (Some(why), 1..) = (&left.waits_for, left.n_waiting) {
+        return Some(format!("{} wait: {why}", left.n_waiting));
+    }
     let n_gone = n_left.saturating_sub(left.n_waiting);
     (0 < n_gone)
         .then(|| format!("{n_gone} could not be judged: the trace was erased, or nothing applies to it"))

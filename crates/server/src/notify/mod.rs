@@ -149,7 +149,7 @@ pub async fn deliver(shop: &Workshop, job: &Job) -> Result<Done, Trouble> {
     if notice.event != Event::Trial
         && let Some(until) = settings.quiet_until(now)
     {
-        return Ok(Done::Later(until));
+        return Ok(Done::Later(until, "these are quiet hours"));
     }
     let Some(channel) = notice.channel else { return fan_out(shop, &project, &settings, notice, now).await };
     let alert = match notice.alert {

@@ -433,12 +433,12 @@ impl AtWork<'_> {
 
 /// What somebody asked for waits until the monitor goes on, however long that takes.
 pub(super) fn while_paused() -> Done {
-    Done::Later(later(clock::now(), Duration::from_secs(60)))
+    Done::Later(later(clock::now(), Duration::from_secs(60)), "the monitor is paused")
 }
 
 /// And until there is money again.
 pub(super) fn until_money() -> Done {
-    Done::Later(later(clock::now(), Duration::from_secs(3600)))
+    Done::Later(later(clock::now(), Duration::from_secs(3600)), "there is no money left for it this month")
 }
 
 /// What calls of a monitor are paid from: the project's money, and no more than the monitor may cost.

@@ -35,8 +35,8 @@ pub enum Done {
     Finished,
     /// Told to stop; what was done is kept, the rest is for others.
     Stopped,
-    /// Not before this time, and that is nobody's fault.
-    Later(Time),
+    /// Not before this time, for this reason, and that is nobody's fault.
+    Later(Time, &'static str),
 }
 
 /// Why a job was not done.
@@ -217,7 +217,9 @@ async fn settled(shop: &Workshop, job: &Job, ended: Option<Result<Done, Trouble>
         Some(Ok(Done::Finished) | Err(Trouble::Gone)) => {
             ("finished", patiently(|| shop.store.finish_job(job)).await.map(drop))
         }
-        Some(Ok(Done::Later(time))) => ("postponed", patiently(|| shop.store.release_jobs(jobs, time)).await),
+        Some(Ok(Done::Later(time, why))) => {
+            ("postponed", patiently(|| shop.store.postpone_job(job, time, why)).await)
+        }
         Some(Ok(Done::Stopped)) => ("released", patiently(|| shop.store.release_jobs(jobs, now)).await),
         Some(Err(Trouble::Retry(why))) => ("retried", fail(shop, job, &why, Some(again(job, now))).await),
         Some(Err(Trouble::Hopeless(why))) => ("failed", fail(shop, job, &why, None).await),

@@ -377,38 +377,90 @@ fn judges_that_broke_are_asked_again_by_the_same_version() {
     });
 }
 
+const RESCORES: &str = "/api/v1/monitors/tone/rescores";
+const COMPARISONS: &str = "/api/v1/monitors/tone/comparisons";
+
+/// Four traces to judge again, and two pairs of them to compare, while something is in the way.
+async fn asked_for(place: &Place) {
+    place.applied("tone", &monitor("sample_rate: 1.0")).await;
+    for at in 0..4 {
+        let trace = json!([
+            { "role": "user", "content": format!("Question {}?", at / 2) },
+            { "role": "assistant", "content": format!("worth {}, {at}", 2 + at) },
+        ]);
+        let more = json!({ "trace": trace, "metadata": { "version": at % 2 } });
+        place.finish(&format!("t{at}"), "", more).await;
+    }
+    let decided = "SELECT COUNT(*) FROM decisions";
+    until(async || place.scene.number(decided).await.unwrap() == 4).await;
+    place.applied("tone", &monitor("sample_rate: 1.0").replace("It is kind", "It is very kind")).await;
+    place.ask(Method::POST, RESCORES, &[], json!({ "confirmed": true })).await;
+    let side = |version: u32| json!({ "agent": "desk", "metadata": { "version": version } });
+    let asked = json!({ "a": side(0), "b": side(1), "confirmed": true });
+    let begun = place.ask(Method::POST, COMPARISONS, &[], asked).await;
+    assert_eq!(begun.json()["n_pairs"], 2, "{}", begun.text);
+}
+
+/// Once nothing is in the way any more.
+async fn all_done(place: &Place) {
+    until(async || place.get(RESCORES).await[0]["n_scored"] == 4).await;
+    until(async || place.get(RESCORES).await[0]["n_waiting"] == 0).await;
+    assert_eq!(place.get(RESCORES).await[0]["note"], Json::Null);
+    until(async || {
+        let found = place.get(COMPARISONS).await[0].clone();
+        let n = |key: &str| found[key].as_u64().unwrap_or(0);
+        n("n_a") + n("n_b") == 2 && n("n_errors") == 0
+    })
+    .await;
+}
+
+/// Points as the answer says, and of two the first.
+fn honest_or_first(seen: &Seen) -> Act {
+    match fitting(&seen.schema())["verdict"].is_null() {
+        true => honest(seen),
+        false => Act::Say(json!({ "reasoning": "It comes first.", "verdict": "A" }).to_string()),
+    }
+}
+
 #[test]
 fn what_was_asked_for_waits_while_a_monitor_is_paused_and_goes_on_with_it() {
-    let judge = judge(honest);
+    let judge = judge(honest_or_first);
     served(&hurried(&judge), |place| async move {
-        place.applied("tone", &monitor("sample_rate: 1.0")).await;
-        for at in 0..4 {
-            place.finish(&format!("t{at}"), &format!("worth {}, {at}", 2 + at), json!({})).await;
-        }
-        let decided = "SELECT COUNT(*) FROM decisions";
-        until(async || place.scene.number(decided).await.unwrap() == 4).await;
-        place.applied("tone", &monitor("sample_rate: 1.0").replace("It is kind", "It is very kind")).await;
-        let path = "/api/v1/monitors/tone/rescores";
         let pause = async |paused: bool| {
             let body = json!({ "paused": paused, "reason": "too dear" });
             place.ask(Method::PATCH, "/api/v1/monitors/tone", &[], body).await;
         };
+        asked_for(&place).await;
         pause(true).await;
-        place.ask(Method::POST, path, &[], json!({ "confirmed": true })).await;
         place.workers(2);
         // Each was tried, and nobody holds that against it.
-        let tried = "SELECT COUNT(*) FROM jobs WHERE state = 'waiting' AND attempts = 0 AND created < ready";
-        until(async || place.scene.number(tried).await.unwrap() == 4).await;
-        let waiting = place.get(path).await[0].clone();
+        let tried =
+            "SELECT COUNT(*) FROM jobs WHERE state = 'waiting' AND attempts = 0 AND error LIKE '%paused'";
+        until(async || place.scene.number(tried).await.unwrap() == 6).await;
+        let waiting = place.get(RESCORES).await[0].clone();
         assert_eq!(
             (&waiting["n_waiting"], &waiting["note"]),
             (&json!(4), &json!("the monitor is paused: too dear"))
         );
         pause(false).await;
-        until(async || place.get(path).await[0]["n_scored"] == 4).await;
-        until(async || place.get(path).await[0]["n_waiting"] == 0).await;
-        let done = place.get(path).await[0].clone();
-        assert_eq!(done["note"], Json::Null, "{done}");
+        all_done(&place).await;
+    });
+}
+
+#[test]
+fn what_was_asked_for_waits_for_money_and_goes_on_with_it() {
+    let judge = judge(honest_or_first);
+    served(&hurried(&judge), |place| async move {
+        place.cap(0.000_01).await;
+        asked_for(&place).await;
+        place.workers(2);
+        let tried =
+            "SELECT COUNT(*) FROM jobs WHERE state = 'waiting' AND attempts = 0 AND error LIKE '%money%'";
+        until(async || place.scene.number(tried).await.unwrap() == 6).await;
+        let waiting = place.get(RESCORES).await[0].clone();
+        assert_eq!(waiting["note"], "4 wait: there is no money left for it this month", "{waiting}");
+        place.cap(50.0).await;
+        all_done(&place).await;
     });
 }
 
@@ -604,7 +656,7 @@ fn over_two_hundred_samples_the_interval_holds_what_is_true_of_all_traces() {
         let place = start(Arc::new(Scene::sqlite().await), hurried(&judge)).await;
         let agents: Vec<String> = (0..200).map(|it| format!("a{it}")).collect();
         let watched = format!("agents: [{}]", agents.join(", "));
-        place.applied("tone", &monitor("sample_rate: 0.3").replace("agent: desk", &watched)).await;
+        place.applied("tone", &monitor("sample_rate: 0.5").replace("agent: desk", &watched)).await;
         // Each agent has the same traffic, of which another sample is drawn. One in twelve fails, then two; how good
         // either is stays the same.
         let is_failed = |at: u32| matches!(at, 0 | 12 | 18);
@@ -641,7 +693,7 @@ fn over_two_hundred_samples_the_interval_holds_what_is_true_of_all_traces() {
         }
         println!("held {held} of 200, off by {off:.4}, the plain mean by {naive:.4}");
         // Ids decide who is drawn, so the figures are the same each time.
-        assert!((182..=199).contains(&held) && off.abs() < 0.015 && naive < -0.1, "{held} {off} {naive}");
+        assert!((182..=199).contains(&held) && off.abs() < 0.01 && naive < -0.08, "{held} {off} {naive}");
     });
 }
 
