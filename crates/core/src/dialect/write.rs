@@ -6,8 +6,8 @@ use crate::candidate::TraceSource;
 use crate::rubric::{OnError, Rubric, canonical};
 use crate::source::Tree;
 use crate::suite::{
-    Agent, Aggregate, Annotation, Calls, Case, ItemOrder, Judge, Matrix, Monitor, Scheme, SchemeKind, Server,
-    Suite, Target, TieBreak, TraceFilter, Trajectory,
+    Agent, Aggregate, Annotation, Calls, Case, ItemOrder, Judge, KnownFor, Matrix, Monitor, Scheme,
+    SchemeKind, Server, Suite, Target, TieBreak, TraceFilter, Trajectory,
 };
 
 /// The native form of any suite.
@@ -241,6 +241,17 @@ fn annotation(annotation: &Annotation) -> Tree {
     let output = Tree::map()
         .maybe("path", annotation.output_path.as_deref())
         .maybe("format", annotation.output_format.as_deref());
+    let checks = |purpose: KnownFor| {
+        let (_, file) = annotation.known_files.iter().find(|it| it.0 == purpose)?;
+        Some(match purpose {
+            KnownFor::Training => Tree::map().with("data_file", file),
+            KnownFor::Gold | KnownFor::Attention => Tree::map()
+                .with("items_file", file)
+                .maybe("frequency", annotation.check_every)
+                .maybe("min_response_time", annotation.min_seconds),
+        })
+    };
+    let reclaim = annotation.stale_minutes.map(|it| Tree::map().with("timeout_hours", f64::from(it) / 60.0));
     Tree::map()
         .maybe("annotation_task_name", annotation.name.as_deref())
         .maybe("task_description", annotation.description.as_deref())
@@ -258,6 +269,11 @@ fn annotation(annotation: &Annotation) -> Tree {
                 ItemOrder::Random => "random",
             }),
         )
+        .maybe("training", checks(KnownFor::Training))
+        .maybe("attention_checks", checks(KnownFor::Attention))
+        .maybe("gold_standards", checks(KnownFor::Gold))
+        .maybe("instance_reclaim", reclaim)
+        .maybe("login", annotation.crowd.then(|| Tree::map().with("type", "url_direct")))
         .maybe("completion_code", annotation.completion_code.as_deref())
         .maybe("annotator_config", Some(config).filter(|it| !it.is_empty()))
         .maybe("output", Some(output).filter(|it| !it.is_empty()))

@@ -31,6 +31,8 @@ pub struct Annotation {
     pub order: Option<ItemOrder>,
     /// Items of which the answers are known.
     pub known: Vec<Known>,
+    /// Where those stand.
+    pub known_files: Vec<(KnownFor, String)>,
     /// After how many items one of those is mixed in.
     pub check_every: Option<u32>,
     /// Faster than this is too fast.

@@ -1,0 +1,131 @@
+//! Lists of programmatic evaluators, and graphs of questions.
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use crate::catalogue::{self, CHECKS, RECIPES};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::context::Context;
+use crate::dialect::fields::Fields;
+use crate::dialect::lower::{Spot, accept};
+use crate::dialect::method::{Ids, method};
+use crate::dialect::rubric::{Named, preset};
+use crate::dialect::tree::{choices, leaf};
+use crate::rubric::{Answers, Ask, Criterion, Draft, Graph, Node as TreeNode, Rubric, Target, WHOLE};
+use crate::source::{Node, Shape, Span};
+
+/// A list of evaluators is a rubric whose criteria are those evaluators.
+pub(super) fn evaluators(cx: &Context<'_>, items: &[Node], span: Span) -> Option<Arc<Rubric>> {
+    let (mut ids, mut spot, mut criteria) = (Ids::default(), Spot::new(span), Vec::new());
+    for item in items {
+        if let Some((criterion, at)) = evaluator(cx, item, &mut ids) {
+            criteria.push(criterion);
+            spot.children.push(at);
+        }
+    }
+    (!criteria.is_empty() || items.is_empty()).then_some(())?;
+    accept(cx, Draft { criteria, ..Draft::default() }, &spot).map(Arc::new)
+}
+
+fn evaluator(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion, Spot)> {
+    let fields = Fields::new(cx, node, "evaluator")?;
+    let name_node = fields.need("name")?;
+    let name = cx.plain_text(name_node, "name")?;
+    let key = fields.name("key");
+    let empty = Node { span: name_node.span, shape: Shape::Map(Vec::new()) };
+    let params = Fields::new(cx, fields.get("params").unwrap_or(&empty), "set of parameters")?;
+    params.knows(&["config", "key"]);
+    let key = key.or_else(|| params.name("key"));
+    let mut spot = Spot::new(fields.start());
+    let ask = if name == "rubric_dag" {
+        dag(&params, &mut spot)
+    } else if let Some(entry) = catalogue::find(CHECKS, &name).filter(|it| is_evaluator(it.name)) {
+        let mut method = method(&params, entry);
+        // Potato looks for text whatever its case, unless told otherwise.
+        if name == "contains" {
+            method.params.entry("case_sensitive").or_insert(Json::Bool(false));
+        }
+        Some(Ask::Check(method))
+    } else if let Some(entry) = catalogue::find(RECIPES, &name).filter(|it| is_evaluator(it.name)) {
+        Some(Ask::Recipe(method(&params, entry)))
+    } else {
+        let known = CHECKS.iter().chain(RECIPES).map(|it| it.name).filter(|it| is_evaluator(it));
+        cx.report(
+            Diagnostic::error(Code::Unsupported, name_node.span, format!("there is no evaluator `{name}`"))
+                .suggest(&name, known.chain(["rubric_dag"]), "evaluators"),
+        );
+        return None;
+    };
+    params.finish();
+    fields.finish();
+    let id = ids.fresh(key.as_deref().unwrap_or(&name));
+    Some((Criterion::new(id, "", ask?), spot))
+}
+
+/// The names of Potato's own library.
+fn is_evaluator(name: &str) -> bool {
+    name == "contains"
+        || !name.contains(['-', ':'])
+            && !matches!(
+                name,
+                "equals"
+                    | "icontains"
+                    | "regex"
+                    | "levenshtein"
+                    | "similar"
+                    | "latency"
+                    | "cost"
+                    | "script"
+                    | "javascript"
+                    | "python"
+                    | "webhook"
+                    | "factuality"
+            )
+}
+
+fn dag(params: &Fields<'_>, spot: &mut Spot) -> Option<Ask> {
+    let cx = params.cx;
+    params.exclusive("dag", "preset", "a graph of your own, or a ready-made one");
+    if let Some(node) = params.get("preset") {
+        let name = cx.plain_text(node, "preset")?;
+        let rubric = preset(cx, &name, node.span, &Named::default())?;
+        return match rubric.criteria.as_slice() {
+            [only] if only.id == WHOLE => Some(only.ask.clone()),
+            _ => {
+                cx.error(Code::Conflict, node.span, format!("the preset `{name}` is not a graph"));
+                None
+            }
+        };
+    }
+    let fields = Fields::new(cx, params.need("dag")?, "dag")?;
+    let before = cx.n_errors();
+    fields.knows(&["key"]);
+    if fields.raw("root").is_none() {
+        fields.missing("root");
+    }
+    let root = fields.name("root");
+    spot.nodes.root = Some(fields.span("root"));
+    let entries = fields.need("nodes").and_then(|it| cx.entries(it, "nodes")).unwrap_or_default();
+    let mut nodes = Vec::new();
+    for entry in entries {
+        spot.nodes.by_id.insert(entry.key.clone(), entry.key_span);
+        nodes.extend(dag_node(cx, &entry.value, &entry.key, spot));
+    }
+    fields.finish();
+    (cx.n_errors() == before).then_some(Ask::Tree(Graph { root: root?, nodes }))
+}
+
+fn dag_node(cx: &Context<'_>, node: &Node, id: &str, spot: &mut Spot) -> Option<TreeNode> {
+    let fields = Fields::new(cx, node, "dag node")?;
+    let ask = fields.need("question").and_then(|it| cx.text(it, "question"));
+    let answers = choices(&fields, |_, node| match node.scalar() {
+        Some(it) => {
+            spot.nodes.targets.insert((id.to_owned(), it.text.clone()), node.span);
+            Some(Target::Node(it.text.clone()))
+        }
+        None => leaf(cx, node).map(Target::Leaf),
+    });
+    fields.finish();
+    Some(TreeNode { id: id.to_owned(), ask: ask?, answers: answers.unwrap_or(Answers::Choices(Vec::new())) })
+}

@@ -1,0 +1,400 @@
+//! What annotators are asked: one kind of question per `annotation_type`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::dialect::context::Context;
+use crate::dialect::fields::Fields;
+use crate::dialect::lower::{Spot, accept};
+use crate::dialect::rubric::UNREADABLE;
+use crate::rubric::{Ask, Criterion, Draft, GraderKind, Scale, Value};
+use crate::source::Node;
+use crate::suite::{ErrorKind, Notes, Overall, Scheme, SchemeKind, Severity, Trajectory};
+
+const TYPES: [&str; 8] =
+    ["rubric_eval", "trajectory_eval", "pairwise", "likert", "radio", "select", "multiselect", "text"];
+
+pub(super) fn scheme(cx: &Context<'_>, node: &Node) -> Option<Scheme> {
+    let fields = Fields::new(cx, node, "scheme")?;
+    let kind =
+        fields.need("annotation_type").and_then(|it| Some((cx.plain_text(it, "annotation_type")?, it.span)));
+    let name = fields.name("name");
+    if name.is_none() {
+        fields.missing("name");
+    }
+    let description = fields.text("description");
+    let required = match fields.get("label_requirement").map(|it| (it, it.map().is_some())) {
+        Some((node, true)) => Fields::new(cx, node, "label requirement").and_then(|it| {
+            let required = it.bool("required");
+            it.knows(&["required_label"]);
+            it.finish();
+            required
+        }),
+        Some((_, false)) => fields.bool("label_requirement"),
+        None => fields.bool("required"),
+    };
+    fields.knows(&[
+        "layout",
+        "humanize_labels",
+        "display_logic",
+        "keybinding_strategy",
+        "annotation_id",
+        "title",
+        "required",
+    ]);
+    let (kind, span) = kind?;
+    let kind = match kind.as_str() {
+        "rubric_eval" => rubric_eval(&fields),
+        "trajectory_eval" => trajectory_eval(&fields),
+        "pairwise" => Some(pairwise(&fields)),
+        "likert" => Some(likert(&fields)),
+        "radio" | "select" | "multiselect" => choice(&fields, kind == "select", kind == "multiselect"),
+        "text" => Some(text(&fields)),
+        other => {
+            cx.report(
+                Diagnostic::error(
+                    Code::Unsupported,
+                    span,
+                    format!("annotation type `{other}` is not supported"),
+                )
+                .suggest(other, TYPES, "supported"),
+            );
+            return None;
+        }
+    };
+    fields.finish();
+    let kind = kind?;
+    // Rubrics and steps are complete or say nothing, unless the file wants it otherwise.
+    let by_default = matches!(kind, SchemeKind::Rubric { .. } | SchemeKind::Trajectory(_));
+    Some(Scheme { name: name?, description, required: required.unwrap_or(by_default), kind })
+}
+
+pub(super) fn rubric_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
+    let cx = fields.cx;
+    let rating = rating_scale(fields);
+    let mut spot = Spot::new(fields.start()).key("criteria", fields.key_span("criteria"));
+    let mut criteria = Vec::new();
+    for item in fields.need("criteria").and_then(|it| cx.list(it, "criteria")).unwrap_or_default() {
+        let Some((criterion, at)) = rated_criterion(cx, item, &rating) else { continue };
+        criteria.push(criterion);
+        spot.children.push(at);
+    }
+    fields.exclusive("overall", "show_overall", "two spellings of the overall row");
+    let shown = fields.bool("show_overall").unwrap_or(false);
+    let overall = fields.fields("overall", "overall row").map_or_else(
+        || shown.then(|| Overall { label: None, description: None, levels: BTreeMap::new() }),
+        |it| overall(it, &rating),
+    );
+    let notes = fields.fields("notes", "notes field").and_then(notes);
+    let display = crate::rubric::Display::Likert { min: rating.min, max: rating.max };
+    let draft = Draft { criteria, display, ..Draft::default() };
+    let unread = draft.criteria.is_empty() && fields.list("criteria").is_none_or(|it| !it.is_empty());
+    let rubric = if unread { None } else { accept(cx, draft, &spot) };
+    Some(SchemeKind::Rubric { rubric: Arc::new(rubric?), overall, notes })
+}
+
+type Labels = BTreeMap<i64, String>;
+
+/// The scale that all rows of a rubric share.
+struct Rating {
+    min: i64,
+    max: i64,
+    labels: Labels,
+}
+
+/// Both spellings: `scale: {min, max, labels}`, and `scale_points` with `scale_labels`.
+fn rating_scale(fields: &Fields<'_>) -> Rating {
+    let cx = fields.cx;
+    fields.exclusive("scale", "scale_points", "two spellings of the scale");
+    fields.exclusive("scale", "scale_labels", "two spellings of the scale");
+    if let Some(scale) = fields.fields("scale", "rating scale") {
+        let bound = |key, default| scale.integer(key, -1_000_000..=1_000_000).unwrap_or(default);
+        let mut rating = Rating { min: bound("min", 1), max: bound("max", 5), labels: Labels::new() };
+        let (min, max) = (rating.min, rating.max);
+        if max <= min {
+            let message = format!("the lowest point ({min}) must be under the highest ({max})");
+            cx.error(Code::Scale, fields.key_span("scale"), message);
+            (rating.min, rating.max) = (1, 5);
+        } else if 100 < max - min {
+            let message = format!("{min} to {max} has more than 101 points, too many to choose from");
+            cx.error(Code::Scale, scale.span("max"), message);
+            (rating.min, rating.max) = (1, 5);
+        } else {
+            rating.labels = rating.texts(&scale, "labels");
+        }
+        scale.knows(&["labels"]);
+        scale.finish();
+        return rating;
+    }
+    let max = fields.integer("scale_points", 2..=100).unwrap_or(5);
+    let labels = fields.list("scale_labels").unwrap_or_default();
+    if max < labels.len() as i64 {
+        let message = format!("there are {} labels for {max} points", labels.len());
+        cx.error(Code::Scale, fields.key_span("scale_labels"), message);
+    }
+    let label = |(point, it): (i64, &Node)| Some((point, cx.scalar_text(it, "scale_labels")?));
+    Rating { min: 1, max, labels: (1..=max).zip(labels).filter_map(label).collect() }
+}
+
+impl Rating {
+    /// Texts for points of the scale; what is off the scale is reported at its place.
+    fn texts(&self, fields: &Fields<'_>, key: &'static str) -> Labels {
+        let (cx, Self { min, max, .. }) = (fields.cx, self);
+        let text = |it: &crate::source::Entry| {
+            let point: Option<i64> = it.key.parse().ok();
+            let point = point.filter(|it| (*min..=*max).contains(it));
+            if point.is_none() {
+                let message = format!("`{}` is not a point of the scale ({min} to {max})", it.key);
+                cx.error(Code::Scale, it.key_span, message);
+            }
+            Some((point?, cx.scalar_text(&it.value, key)?))
+        };
+        fields.map(key).unwrap_or_default().iter().filter_map(text).collect()
+    }
+}
+
+fn rated_criterion(cx: &Context<'_>, node: &Node, rating: &Rating) -> Option<(Criterion, Spot)> {
+    let fields = Fields::new(cx, node, "rated criterion")?;
+    let name = fields.name("name");
+    if name.is_none() {
+        fields.missing("name");
+    }
+    let label = fields.text("label");
+    // The tutorial's shorter example has no descriptions; the name is what people see then.
+    let description = fields.text("description").or_else(|| label.clone()).or_else(|| name.clone());
+    let scale = Scale::Likert { min: rating.min, max: rating.max, labels: rating.labels.clone() };
+    let name = name.unwrap_or_else(|| UNREADABLE.to_owned());
+    let mut criterion =
+        Criterion::new(name, description.unwrap_or_else(|| UNREADABLE.to_owned()), Ask::Question(scale));
+    criterion.label = label;
+    criterion.by = vec![GraderKind::Human];
+    criterion.weight = fields.number_in("weight", 0.0..=f64::MAX).unwrap_or(1.0);
+    let levels = rating.texts(&fields, "scale_descriptions").into_iter();
+    criterion.levels = levels.map(|(at, text)| (Value::Number(at as f64), text)).collect();
+    let spot = ["name", "weight", "description"]
+        .iter()
+        .fold(Spot::new(fields.start()), |spot, key| spot.key(key, fields.span(key)));
+    fields.finish();
+    Some((criterion, spot))
+}
+
+fn overall(fields: Fields<'_>, rating: &Rating) -> Option<Overall> {
+    let enabled = fields.bool("enabled").unwrap_or(true);
+    let overall = Overall {
+        label: fields.text("label"),
+        description: fields.text("description"),
+        levels: rating.texts(&fields, "scale_descriptions"),
+    };
+    fields.finish();
+    enabled.then_some(overall)
+}
+
+fn notes(fields: Fields<'_>) -> Option<Notes> {
+    let enabled = fields.bool("enabled").unwrap_or(true);
+    let notes = Notes { label: fields.text("label"), placeholder: fields.text("placeholder") };
+    fields.finish();
+    enabled.then_some(notes)
+}
+
+fn trajectory_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
+    let cx = fields.cx;
+    let before = cx.n_errors();
+    fields.exclusive("step_correctness", "correctness_options", "two spellings of the marks");
+    fields.exclusive("running_score", "max_score", "two spellings of the starting score");
+    let (marks, marks_span) = match fields.fields("step_correctness", "set of marks") {
+        Some(marks) => {
+            let labels = (marks.texts("labels"), marks.key_span("labels"));
+            marks.finish();
+            labels
+        }
+        None => (fields.texts("correctness_options"), fields.key_span("correctness_options")),
+    };
+    let marks = if marks.is_empty() {
+        ["correct", "incorrect", "partially_correct"].map(str::to_owned).to_vec()
+    } else {
+        marks
+    };
+    if marks.len() < 2 {
+        cx.error(Code::Scale, marks_span, "a step needs at least two marks; the first one means correct");
+    }
+    if let Some(mark) = repeated(&marks) {
+        cx.error(Code::DuplicateId, marks_span, format!("the mark `{mark}` is there twice"));
+    }
+    let errors = fields.any(&["error_taxonomy", "error_types"]);
+    let errors = errors.and_then(|it| cx.list(it, "error_taxonomy")).unwrap_or_default();
+    let severities = fields.any(&["severity_levels", "severities"]);
+    let severities = severities.and_then(|it| cx.list(it, "severity_levels")).unwrap_or_default();
+    let mut read: Vec<Severity> = Vec::new();
+    for node in severities {
+        let Some(severity) = severity(cx, node) else { continue };
+        if read.iter().any(|it| it.name == severity.name) {
+            let span = node.get("name").map_or(node.span, |it| it.span);
+            cx.error(Code::DuplicateId, span, format!("there are two severities `{}`", severity.name));
+        }
+        read.push(severity);
+    }
+    let severities = read;
+    let default = [("minor", -1.0), ("major", -5.0), ("critical", -10.0)];
+    let default = default.map(|(name, weight)| Severity { name: name.to_owned(), weight }).to_vec();
+    let initial = match fields.fields("running_score", "running score") {
+        Some(score) => {
+            let initial = score.number_in("initial", 0.0..=1e9);
+            score.finish();
+            initial
+        }
+        None => fields.number_in("max_score", 0.0..=1e9),
+    };
+    fields.knows(&["show_score"]);
+    let trajectory = Trajectory {
+        steps_key: fields.text("steps_key").unwrap_or_else(|| "steps".to_owned()),
+        step_text_key: fields.text("step_text_key").unwrap_or_else(|| "action".to_owned()),
+        marks,
+        errors: errors.iter().filter_map(|it| error_kind(cx, it)).collect(),
+        severities: if severities.is_empty() { default } else { severities },
+        initial: initial.unwrap_or(100.0),
+    };
+    (cx.n_errors() == before).then_some(SchemeKind::Trajectory(trajectory))
+}
+
+/// `{category, types: [{name}]}`, `{name, subtypes: [..]}`, or a name alone.
+fn error_kind(cx: &Context<'_>, node: &Node) -> Option<ErrorKind> {
+    if node.map().is_none() {
+        return cx.scalar_text(node, "error_types").map(|category| ErrorKind { category, types: Vec::new() });
+    }
+    let fields = Fields::new(cx, node, "kind of error")?;
+    let category = fields.any(&["category", "name", "label"]).and_then(|it| cx.scalar_text(it, "category"));
+    if category.is_none() {
+        fields.missing("category");
+    }
+    let types = fields.any(&["types", "subtypes"]).and_then(|it| cx.list(it, "types")).unwrap_or_default();
+    let types = types.iter().filter_map(|it| match it.map() {
+        None => cx.scalar_text(it, "types"),
+        Some(_) => {
+            let inner = Fields::new(cx, it, "type of error")?;
+            let name = inner.name("name");
+            if name.is_none() {
+                inner.missing("name");
+            }
+            inner.finish();
+            name
+        }
+    });
+    let types = types.collect();
+    fields.finish();
+    Some(ErrorKind { category: category?, types })
+}
+
+fn severity(cx: &Context<'_>, node: &Node) -> Option<Severity> {
+    let fields = Fields::new(cx, node, "severity")?;
+    let name = fields.name("name");
+    if name.is_none() {
+        fields.missing("name");
+    }
+    let weight = fields.need("weight").and_then(|it| cx.number_in(it, "weight", -1e9..=1e9));
+    fields.finish();
+    Some(Severity { name: name?, weight: weight? })
+}
+
+fn pairwise(fields: &Fields<'_>) -> SchemeKind {
+    fields.word("mode", &[("binary", ())]);
+    let labels = fields.texts("labels");
+    if fields.has("labels") && labels.len() != 2 {
+        fields.cx.error(Code::BadValue, fields.key_span("labels"), "a pair has two labels");
+    }
+    let tie = fields.bool("allow_tie").unwrap_or(false);
+    let tie_label = fields.text("tie_label").or_else(|| Some("No preference".to_owned()));
+    fields.knows(&["show_labels", "sequential_key_binding", "randomize_order", "justification"]);
+    SchemeKind::Pairwise {
+        items_key: fields.text("items_key").unwrap_or_else(|| "text".to_owned()),
+        labels: if labels.len() == 2 { labels } else { vec!["A".to_owned(), "B".to_owned()] },
+        tie_label: tie_label.filter(|_| tie),
+    }
+}
+
+fn likert(fields: &Fields<'_>) -> SchemeKind {
+    let size = fields.need("size").and_then(|it| fields.cx.integer(it, "size", 2..=100)).unwrap_or(5);
+    fields.knows(&["displaying_score", "bad_text_label", "sequential_key_binding"]);
+    SchemeKind::Likert {
+        size: u32::try_from(size).unwrap_or(5),
+        min_label: fields.text("min_label"),
+        max_label: fields.text("max_label"),
+    }
+}
+
+/// A text that stands in a list for the second time.
+fn repeated(texts: &[String]) -> Option<&String> {
+    texts.iter().enumerate().find(|(at, it)| texts[..*at].contains(it)).map(|it| it.1)
+}
+
+/// A label alone, or with how it is drawn.
+fn label(cx: &Context<'_>, node: &Node) -> Option<String> {
+    if node.map().is_none() {
+        return cx.scalar_text(node, "labels");
+    }
+    let fields = Fields::new(cx, node, "label")?;
+    let name = fields.name("name");
+    if name.is_none() {
+        fields.missing("name");
+    }
+    fields.knows(&[
+        "text",
+        "displayed_label",
+        "label",
+        "tooltip",
+        "tooltip_file",
+        "key_value",
+        "key_binding",
+        "color",
+        "abbreviation",
+        "description",
+    ]);
+    fields.finish();
+    name
+}
+
+fn choice(fields: &Fields<'_>, dropdown: bool, many: bool) -> Option<SchemeKind> {
+    let cx = fields.cx;
+    let items = fields.need("labels").and_then(|it| cx.list(it, "labels"))?;
+    let mut labels: Vec<String> = Vec::new();
+    for item in items {
+        let Some(label) = label(cx, item) else { continue };
+        if labels.contains(&label) {
+            let span = item.get("name").map_or(item.span, |it| it.span);
+            cx.error(Code::DuplicateId, span, format!("the label `{label}` is there twice"));
+        }
+        labels.push(label);
+    }
+    if items.len() < 2 {
+        cx.error(
+            Code::Scale,
+            fields.key_span("labels"),
+            "there is nothing to choose: give at least two labels",
+        );
+        return None;
+    }
+    fields.knows(&[
+        "horizontal",
+        "sequential_key_binding",
+        "has_free_response",
+        "randomize_order",
+        "option_randomization",
+    ]);
+    fields.knows(&["min_selections", "max_selections"]);
+    Some(SchemeKind::Choice { labels, dropdown, many })
+}
+
+fn text(fields: &Fields<'_>) -> SchemeKind {
+    fields.knows(&[
+        "rows",
+        "cols",
+        "textarea",
+        "min_chars",
+        "show_char_count",
+        "labels",
+        "collapsible",
+        "allow_paste",
+    ]);
+    let multiline = fields.bool("multiline").unwrap_or(true);
+    SchemeKind::Text { multiline, placeholder: fields.text("placeholder") }
+}
