@@ -1,7 +1,8 @@
 //! How long people wait for their next item: `cargo run --release -p jurist-store --features testing --example assign_bench`.
 //!
 //! 200 people and 20,000 items of which each wants three answers. Some thousand are answered one after the other, then
-//! some thousand by eight people at a time; then it is counted whether anything was lost and how even it is.
+//! some thousand by all 200 at work at the same time, of whom each takes some seconds for an item, then some thousand by
+//! eight who take no time at all; then it is counted whether anything was lost and how even it is.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a program for the terminal, which may fail")]
 
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use jurist_core::grade::Time;
 use jurist_core::money::Rates;
+use jurist_core::plan::place;
 use jurist_store::accounts::NewAccount;
 use jurist_store::annotate::{ItemRole, NewItem, NewTask};
 use jurist_store::assignments::{Giving, Next, Saved, Turn};
@@ -21,6 +23,7 @@ const PEOPLE: usize = 200;
 const ITEMS: usize = 20_000;
 const ANSWERS: usize = 4_000;
 const AT_ONCE: usize = 8;
+const PACE: Duration = Duration::from_secs(5);
 
 #[tokio::main]
 async fn main() {
@@ -60,18 +63,10 @@ async fn measure(store: &Store) {
     };
     let items: Vec<NewItem> = (0..ITEMS).map(item).collect();
     store.add_items(project, task, &items, now).await.unwrap();
-    let mut waits = answer(store, project, task, &people, ANSWERS).await;
-    told("one at a time", &mut waits);
-    let groups = people.chunks(PEOPLE / AT_ONCE).map(<[AccountId]>::to_vec);
-    let groups = groups.map(|group| {
-        let store = store.clone();
-        tokio::spawn(async move { answer(&store, project, task, &group, ANSWERS / AT_ONCE).await })
-    });
-    let mut waits = Vec::new();
-    for group in groups.collect::<Vec<_>>() {
-        waits.extend(group.await.unwrap());
-    }
-    told("eight at a time", &mut waits);
+    let work = Work { store: store.clone(), project, task };
+    told("one after the other", work.in_groups(&people, 1, Duration::ZERO).await);
+    told("200 at work, of whom each takes some 5 s for an item", work.in_groups(&people, PEOPLE, PACE).await);
+    told("eight who take no time", work.in_groups(&people, AT_ONCE, Duration::ZERO).await);
     let mut by_item: BTreeMap<String, usize> = BTreeMap::new();
     let (mut n, mut after) = (0, None);
     loop {
@@ -86,33 +81,61 @@ async fn measure(store: &Store) {
     let most = by_item.values().max().copied().unwrap_or(0);
     let shares = store.progress_by_annotator(project, task).await.unwrap();
     let (few, many) = shares.iter().fold((u64::MAX, 0), |(few, many), it| (few.min(it.1), many.max(it.1)));
-    println!("  {n} of {} answers kept; at most {most} for an item; {few} to {many} a person", 2 * ANSWERS);
+    println!("  {n} of {} answers kept; at most {most} for an item; {few} to {many} a person", 3 * ANSWERS);
 }
 
-/// Everybody in turn asks for an item and answers it; how long each asked.
-async fn answer(
-    store: &Store,
+#[derive(Clone)]
+struct Work {
+    store: Store,
     project: ProjectId,
     task: TaskId,
-    people: &[AccountId],
-    n: usize,
-) -> Vec<Duration> {
-    let mut waits = Vec::new();
-    for account in people.iter().cycle().take(n) {
-        let now = clock::now();
-        let until = Time::from_micros(now.micros() + 3_600_000_000);
-        let giving = Giving { until, order: Turn::Fewest, quota: None, check_every: 10 };
-        let begun = Instant::now();
-        let next = store.assign_next(project, task, *account, &giving, now).await.unwrap();
-        waits.push(begun.elapsed());
-        let Next::Given(given) = next else { panic!("{next:?}") };
-        let saved = store.submit(project, given.0.id, &json!({ "n": 1 }), 0, clock::now()).await.unwrap();
-        assert_eq!(saved, Saved::Done { revision: 1 });
-    }
-    waits
 }
 
-fn told(what: &str, waits: &mut [Duration]) {
+impl Work {
+    /// As many groups as told work at the same time, in each of them one after the other; how long each asked.
+    async fn in_groups(&self, people: &[AccountId], n_groups: usize, pace: Duration) -> Vec<Duration> {
+        let groups = people.chunks(people.len() / n_groups).map(<[AccountId]>::to_vec).enumerate();
+        let groups = groups.map(|(at, group)| {
+            let work = self.clone();
+            // Nobody begins at the same moment as all others.
+            let first = pace.mul_f64(at as f64 / n_groups as f64);
+            tokio::spawn(async move {
+                tokio::time::sleep(first).await;
+                work.answer(&group, ANSWERS / n_groups, pace).await
+            })
+        });
+        let mut waits = Vec::new();
+        for group in groups.collect::<Vec<_>>() {
+            waits.extend(group.await.unwrap());
+        }
+        waits
+    }
+
+    /// Everybody in turn asks for an item, takes about so long, and answers it.
+    async fn answer(&self, people: &[AccountId], n: usize, pace: Duration) -> Vec<Duration> {
+        let mut waits = Vec::new();
+        for (at, account) in people.iter().cycle().take(n).enumerate() {
+            let now = clock::now();
+            let until = Time::from_micros(now.micros() + 3_600_000_000);
+            let giving = Giving { until, order: Turn::Fewest, quota: None, check_every: 10 };
+            let begun = Instant::now();
+            let next = self.store.assign_next(self.project, self.task, *account, &giving, now).await.unwrap();
+            waits.push(begun.elapsed());
+            let Next::Given(given) = next else { panic!("{next:?}") };
+            let share = place(&account.to_string(), &at.to_string());
+            tokio::time::sleep(pace.mul_f64(0.5 + share)).await;
+            let saved = self
+                .store
+                .submit(self.project, given.0.id, &json!({ "n": 1 }), 0, clock::now())
+                .await
+                .unwrap();
+            assert_eq!(saved, Saved::Done { revision: 1 });
+        }
+        waits
+    }
+}
+
+fn told(what: &str, mut waits: Vec<Duration>) {
     waits.sort();
     let at = |share: f64| waits[(share * (waits.len() - 1) as f64) as usize].as_secs_f64() * 1e3;
     println!(
