@@ -1,8 +1,6 @@
 //! The `jurist` command: one file per subcommand, exit codes only here.
 
 mod commands;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod picture;
 mod render;
 

@@ -1,4 +1,5 @@
-//! Grades as Parquet: one column for each of the catalogue, all of which may be empty.
+//! Tables as Parquet: grades with one column for each of the catalogue, or answers with those that a task has. Every
+//! column may be empty.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -11,17 +12,15 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use serde_json::Value as Json;
 
 /// A table that grows; without rows there are still columns.
+#[expect(missing_debug_implementations, reason = "the writer has none")]
 pub struct Table<W: Write + Send>(ArrowWriter<W>);
 
 impl<W: Write + Send> Table<W> {
     pub fn new(out: W) -> Result<Self, ParquetError> {
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_created_by(concat!("jurist ", env!("CARGO_PKG_VERSION")).to_owned())
-            .build();
-        Ok(Self(ArrowWriter::try_new(out, batch(&[])?.schema(), Some(properties))?))
+        Ok(Self(ArrowWriter::try_new(out, batch(&[])?.schema(), Some(properties()))?))
     }
 
     pub fn add(&mut self, rows: &[Row<'_>]) -> Result<(), ParquetError> {
@@ -32,6 +31,34 @@ impl<W: Write + Send> Table<W> {
     pub fn end(self) -> Result<W, ParquetError> {
         self.0.into_inner()
     }
+}
+
+/// A whole table: numbers where a column has nothing else, texts otherwise.
+pub fn table(columns: &[String], rows: &[Vec<Json>]) -> Result<Vec<u8>, ParquetError> {
+    let column = |at: usize| -> ArrayRef {
+        let cells = || rows.iter().map(|it| &it[at]);
+        if cells().all(|it| it.is_number() || it.is_null()) && cells().any(Json::is_number) {
+            return Arc::new(cells().map(Json::as_f64).collect::<Float64Array>());
+        }
+        let text = |it: &Json| match it {
+            Json::Null => None,
+            Json::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        };
+        Arc::new(cells().map(text).collect::<StringArray>())
+    };
+    let columns = columns.iter().enumerate().map(|(at, name)| (name, column(at), true));
+    let batch = RecordBatch::try_from_iter_with_nullable(columns)?;
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties()))?;
+    writer.write(&batch)?;
+    writer.into_inner()
+}
+
+fn properties() -> WriterProperties {
+    WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_created_by(concat!("jurist ", env!("CARGO_PKG_VERSION")).to_owned())
+        .build()
 }
 
 fn batch(rows: &[Row<'_>]) -> Result<RecordBatch, ParquetError> {
@@ -125,6 +152,19 @@ mod tests {
         let time = column("time").as_primitive::<TimestampMicrosecondType>();
         assert_eq!((time.value(0), time.timezone()), (1_774_001_732_250_000, Some("UTC")));
         assert!(column("from_cache").as_boolean().iter().all(|it| it == Some(false)));
+    }
+
+    #[test]
+    fn a_column_of_numbers_is_one_and_what_is_missing_is_null() {
+        let columns = ["id", "score", "note"].map(str::to_owned);
+        let rows = [vec![json!("a"), json!(3.56), json!(null)], vec![json!("b"), json!(null), json!(["x"])]];
+        let bytes = axum::body::Bytes::from(table(&columns, &rows).unwrap());
+        let reader = ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap().build().unwrap();
+        let batch = reader.map(Result::unwrap).next().unwrap();
+        let score = batch.column_by_name("score").unwrap().as_primitive::<Float64Type>();
+        assert_eq!(score.iter().collect::<Vec<_>>(), [Some(3.56), None]);
+        let note = batch.column_by_name("note").unwrap().as_string::<i32>();
+        assert_eq!(note.iter().collect::<Vec<_>>(), [None, Some(r#"["x"]"#)]);
     }
 
     #[test]

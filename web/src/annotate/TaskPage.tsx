@@ -101,7 +101,7 @@ function Outcome({ task }: { task: TaskInFull }) {
     <>
       <h2>What came out</h2>
       <p className={styles.exports}>
-        {["jsonl", "csv"].map((format) => (
+        {["jsonl", "csv", "parquet"].map((format) => (
           <a key={format} href={exportOf(project.id, task.id, format)} download={`${task.name}.${format}`}>
             {format}
           </a>

@@ -72,7 +72,8 @@ function Known({ task }: { task: string }) {
 export function JoinByCrowd() {
   const { task } = useParams({ from: "/annotate/$task" });
   const search: Record<string, unknown> = useSearch({ strict: false });
-  const key = CROWD.find((it) => search[it] !== undefined && search[it] !== "");
+  // A platform of one's own may call it as it likes.
+  const key = [...CROWD, ...Object.keys(search)].find((it) => search[it] !== undefined && search[it] !== "");
   const joining = useJoining();
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, as one arrives.
   useEffect(() => {

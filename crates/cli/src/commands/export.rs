@@ -144,7 +144,7 @@ const BATCH: usize = 8_192;
 /// A table that grows.
 enum Table<W: Write + Send> {
     #[cfg(feature = "parquet")]
-    Parquet(Box<crate::parquet::Table<BufWriter<W>>>),
+    Parquet(Box<jurist_server::parquet::Table<BufWriter<W>>>),
     Csv(BufWriter<W>),
     Jsonl(BufWriter<W>),
 }
@@ -154,7 +154,7 @@ impl<W: Write + Send> Table<W> {
         let mut out = BufWriter::new(out);
         Ok(match format {
             #[cfg(feature = "parquet")]
-            Format::Parquet => Self::Parquet(Box::new(crate::parquet::Table::new(out)?)),
+            Format::Parquet => Self::Parquet(Box::new(jurist_server::parquet::Table::new(out)?)),
             Format::Csv => {
                 out.write_all(csv_head().as_bytes())?;
                 Self::Csv(out)

@@ -18,6 +18,8 @@ const PAGE: usize = 200;
 pub enum Kind {
     Jsonl,
     Csv,
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 /// Every answer that counts, one row each, the oldest first; of one person, or of all.
@@ -28,9 +30,10 @@ pub async fn exported(
     kind: Kind,
     only: Option<AccountId>,
     is_hidden: impl Fn(ItemId) -> bool,
-) -> Result<String, StoreError> {
+) -> Result<Vec<u8>, StoreError> {
     let newest = Asked::of(store, project, task.id, task.version).await?;
-    let mut lines = Lines { kind, text: String::new(), columns: columns(newest.id_key(), &newest.schemes) };
+    let columns = columns(newest.id_key(), &newest.schemes);
+    let mut lines = Lines { kind, text: String::new(), rows: Vec::new(), columns };
     lines.header();
     let names = names(store, project).await?;
     let mut versions: BTreeMap<u64, Asked> = BTreeMap::from([(task.version, newest)]);
@@ -60,7 +63,7 @@ pub async fn exported(
         }
         after = page.next;
         if after.is_none() {
-            return Ok(lines.text);
+            return Ok(lines.end());
         }
     }
 }
@@ -68,6 +71,8 @@ pub async fn exported(
 struct Lines {
     kind: Kind,
     text: String,
+    /// Of a table that is written as a whole.
+    rows: Vec<Vec<Value>>,
     /// Of the newest version; answers to older ones have the same columns where they asked the same.
     columns: Vec<String>,
 }
@@ -86,13 +91,24 @@ impl Lines {
                 self.text += &line(form);
                 self.text.push('\n');
             }
-            Kind::Csv => {
-                let theirs: BTreeMap<String, Value> =
-                    columns(form.id_key, form.schemes).into_iter().zip(table(form)).collect();
-                let cells: Vec<Value> =
-                    self.columns.iter().map(|it| theirs.get(it).cloned().unwrap_or_default()).collect();
-                self.line(&cells);
-            }
+            Kind::Csv => self.line(&self.cells(form)),
+            #[cfg(feature = "parquet")]
+            Kind::Parquet => self.rows.push(self.cells(form)),
+        }
+    }
+
+    fn cells(&self, form: &Exported<'_>) -> Vec<Value> {
+        let theirs: BTreeMap<String, Value> =
+            columns(form.id_key, form.schemes).into_iter().zip(table(form)).collect();
+        self.columns.iter().map(|it| theirs.get(it).cloned().unwrap_or_default()).collect()
+    }
+
+    fn end(self) -> Vec<u8> {
+        match self.kind {
+            Kind::Jsonl | Kind::Csv => self.text.into_bytes(),
+            #[cfg(feature = "parquet")]
+            Kind::Parquet => crate::parquet::table(&self.columns, &self.rows)
+                .expect("columns are as long as there are rows, and memory takes what is written"),
         }
     }
 

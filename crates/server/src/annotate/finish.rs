@@ -6,7 +6,7 @@ use jurist_store::annotate::ItemRole;
 use jurist_store::grades::NewGrade;
 use jurist_store::{Probability, ProjectId, Store, StoreError};
 
-use super::{Asked, Shown, names};
+use super::{Asked, Shown, name_of};
 
 /// What is said to whoever submitted.
 #[derive(Debug, Default)]
@@ -47,11 +47,7 @@ async fn record(
     now: Time,
 ) -> Result<(), StoreError> {
     let asked = Asked::of(store, project, shown.task.id, shown.assignment.version).await?;
-    let account = shown.assignment.account;
-    let name = match names(store, project).await?.remove(&account) {
-        Some(name) => name,
-        None => store.account(account).await?.name,
-    };
+    let name = name_of(store, project, shown.assignment.account).await?;
     let mut new = Vec::new();
     for scheme in &shown.schemes {
         let Some(graded) = asked.rubrics.get(&scheme.name) else { continue };

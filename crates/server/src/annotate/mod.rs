@@ -54,3 +54,11 @@ pub async fn names(store: &Store, project: ProjectId) -> Result<BTreeMap<Account
     };
     Ok(members.iter().map(|it| (it.account, name(it))).collect())
 }
+
+/// And somebody who may be no member any more.
+async fn name_of(store: &Store, project: ProjectId, account: AccountId) -> Result<String, StoreError> {
+    match names(store, project).await?.remove(&account) {
+        Some(name) => Ok(name),
+        None => Ok(store.account(account).await?.name),
+    }
+}

@@ -1,13 +1,17 @@
 //! A folder in which the answers to a task stand as they come: a file for each person.
 
 use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use jurist_store::annotate::Task;
+use jurist_core::annotate::{Draft, Exported, line};
+use jurist_store::annotate::{ItemRole, Task};
+use jurist_store::assignments::Annotation;
 use jurist_store::{AccountId, ProjectId, Store, StoreError, TaskId};
 
-use super::{Kind, exported, names};
+use super::{Asked, Kind, Shown, exported, name_of};
 
 /// Where answers go, by task.
 #[derive(Debug, Default)]
@@ -46,13 +50,41 @@ impl Outputs {
     }
 
     /// After somebody submitted. What cannot be written is in the store all the same, and is written the next time.
-    pub async fn submitted(&self, store: &Store, project: ProjectId, task: &Task, account: AccountId) {
-        let output = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&task.id).cloned();
-        let Some(output) = output else { return };
-        if let Err(error) = write(store, project, task, &output, account).await {
+    pub async fn submitted(&self, store: &Store, project: ProjectId, work: &Shown, answer: &Annotation) {
+        let output = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&work.task.id).cloned();
+        let Some(output) = output.filter(|_| answer.role == ItemRole::Item) else { return };
+        if let Err(error) = add(store, project, work, &output, answer).await {
             tracing::error!(%error, "an export is not up to date");
         }
     }
+}
+
+/// One more line, unless it takes the place of another.
+async fn add(
+    store: &Store,
+    project: ProjectId,
+    work: &Shown,
+    output: &Output,
+    answer: &Annotation,
+) -> Result<(), NotWritten> {
+    let name = name_of(store, project, answer.account).await?;
+    let path = output.path(&name);
+    if 1 < answer.revision || !path.exists() {
+        return write(store, project, &work.task, output, answer.account).await;
+    }
+    let asked = Asked::of(store, project, work.task.id, answer.version).await?;
+    let draft: Draft = serde_json::from_value(answer.body.clone()).unwrap_or_default();
+    let one = line(&Exported {
+        id_key: asked.id_key(),
+        candidate: &answer.candidate,
+        annotator: &name,
+        time: answer.time,
+        schemes: &work.schemes,
+        draft: &draft,
+    });
+    let written = OpenOptions::new().append(true).open(&path);
+    let written = written.and_then(|mut file| file.write_all(format!("{one}\n").as_bytes()));
+    written.map_err(|error| NotWritten::Disk(path, error))
 }
 
 async fn write(
@@ -62,19 +94,21 @@ async fn write(
     output: &Output,
     account: AccountId,
 ) -> Result<(), NotWritten> {
-    let text = exported(store, project, task, Kind::Jsonl, Some(account), |_| false).await?;
-    let name = match names(store, project).await?.remove(&account) {
-        Some(name) => name,
-        None => store.account(account).await?.name,
-    };
-    let path = output.folder.join(format!("{}.jsonl", file_name(&name)));
-    whole(&path, &text).map_err(|error| NotWritten::Disk(path, error))
+    let lines = exported(store, project, task, Kind::Jsonl, Some(account), |_| false).await?;
+    let path = output.path(&name_of(store, project, account).await?);
+    whole(&path, &lines).map_err(|error| NotWritten::Disk(path, error))
+}
+
+impl Output {
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{}.jsonl", file_name(name)))
+    }
 }
 
 /// Whoever reads at the same time sees the old file or the new one, never half of one.
-fn whole(path: &Path, text: &str) -> std::io::Result<()> {
+fn whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let beside = path.with_extension("jsonl.new");
-    std::fs::write(&beside, text)?;
+    std::fs::write(&beside, bytes)?;
     std::fs::rename(&beside, path)
 }
 

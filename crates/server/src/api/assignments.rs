@@ -251,10 +251,10 @@ async fn submit(
     kept(app.store.submit(project, work.assignment.id, &body, sent.revision, now).await?)?;
     let answers = app.store.annotations_of(project, work.assignment.item).await?;
     let own = answers.iter().filter(|it| it.account == work.assignment.account);
-    let attempt = own.map(|it| it.revision).max().unwrap_or(1);
-    let attempt = u32::try_from(attempt).unwrap_or(u32::MAX);
+    let answer = own.max_by_key(|it| it.revision).ok_or(ApiError::Broken)?;
+    let attempt = u32::try_from(answer.revision).unwrap_or(u32::MAX);
     let finished = finish(&app.store, project, &work, &sent.draft, attempt, now).await?;
-    app.outputs.submitted(&app.store, project, &work.task, work.assignment.account).await;
+    app.outputs.submitted(&app.store, project, &work, answer).await;
     let feedback = finished.feedback.map(|(rows, why)| TrainingFeedback {
         right: rows.iter().all(|it| it.ok),
         rows,

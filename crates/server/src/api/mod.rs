@@ -3,14 +3,17 @@
 
 mod accounts;
 mod agents;
+mod agreement;
 mod alerts;
 mod assignments;
 mod audit;
+mod disputes;
 mod events;
 mod export;
 mod grades;
 mod health;
 mod jobs;
+mod joining;
 mod members;
 mod monitors;
 mod notifications;
@@ -111,6 +114,9 @@ fn routes() -> OpenApiRouter<App> {
         .merge(session::routes())
         .merge(spend::routes())
         .merge(tasks::routes())
+        .merge(joining::routes())
+        .merge(disputes::routes())
+        .merge(agreement::routes())
         .merge(tokens::routes())
         .merge(traces::routes());
     OpenApiRouter::with_openapi(Description::openapi())

@@ -4,7 +4,9 @@ use jurist_server::Settings;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
+use crate::monitors::{honest, hurried, monitor};
 use crate::place::{Answer, Place, served, with_accounts};
+use crate::runs::judge;
 
 const CONFIG: &str = "
 annotation_task_name: Coding agents
@@ -145,6 +147,11 @@ fn a_file_becomes_a_task_that_is_answered_and_exported() {
         assert!(csv.text.starts_with(
             "trace_id,annotator,timestamp,correctness,efficiency,overall,notes,weighted_score\r\n"
         ));
+        let parquet =
+            owner.ask(Method::GET, &format!("/tasks/{task}/export?format=parquet"), Json::Null).await;
+        assert!(parquet.text.starts_with("PAR1") && parquet.text.ends_with("PAR1"), "{}", parquet.text);
+        let other = owner.ask(Method::GET, &format!("/tasks/{task}/export?format=xlsx"), Json::Null).await;
+        assert!(other.text.contains("there are jsonl, csv and parquet"), "{}", other.text);
         // What people said is a grade like any other.
         let grades = owner.get("/grades?candidate=trace_00").await;
         assert_eq!(grades["items"].as_array().unwrap().len(), 2);
@@ -335,5 +342,45 @@ fn a_rubric_over_stored_traces_is_a_task_as_well() {
         ann.post(&path, json!({"draft": draft, "revision": 0})).await;
         let grades = owner.get("/grades?candidate=t1").await;
         assert_eq!(grades["items"][0]["score"], 1.0);
+    });
+}
+
+#[test]
+fn what_a_judge_said_is_confirmed_or_corrected_by_a_person() {
+    let judge = judge(honest);
+    served(&hurried(&judge), |place| async move {
+        place.workers(2);
+        place.applied("tone", &monitor("sample_rate: 1.0")).await;
+        place.finish("t", "worth 4", json!({})).await;
+        place.settled("tone", 1).await;
+        let owner = Person { place: &place, cookie: String::new() };
+        let body = json!({"name": "Is the judge right?", "verify": {"monitor": "tone"}});
+        let task = owner.post("/tasks", body).await["id"].as_str().unwrap().to_owned();
+        let ann = named(&place, &task, "ann").await;
+        let work = ann.next(&task).await;
+        let scheme = &work["schemes"][0];
+        let claims = scheme["claims"].as_array().unwrap();
+        assert_eq!(claims.len(), 2, "{work}");
+        assert_eq!(claims[0]["said"], json!({"kind": "scored", "value": 4.0}), "{work}");
+        let id = |at: usize| claims[at]["id"].as_str().unwrap();
+        let draft = |second: Json| {
+            json!({scheme["name"].as_str().unwrap(): {"kind": "verify", "claims": {
+            id(0): {"verdict": "confirmed"}, id(1): second}}})
+        };
+        let path = format!("/assignments/{}/submit", work["assignment"].as_str().unwrap());
+        // Who corrects says what would have been right.
+        let half = draft(json!({"verdict": "corrected"}));
+        let early = ann.ask(Method::POST, &path, json!({"draft": half, "revision": 0})).await;
+        assert_eq!(early.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", early.text);
+        let whole = draft(json!({"verdict": "corrected", "rating": {"kind": "scored", "value": 2}}));
+        ann.post(&path, json!({"draft": whole, "revision": 0})).await;
+        // It stands beside what the judge said, as a grade of a person.
+        let grades = owner.get("/grades?candidate=t&grader_kind=human").await;
+        let values: Vec<(&Json, &Json)> =
+            grades["items"].as_array().unwrap().iter().map(|it| (&it["grader"], &it["score"])).collect();
+        assert_eq!(values.len(), 2, "{grades}");
+        assert!(values.iter().all(|it| it.0 == "ann"), "{grades}");
+        let units: std::collections::BTreeSet<String> = values.iter().map(|it| it.1.to_string()).collect();
+        assert_eq!(units.into_iter().collect::<Vec<_>>(), ["0.25", "0.75"], "{grades}");
     });
 }

@@ -1,0 +1,329 @@
+//! How people work at a task, and how far they agree with each other and with judges.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use jurist_core::annotate::Rating;
+use jurist_core::grade::{GraderKind, Outcome, Value};
+use jurist_core::stats::{Level, Measure, Ratings, agreement, align};
+use jurist_store::grades::GradeFilter;
+use jurist_store::{ItemId, ProjectId};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::disputes::{SeenBy, questions};
+use super::{Json, Path};
+use crate::annotate::{Answered, Asked, answers, people_of};
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(people)).routes(routes!(agreed))
+}
+
+/// How people work
+#[derive(Debug, Serialize, ToSchema)]
+struct PeopleAtWork {
+    items: Vec<PersonAtWork>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct PersonAtWork {
+    account: String,
+    name: String,
+    n_done: usize,
+    median_seconds: Option<f64>,
+    too_fast: usize,
+    gold: RightOfAll,
+    attention: RightOfAll,
+    training: RightOfAll,
+    last: Option<String>,
+    drift: Option<RatingDrift>,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct RightOfAll {
+    right: usize,
+    all: usize,
+}
+
+/// The mean of somebody's ratings on 0 to 1, in the first and in the second half of their work
+#[derive(Debug, Serialize, ToSchema)]
+struct RatingDrift {
+    first: f64,
+    second: f64,
+}
+
+/// How far people agree
+#[derive(Debug, Serialize, ToSchema)]
+struct TaskAgreement {
+    criteria: Vec<CriterionAgreement>,
+    pairs: Vec<PairOfPeople>,
+    people: Vec<PersonApart>,
+    judge: Vec<JudgeBeside>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct CriterionAgreement {
+    scheme: String,
+    criterion: String,
+    label: String,
+    metric: &'static str,
+    value: Option<f64>,
+    interval: Option<(f64, f64)>,
+    /// Why there is no value.
+    undefined: Option<String>,
+    n_items: usize,
+    n_pairs: usize,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct PairOfPeople {
+    a: String,
+    b: String,
+    criterion: String,
+    /// Quadratic kappa of numbers, kappa of labels.
+    value: Option<f64>,
+    n: usize,
+    undefined: Option<String>,
+}
+
+/// What alpha is without somebody
+#[derive(Debug, Serialize, ToSchema)]
+struct PersonApart {
+    name: String,
+    criterion: String,
+    leave_out: Option<f64>,
+    undefined: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct JudgeBeside {
+    criterion: String,
+    judge: String,
+    kappa: Option<f64>,
+    interval: Option<(f64, f64)>,
+    undefined: Option<String>,
+    confusion: Option<ConfusionCounts>,
+    disagreements: Vec<JudgeApart>,
+}
+
+/// Rows are what most people say, columns what the judge says
+#[derive(Debug, Serialize, ToSchema)]
+struct ConfusionCounts {
+    labels: Vec<String>,
+    counts: Vec<Vec<usize>>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct JudgeApart {
+    item: String,
+    candidate: String,
+    judge: String,
+    people: Vec<String>,
+    reason: Option<String>,
+}
+
+/// How people work: how many, how fast, how right
+#[utoipa::path(get, path = "/tasks/{task}/people", tag = "tasks", params(("task" = String, Path)), responses(
+    (status = 200, body = PeopleAtWork), (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn people(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<PeopleAtWork>, ApiError> {
+    caller.needs(Scope::Write)?;
+    let task = app.store.task(caller.project, id.parse()?).await?;
+    let answers = answers(&app.store, caller.project, &task).await?;
+    let of = |(right, all): (usize, usize)| RightOfAll { right, all };
+    let items = people_of(&task, &answers).into_iter().map(|(account, it)| PersonAtWork {
+        account: account.to_string(),
+        name: it.name,
+        n_done: it.n_done,
+        median_seconds: it.median_seconds,
+        too_fast: it.n_too_fast,
+        gold: of(it.gold),
+        attention: of(it.attention),
+        training: of(it.training),
+        last: it.last.map(|it| it.to_string()),
+        drift: it.halves.map(|(first, second)| RatingDrift { first, second }),
+        warnings: it.warnings,
+    });
+    Ok(Json(PeopleAtWork { items: items.collect() }))
+}
+
+/// How far people agree, with each other and with judges
+#[utoipa::path(get, path = "/tasks/{task}/agreement", tag = "tasks", params(("task" = String, Path)), responses(
+    (status = 200, body = TaskAgreement), (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn agreed(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+) -> Result<Json<TaskAgreement>, ApiError> {
+    let project = caller.project;
+    let SeenBy { task, answers, hidden } = SeenBy::of(&app, &caller, &headers, &id).await?;
+    let asked = Asked::of(&app.store, project, task.id, task.version).await?;
+    let judges = judges_of(&app, project, &asked).await?;
+    let told = tokio::task::spawn_blocking(move || told(&answers, &hidden, &judges)).await;
+    told.map(Json).map_err(|_| ApiError::Broken)
+}
+
+/// What judges said: by scheme and criterion, who said what about which candidate, and why.
+type Judged = BTreeMap<(String, String), Vec<(String, String, Value, String)>>;
+
+async fn judges_of(app: &App, project: ProjectId, asked: &Asked) -> Result<Judged, ApiError> {
+    let mut found = Judged::new();
+    for (scheme, graded) in &asked.rubrics {
+        let filter = GradeFilter {
+            rubric_version: Some(graded.id.clone()),
+            grader_kind: Some(GraderKind::Judge),
+            ..GradeFilter::default()
+        };
+        let (mut after, mut n) = (None, 0);
+        loop {
+            let page = app.store.whole_grades(project, &filter, after.as_ref(), 500).await?;
+            n += page.items.len();
+            for grade in page.items.into_iter().filter_map(|it| it.1) {
+                if let Outcome::Scored { value, .. } = grade.outcome {
+                    let said = (grade.grader.name, grade.candidate, value, grade.reason.as_str().to_owned());
+                    found.entry((scheme.clone(), grade.criterion)).or_default().push(said);
+                }
+            }
+            after = page.next;
+            if after.is_none() || 50_000 <= n {
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Seeds what is resampled, so that the same answers give the same interval.
+const SEED: u64 = 1;
+
+fn told(answers: &[Answered], hidden: &BTreeSet<ItemId>, judges: &Judged) -> TaskAgreement {
+    let mut told =
+        TaskAgreement { criteria: Vec::new(), pairs: Vec::new(), people: Vec::new(), judge: Vec::new() };
+    type Entry<'a> = (String, &'a str, Value);
+    let all = questions(answers, hidden);
+    let mut by_criterion: BTreeMap<(&str, &str), (String, Vec<Entry<'_>>)> = BTreeMap::new();
+    let mut items: BTreeMap<&str, ItemId> = BTreeMap::new();
+    for ((item, scheme, criterion), asking) in &all {
+        items.insert(asking.candidate, *item);
+        let of =
+            by_criterion.entry((scheme, criterion)).or_insert_with(|| (asking.label.clone(), Vec::new()));
+        for rating in &asking.ratings {
+            if let Rating::Scored { value } = &rating.rating {
+                of.1.push((rating.name.clone(), asking.candidate, value.clone()));
+            }
+        }
+    }
+    for ((scheme, criterion), (label, entries)) in &by_criterion {
+        let is_ordered = entries.iter().all(|it| matches!(it.2, Value::Number(_)));
+        let level = if is_ordered { Level::Ordinal } else { Level::Nominal };
+        let rated = Ratings::of_entries(entries.iter().map(|it| (it.0.as_str(), it.1, it.2.clone())));
+        let Ok(ratings) = rated else { continue };
+        let found = agreement(&ratings, level, SEED);
+        let undefined = |it: &Measure| match it {
+            Measure::Undefined { undefined } => Some(undefined.clone()),
+            Measure::Known(_) => None,
+        };
+        let alpha = &found.krippendorff_alpha;
+        told.criteria.push(CriterionAgreement {
+            scheme: (*scheme).to_owned(),
+            criterion: (*criterion).to_owned(),
+            label: label.clone(),
+            metric: "alpha",
+            value: alpha.value(),
+            interval: alpha.interval(),
+            undefined: undefined(alpha),
+            n_items: found.n_items,
+            n_pairs: found.pairs.len(),
+        });
+        for pair in &found.pairs {
+            let kappa = if is_ordered { &pair.measures.kappa_quadratic } else { &pair.measures.kappa };
+            let n = if let Measure::Known(it) = &pair.measures.percent { it.n } else { 0 };
+            told.pairs.push(PairOfPeople {
+                a: pair.raters.0.clone(),
+                b: pair.raters.1.clone(),
+                criterion: (*criterion).to_owned(),
+                value: kappa.value(),
+                n,
+                undefined: undefined(kappa),
+            });
+        }
+        told.people.extend(found.without.iter().map(|it| PersonApart {
+            name: it.rater.clone(),
+            criterion: (*criterion).to_owned(),
+            leave_out: it.krippendorff_alpha.value(),
+            undefined: undefined(&it.krippendorff_alpha),
+        }));
+        let judged = judges.get(&((*scheme).to_owned(), (*criterion).to_owned()));
+        let names: BTreeSet<&str> = judged.into_iter().flatten().map(|it| it.0.as_str()).collect();
+        for name in names {
+            let theirs: Vec<_> = judged.into_iter().flatten().filter(|it| it.0 == name).collect();
+            told.judge.push(beside(criterion, name, entries, &theirs, level, &items));
+        }
+    }
+    told
+}
+
+/// A judge beside people.
+fn beside(
+    criterion: &str,
+    judge: &str,
+    people: &[(String, &str, Value)],
+    judged: &[&(String, String, Value, String)],
+    level: Level,
+    items: &BTreeMap<&str, ItemId>,
+) -> JudgeBeside {
+    // Nobody who answers can be called so.
+    let rater = format!("\0{judge}");
+    let said = judged.iter().map(|it| (rater.as_str(), it.1.as_str(), it.2.clone()));
+    let entries = people.iter().map(|it| (it.0.as_str(), it.1, it.2.clone())).chain(said);
+    let aligned = Ratings::of_entries(entries).and_then(|ratings| {
+        let humans: Vec<usize> =
+            (0..ratings.n_raters()).filter(|it| ratings.raters()[*it] != rater).collect();
+        let judge = ratings.rater(&rater).unwrap_or(0);
+        align(&ratings, judge, &humans, level, SEED)
+    });
+    let mut told = JudgeBeside {
+        criterion: criterion.to_owned(),
+        judge: judge.to_owned(),
+        kappa: None,
+        interval: None,
+        undefined: None,
+        confusion: None,
+        disagreements: Vec::new(),
+    };
+    match aligned {
+        Err(error) => told.undefined = Some(error.0),
+        Ok(found) => {
+            let with = &found.with_consensus;
+            let kappa = if level == Level::Nominal { &with.kappa } else { &with.kappa_quadratic };
+            (told.kappa, told.interval) = (kappa.value(), kappa.interval());
+            if let Measure::Undefined { undefined } = kappa {
+                told.undefined = Some(undefined.clone());
+            }
+            let counts = found.confusion;
+            told.confusion = Some(ConfusionCounts { labels: counts.labels, counts: counts.counts });
+            let apart = found.disagreements.into_iter().take(50).map(|it| JudgeApart {
+                item: items.get(it.item.as_str()).map(ToString::to_string).unwrap_or_default(),
+                reason: judged.iter().find(|said| said.1 == it.item).map(|said| said.3.clone()),
+                candidate: it.item,
+                judge: it.judge,
+                people: it.humans,
+            });
+            told.disagreements = apart.collect();
+        }
+    }
+    told
+}

@@ -1,0 +1,384 @@
+//! Where people differ about an item, and what is decided then.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use jurist_core::annotate::{Draft, Item, Quote, Rating, Scheme, disagreement, said, unit_of};
+use jurist_store::adjudications::{Adjudication, NewAdjudication};
+use jurist_store::annotate::{ItemRole, Task};
+use jurist_store::labels::NewLabel;
+use jurist_store::{ItemId, ProjectId, clock};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::audit::note;
+use super::joining::person;
+use super::{Json, Path, Query};
+use crate::annotate::{Answered, Asked, answers, hidden, names};
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(disputes)).routes(routes!(item_answers)).routes(routes!(decide))
+}
+
+/// Where people differ, the worst first
+#[derive(Debug, Serialize, ToSchema)]
+struct Disputes {
+    items: Vec<Dispute>,
+    /// Send it as `after`; absent at the end.
+    next: Option<usize>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Dispute {
+    item: String,
+    candidate: String,
+    /// What it begins with.
+    title: String,
+    scheme: String,
+    criterion: String,
+    label: String,
+    /// From 0 to 1.
+    disagreement: f64,
+    ratings: Vec<GivenRating>,
+    /// The scale, lowest first.
+    #[schema(value_type = Vec<Object>)]
+    points: Vec<jurist_core::annotate::ScalePoint>,
+    decided: Option<Decided>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct GivenRating {
+    pub account: String,
+    pub name: String,
+    #[schema(value_type = Object)]
+    pub rating: Rating,
+    pub comment: Option<String>,
+    #[schema(value_type = Vec<Object>)]
+    pub evidence: Vec<Quote>,
+}
+
+/// What somebody decided
+#[derive(Debug, Clone, Serialize, ToSchema)]
+struct Decided {
+    scheme: String,
+    criterion: String,
+    #[schema(value_type = Object)]
+    rating: serde_json::Value,
+    by: Option<String>,
+    time: String,
+    why: Option<String>,
+    cause: Option<String>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewDecision {
+    #[schema(value_type = Object)]
+    rating: Rating,
+    why: Option<String>,
+    /// `guideline`, `mistake`, `ambiguous` or `other`.
+    cause: Option<String>,
+}
+
+/// What everybody said about an item
+#[derive(Debug, Serialize, ToSchema)]
+struct ItemAnswers {
+    #[schema(value_type = Object)]
+    item: Item,
+    candidate: String,
+    task: String,
+    #[schema(value_type = Vec<Object>)]
+    schemes: Vec<Scheme>,
+    answers: Vec<AnswerOfPerson>,
+    decisions: Vec<Decided>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct AnswerOfPerson {
+    account: String,
+    name: String,
+    #[schema(value_type = Object)]
+    draft: Draft,
+    seconds: Option<f64>,
+    time: String,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct FromPlace {
+    after: Option<usize>,
+    /// From 1 to 200; 50 unless told.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<usize>,
+}
+
+/// What one question about one item got.
+pub(super) struct Asking<'a> {
+    pub item: ItemId,
+    pub candidate: &'a str,
+    pub label: String,
+    pub points: Vec<jurist_core::annotate::ScalePoint>,
+    pub ratings: Vec<GivenRating>,
+}
+
+pub(super) type Questions<'a> = BTreeMap<(ItemId, String, String), Asking<'a>>;
+
+/// Every question that somebody answered, by item; of ordinary items.
+pub(super) fn questions<'a>(answers: &'a [Answered], hidden: &BTreeSet<ItemId>) -> Questions<'a> {
+    let mut found: Questions<'a> = BTreeMap::new();
+    for answer in answers {
+        let annotation = &answer.annotation;
+        if annotation.role != ItemRole::Item || hidden.contains(&annotation.item) {
+            continue;
+        }
+        for it in said(&answer.schemes, &answer.draft) {
+            let key = (annotation.item, it.scheme.to_owned(), it.criterion.clone());
+            let asking = found.entry(key).or_insert_with(|| Asking {
+                item: annotation.item,
+                candidate: &annotation.candidate,
+                label: it.label.clone(),
+                points: it.points.to_vec(),
+                ratings: Vec::new(),
+            });
+            asking.ratings.push(GivenRating {
+                account: annotation.account.to_string(),
+                name: answer.name.clone(),
+                rating: it.rating,
+                comment: it.comment.map(str::to_owned),
+                evidence: it.evidence.to_vec(),
+            });
+        }
+    }
+    found
+}
+
+/// A task as its owner may look at it.
+pub(super) struct SeenBy {
+    pub task: Task,
+    pub answers: Vec<Answered>,
+    /// Items that whoever looks has still to answer, about which they are told nothing.
+    pub hidden: BTreeSet<ItemId>,
+}
+
+impl SeenBy {
+    pub async fn of(app: &App, caller: &Caller, headers: &HeaderMap, id: &str) -> Result<Self, ApiError> {
+        caller.needs(Scope::Write)?;
+        let task = app.store.task(caller.project, id.parse()?).await?;
+        let who = person(app, caller, headers).await;
+        let hidden = hidden(&app.store, caller.project, &task, who).await?;
+        let answers = answers(&app.store, caller.project, &task).await?;
+        Ok(Self { task, answers, hidden })
+    }
+}
+
+/// Where people differ, the worst first
+#[utoipa::path(get, path = "/tasks/{task}/disputes", tag = "tasks", params(("task" = String, Path), FromPlace),
+    responses(
+    (status = 200, body = Disputes), (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn disputes(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Query(which): Query<FromPlace>,
+) -> Result<Json<Disputes>, ApiError> {
+    let project = caller.project;
+    let SeenBy { task, answers, hidden } = SeenBy::of(&app, &caller, &headers, &id).await?;
+    let mut decided = decisions(&app, project, app.store.adjudications(project, task.id).await?).await?;
+    let differ = |((_, scheme, criterion), it): ((ItemId, String, String), Asking<'_>)| {
+        let ratings: Vec<&Rating> = it.ratings.iter().map(|it| &it.rating).collect();
+        let disagreement = disagreement(&ratings, &it.points).filter(|it| 0.0 < *it)?;
+        Some(Dispute {
+            decided: decided.remove(&(it.item, scheme.clone(), criterion.clone())),
+            item: it.item.to_string(),
+            candidate: it.candidate.to_owned(),
+            title: String::new(),
+            scheme,
+            criterion,
+            label: it.label,
+            disagreement,
+            ratings: it.ratings,
+            points: it.points,
+        })
+    };
+    let mut items: Vec<Dispute> = questions(&answers, &hidden).into_iter().filter_map(differ).collect();
+    // What is decided is done; of the rest, the worst first, and what more people said before what few did.
+    items.sort_by(|a, b| {
+        let open = a.decided.is_some().cmp(&b.decided.is_some());
+        open.then(b.disagreement.total_cmp(&a.disagreement)).then(b.ratings.len().cmp(&a.ratings.len()))
+    });
+    let (after, limit) = (which.after.unwrap_or(0), super::limit(which.limit)?);
+    let next = (after + limit < items.len()).then_some(after + limit);
+    let mut items: Vec<Dispute> = items.into_iter().skip(after).take(limit).collect();
+    let asked = Asked::of(&app.store, project, task.id, task.version).await?;
+    let mut titles: BTreeMap<String, String> = BTreeMap::new();
+    for dispute in &mut items {
+        if !titles.contains_key(&dispute.item) {
+            let item = app.store.item(project, dispute.item.parse()?).await?;
+            let (shown, _) = asked.about(&app.store, project, &item, None).await?;
+            titles.insert(dispute.item.clone(), shown.title().unwrap_or_else(|| item.candidate.clone()));
+        }
+        dispute.title.clone_from(&titles[&dispute.item]);
+    }
+    Ok(Json(Disputes { items, next }))
+}
+
+type DecidedBy = BTreeMap<(ItemId, String, String), Decided>;
+
+/// The newest decision about each question.
+async fn decisions(app: &App, project: ProjectId, all: Vec<Adjudication>) -> Result<DecidedBy, ApiError> {
+    let names = names(&app.store, project).await?;
+    let one = |it: Adjudication| {
+        let text = |key: &str| it.body[key].as_str().map(str::to_owned);
+        let decided = Decided {
+            scheme: it.scheme.clone(),
+            criterion: it.criterion.clone(),
+            rating: it.body["rating"].clone(),
+            by: it.author.map(|it| names.get(&it).cloned().unwrap_or_else(|| it.to_string())),
+            time: it.time.to_string(),
+            why: text("why"),
+            cause: text("cause"),
+        };
+        ((it.item, it.scheme, it.criterion), decided)
+    };
+    Ok(all.into_iter().map(one).collect())
+}
+
+/// What everybody said about an item; not for those who still have to answer it
+#[utoipa::path(get, path = "/items/{item}/answers", tag = "tasks", params(("item" = String, Path)), responses(
+    (status = 200, body = ItemAnswers), (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn item_answers(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+) -> Result<Json<ItemAnswers>, ApiError> {
+    caller.needs(Scope::Write)?;
+    let project = caller.project;
+    let item = app.store.item(project, id.parse()?).await?;
+    let task = app.store.task(project, item.task).await?;
+    let who = person(&app, &caller, &headers).await;
+    if hidden(&app.store, project, &task, who).await?.contains(&item.id) {
+        return Err(ApiError::Forbidden(
+            "you have not answered this one yet; others come after you".to_owned(),
+        ));
+    }
+    let asked = Asked::of(&app.store, project, task.id, task.version).await?;
+    let (shown, schemes) = asked.about(&app.store, project, &item, None).await?;
+    let names = names(&app.store, project).await?;
+    let mut newest = BTreeMap::new();
+    for it in app.store.annotations_of(project, item.id).await? {
+        newest.insert(it.account, it);
+    }
+    let answers = newest.into_values().map(|it| AnswerOfPerson {
+        account: it.account.to_string(),
+        name: names.get(&it.account).unwrap_or(&it.name).clone(),
+        draft: serde_json::from_value(it.body).unwrap_or_default(),
+        seconds: it.seconds,
+        time: it.time.to_string(),
+    });
+    let decided = decisions(&app, project, app.store.adjudications_of(project, item.id).await?).await?;
+    Ok(Json(ItemAnswers {
+        item: shown,
+        candidate: item.candidate.clone(),
+        task: task.id.to_string(),
+        schemes,
+        answers: answers.collect(),
+        decisions: decided.into_values().collect(),
+    }))
+}
+
+/// Decide what holds where people differ; it becomes the label
+#[utoipa::path(put, path = "/items/{item}/decisions/{scheme}/{criterion}", tag = "tasks",
+    params(("item" = String, Path), ("scheme" = String, Path), ("criterion" = String, Path)),
+    request_body = NewDecision, responses(
+    (status = 200, body = Decided), (status = 400, body = Problem), (status = 403, body = Problem),
+    (status = 404, body = Problem), (status = 422, body = Problem)
+))]
+async fn decide(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    Path((item, scheme, criterion)): Path<(String, String, String)>,
+    Json(new): Json<NewDecision>,
+) -> Result<Json<Decided>, ApiError> {
+    caller.needs(Scope::Write)?;
+    let (project, now) = (caller.project, clock::now());
+    let item = app.store.item(project, item.parse()?).await?;
+    let task = app.store.task(project, item.task).await?;
+    let who = person(&app, &caller, &headers).await;
+    if hidden(&app.store, project, &task, who).await?.contains(&item.id) {
+        return Err(ApiError::Forbidden("you have not answered this one yet; decide afterwards".to_owned()));
+    }
+    if let Some(cause) = &new.cause
+        && !["guideline", "mistake", "ambiguous", "other"].contains(&cause.as_str())
+    {
+        return Err(ApiError::bad("`cause` is one of guideline, mistake, ambiguous, other"));
+    }
+    let asked = Asked::of(&app.store, project, task.id, task.version).await?;
+    let (_, schemes) = asked.about(&app.store, project, &item, None).await?;
+    let points = points_of(&schemes, &scheme, &criterion)
+        .ok_or_else(|| ApiError::Unknown(format!("nothing is asked as `{criterion}` in `{scheme}`")))?;
+    if let Rating::Scored { value } = &new.rating
+        && !points.is_empty()
+        && jurist_core::annotate::point_of(&points, value).is_none()
+    {
+        return Err(ApiError::Senseless(format!("{} is not on the scale", json!(value))));
+    }
+    let body = json!({ "rating": new.rating, "why": new.why, "cause": new.cause });
+    let adjudication = NewAdjudication {
+        task: task.id,
+        item: item.id,
+        scheme: scheme.clone(),
+        criterion: criterion.clone(),
+        body,
+        author: who,
+    };
+    let label = match (&new.rating, asked.rubrics.get(&scheme)) {
+        (Rating::Scored { value }, Some(graded)) => Some(NewLabel {
+            candidate: item.candidate.clone(),
+            rubric_version: graded.id.clone(),
+            criterion: criterion.clone(),
+            value: value.clone(),
+            unit: unit_of(&points, &new.rating),
+            origin: "adjudicated".to_owned(),
+            author: who,
+        }),
+        _ => None,
+    };
+    let kept = app.store.adjudicate(project, &adjudication, label.as_ref(), now).await?;
+    note(&app, &caller, "task.decide", &item.id, json!({ "scheme": scheme, "criterion": criterion })).await?;
+    let decided = decisions(&app, project, vec![kept]).await?;
+    decided.into_values().next().map(Json).ok_or(ApiError::Broken)
+}
+
+/// The scale of a question; empty where answers have no order, nothing where it is not asked.
+fn points_of(
+    schemes: &[Scheme],
+    scheme: &str,
+    criterion: &str,
+) -> Option<Vec<jurist_core::annotate::ScalePoint>> {
+    use jurist_core::annotate::SchemeKind;
+    let found = schemes.iter().find(|it| it.name == scheme)?;
+    match &found.kind {
+        SchemeKind::Rubric { criteria, overall, .. } => {
+            criteria.iter().chain(overall).find(|it| it.name == criterion).map(|it| it.points.clone())
+        }
+        SchemeKind::Verify { claims } => {
+            claims.iter().find(|it| it.id == criterion).map(|it| it.points.clone())
+        }
+        SchemeKind::Trajectory { steps, .. } => {
+            steps.iter().any(|it| it.to_string() == criterion).then(Vec::new)
+        }
+        _ => (criterion == scheme).then(Vec::new),
+    }
+}

@@ -1,0 +1,202 @@
+//! How people come to a task: links, names, and ids of crowd platforms.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use jurist_core::annotate::Settings;
+use jurist_store::accounts::{Account, NewAccount, Role};
+use jurist_store::annotate::Task;
+use jurist_store::{AccountId, ProjectId, TaskId, clock};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::audit::note;
+use super::session::begin_with;
+use super::{Json, Path};
+use crate::annotate::{settings_of, task_link};
+use crate::app::{Access, App};
+use crate::auth::{Caller, Scope, Who, fingerprint, signed_in};
+use crate::error::{ApiError, Problem};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(link)).routes(routes!(join))
+}
+
+/// Ways in for those who answer
+#[derive(Debug, Serialize, ToSchema)]
+struct TaskLinks {
+    /// For people, who say their names.
+    url: String,
+    /// For platforms, which fill in who comes.
+    crowd_url: String,
+}
+
+/// Who joins, and how
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct JoinTask {
+    /// What stands after `#task=` in a link.
+    token: Option<String>,
+    task: Option<String>,
+    #[schema(max_length = 100)]
+    name: Option<String>,
+    crowd: Option<CrowdId>,
+}
+
+/// An id that a platform put into the address
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct CrowdId {
+    /// Such as `PROLIFIC_PID`.
+    #[schema(max_length = 50)]
+    key: String,
+    #[schema(min_length = 1, max_length = 100)]
+    id: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct JoinedTask {
+    project: String,
+    task: String,
+    account: String,
+    name: String,
+}
+
+/// Ways in for those who answer, without accounts
+#[utoipa::path(post, path = "/tasks/{task}/links", tag = "tasks", params(("task" = String, Path)), responses(
+    (status = 200, body = TaskLinks), (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn link(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+) -> Result<Json<TaskLinks>, ApiError> {
+    caller.needs(Scope::Write)?;
+    let (project, now) = (caller.project, clock::now());
+    let task = app.store.task(project, id.parse()?).await?;
+    let settings = Settings { crowd: true, ..settings_of(&task) };
+    app.store.set_task_settings(project, task.id, &task.name, &json!(settings), now).await?;
+    let secret = task_link(&app.store, project, &task, caller.account(), now).await?;
+    note(&app, &caller, "task.link", &task.id, serde_json::Value::Null).await?;
+    let host = headers.get(header::HOST).and_then(|it| it.to_str().ok()).unwrap_or("localhost");
+    let address = app.settings.public_url.clone().unwrap_or_else(|| format!("http://{host}"));
+    Ok(Json(TaskLinks {
+        url: format!("{address}/join#task={secret}"),
+        crowd_url: format!("{address}/annotate/{}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}", task.id),
+    }))
+}
+
+/// Join a task by a link, by an id from a platform, or on an open server by a name
+///
+/// Whoever comes again with the same id, or on an open server with the same name, is the same person.
+#[utoipa::path(post, path = "/join/task", tag = "tasks", security(()), request_body = JoinTask, responses(
+    (status = 200, body = JoinedTask), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)
+))]
+async fn join(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Json(given): Json<JoinTask>,
+) -> Result<Response, ApiError> {
+    let now = clock::now();
+    let (project, task) = joined(&app, &given).await?;
+    let (kind, id, name) = match (&given.crowd, &given.name) {
+        (Some(crowd), _) => {
+            let id = super::name("somebody from a platform", &crowd.id)?;
+            (super::name("a platform", &crowd.key)?, id, id)
+        }
+        (None, Some(name)) => {
+            let name = super::name("somebody who annotates", name)?;
+            ("name", name, name)
+        }
+        (None, None) => return Err(ApiError::bad("say who you are: `name`, or `crowd` with `key` and `id`")),
+    };
+    let account = annotator_account(&app, project, kind, id, name).await?;
+    // On an open server a name is all there is; elsewhere it would let in whoever has the link and knows a name.
+    let is_guess = app.settings.access == Access::Accounts && kind == "name" && account.created < now;
+    if is_guess && signed_in(&app, &headers).await.ok().map(|it| it.id) != Some(account.id) {
+        let why = "somebody joined by this name: say another one, or go on in the browser in which you began";
+        return Err(ApiError::Conflict(why.to_owned()));
+    }
+    let answer = Json(JoinedTask {
+        project: project.to_string(),
+        task: task.id.to_string(),
+        account: account.id.to_string(),
+        name: account.name.clone(),
+    });
+    begin_with(&app, account, &headers, now, answer.into_response()).await
+}
+
+/// Which task somebody may join.
+async fn joined(app: &App, given: &JoinTask) -> Result<(ProjectId, Task), ApiError> {
+    let closed = || ApiError::SignIn("the link has expired, was taken back, or never was".to_owned());
+    if let Some(token) = &given.token {
+        let token = app.store.token(&fingerprint(token), clock::now()).await?.ok_or_else(closed)?;
+        let task = token.scopes.iter().find_map(|it| it.strip_prefix("task:")?.parse::<TaskId>().ok());
+        let task = app.store.task(token.project, task.ok_or_else(closed)?).await?;
+        return Ok((token.project, task));
+    }
+    let id: TaskId = given.task.as_deref().ok_or_else(|| ApiError::bad("send `token` or `task`"))?.parse()?;
+    let is_open = app.settings.access == Access::Open;
+    for project in app.store.projects().await? {
+        match app.store.task(project.id, id).await {
+            Ok(task) if is_open || (given.crowd.is_some() && settings_of(&task).crowd) => {
+                return Ok((project.id, task));
+            }
+            Ok(_) | Err(jurist_store::StoreError::Unknown { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // Whether it is there is nobody's business who has no link to it.
+    Err(closed())
+}
+
+/// The account of somebody without e-mail and password: the same for the same name or id.
+async fn annotator_account(
+    app: &App,
+    project: ProjectId,
+    kind: &str,
+    id: &str,
+    name: &str,
+) -> Result<Account, ApiError> {
+    let now = clock::now();
+    let hash = fingerprint(&format!("{project}\n{kind}\n{}", id.to_lowercase()));
+    let email = format!("{}@annotators.invalid", &hash[..24]);
+    let account = match app.store.account_by_email(&email).await? {
+        Some(account) => account,
+        None => {
+            let new =
+                NewAccount { email: email.clone(), name: name.to_owned(), password: None, is_admin: false };
+            match app.store.add_account(&new, now).await {
+                // Somebody was faster with the same name.
+                Err(jurist_store::StoreError::Taken { .. }) => {
+                    app.store.account_by_email(&email).await?.ok_or(ApiError::Broken)?
+                }
+                added => added?,
+            }
+        }
+    };
+    match app.store.role(project, account.id).await? {
+        None => app.store.set_role(project, account.id, Role::Annotator, now).await?,
+        Some(Role::Annotator) => {}
+        // A link does not open more than annotating.
+        Some(_) => return Err(ApiError::Forbidden("this one has another role by now; sign in".to_owned())),
+    }
+    if account.disabled.is_some() {
+        return Err(ApiError::Forbidden("this account may no longer come in".to_owned()));
+    }
+    Ok(account)
+}
+
+/// Whose eyes see it: the account of the caller, or on an open server of the browser.
+pub(super) async fn person(app: &App, caller: &Caller, headers: &HeaderMap) -> Option<AccountId> {
+    match &caller.who {
+        Who::Account(id) => Some(*id),
+        Who::Anyone => signed_in(app, headers).await.ok().map(|it| it.id),
+        Who::Token(_) => None,
+    }
+}
