@@ -9,6 +9,7 @@ mod assignments;
 mod audit;
 mod disputes;
 mod events;
+mod exchanges;
 mod export;
 mod grades;
 mod health;
@@ -102,6 +103,7 @@ fn routes() -> OpenApiRouter<App> {
         .merge(assignments::routes())
         .merge(audit::routes())
         .merge(events::routes())
+        .merge(exchanges::routes())
         .merge(export::routes())
         .merge(grades::routes())
         .merge(jobs::routes())
