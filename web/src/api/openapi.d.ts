@@ -361,6 +361,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/judges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Judges that monitors name or that were asked within thirty days, by name */
+        get: operations["judges_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/judges/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Asks a judge for a word, which costs a few tokens under the cap of the project */
+        post: operations["judges_ping"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/members": {
         parameters: {
             query?: never;
@@ -407,6 +441,23 @@ export interface paths {
         get: operations["monitors_list"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitors/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Everything that is wrong with a monitor, its judges and anchors included, and advice; nothing is saved */
+        post: operations["monitors_check"];
         delete?: never;
         options?: never;
         head?: never;
@@ -480,40 +531,6 @@ export interface paths {
         };
         /** What a monitor's sample says of all traffic, by rubric version and judge */
         get: operations["monitors_estimates"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/monitors/{name}/projection": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What another dial would cost in a month, and how sure it would make the figures */
-        get: operations["monitors_projection"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/monitors/{name}/radar": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What each criterion says of agents, on top of each other */
-        get: operations["monitors_radar"];
         put?: never;
         post?: never;
         delete?: never;
@@ -609,6 +626,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/presets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Rubrics to begin with */
+        get: operations["rubrics_presets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects": {
         parameters: {
             query?: never;
@@ -621,6 +655,23 @@ export interface paths {
         put?: never;
         /** A new project, whose owner is the one who makes it */
         post: operations["projects_add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/ranking": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who is better, from all that were compared two by two */
+        get: operations["ranking_show"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -644,6 +695,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/rubric-versions/{id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What changed from another version to this one */
+        get: operations["rubrics_diff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/rubrics": {
         parameters: {
             query?: never;
@@ -656,6 +724,57 @@ export interface paths {
         put?: never;
         /** A new rubric with its first version */
         post: operations["rubrics_add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rubrics/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Everything that is wrong with a rubric, and advice; nothing is saved */
+        post: operations["rubrics_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rubrics/prompt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a judge would be asked about a trace, word by word; nobody is asked */
+        post: operations["rubrics_prompt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rubrics/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tries a rubric on traces: tells what it costs, and grades them if it is to be spent */
+        post: operations["rubrics_try"];
         delete?: never;
         options?: never;
         head?: never;
@@ -738,6 +857,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{id}/comparison": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether a run is better than others, and how sure that is */
+        get: operations["runs_comparison"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{id}/events": {
         parameters: {
             query?: never;
@@ -759,15 +895,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/runs/{id}/exchanges": {
+    "/api/v1/runs/{id}/flaky": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Everything that judges were asked about a case of a run, the oldest first */
-        get: operations["runs_of_run"];
+        /** Cases whose trials disagree, the most undecided first */
+        get: operations["runs_flaky"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/matrix": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A run in rows and columns: models by prompts, or whatever the suite varies */
+        get: operations["runs_matrix"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1116,7 +1269,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Traces, the newest first unless told, with what monitors made of them */
+        /** Traces, the newest first */
         get: operations["traces_list"];
         put?: never;
         /**
@@ -1196,23 +1349,6 @@ export interface paths {
         };
         /** Why a trace has a score or none: what each monitor made of it, and what became of that */
         get: operations["monitors_why"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/traces/{id}/exchanges": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Everything that judges were asked about a trace, the oldest first; what was known already was not asked again */
-        get: operations["traces_of_trace"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1341,18 +1477,6 @@ export interface components {
             seen: string;
             settings: unknown;
         };
-        AgentFigures: {
-            agent: string;
-            /** @description Scores. */
-            n: number;
-            /**
-             * Format: int64
-             * @description Finished traces that were watched.
-             */
-            n_seen: number;
-            pass_rate?: components["schemas"]["Figure"] | null;
-            score?: components["schemas"]["Figure"] | null;
-        };
         /** @description Something that people are told. */
         AlertShown: {
             /** @description When somebody said that they have seen it. */
@@ -1417,6 +1541,30 @@ export interface components {
              */
             rate: number;
         };
+        /** @description A case whose verdict is another one now */
+        ChangedCase: {
+            after: string;
+            /** @description pass, fail, error or deferred. */
+            before: string;
+            case: string;
+            /** @description Why it does not pass now, a line for each criterion. */
+            reasons: string[];
+            /** Format: double */
+            score_after?: number | null;
+            /** Format: double */
+            score_before?: number | null;
+        };
+        /** @description What a file came to */
+        Checked: {
+            /** @description In native form; absent if there is an error. */
+            canonical?: Record<string, never> | null;
+            /** @description Of the rubric's canonical form, as versions have it. */
+            hash?: string | null;
+            /** @description Problems beyond those. */
+            n_left_out: number;
+            /** @description In the order of the file; what `jurist check --lint` says. */
+            problems: components["schemas"]["Remark"][];
+        };
         /** @description What a comparison takes */
         ComparisonPlan: {
             /** @description The series, once it has begun. */
@@ -1466,35 +1614,6 @@ export interface components {
             counts: number[][];
             labels: string[];
         };
-        /** @description A judge's mean, moved by how wrong it is where people have looked as well */
-        CorrectedView: {
-            /** @description 95 %. */
-            interval: [
-                number,
-                number
-            ];
-            /**
-             * Format: double
-             * @description How far the judge is trusted, from 0, which is the labels alone, to 1.
-             */
-            lambda: number;
-            /** Format: double */
-            mean: number;
-            n_labels: number;
-            /** Format: double */
-            se: number;
-        };
-        CostAhead: {
-            /** Format: double */
-            high?: number | null;
-            /**
-             * Format: double
-             * @description Four months in five cost between the two; absent before the second day.
-             */
-            low?: number | null;
-            /** Format: double */
-            value: number;
-        };
         Count: {
             kind: string;
             /** Format: int64 */
@@ -1521,14 +1640,18 @@ export interface components {
             value?: number | null;
         };
         CriterionEstimate: {
-            corrected?: components["schemas"]["CorrectedView"] | null;
-            corrected_pass_rate?: components["schemas"]["CorrectedView"] | null;
+            /** @description The mean score, moved by how wrong the judge is where people labelled as well (PPI++). */
+            corrected?: Record<string, never> | null;
+            /** @description The same of the share that passes. */
+            corrected_pass_rate?: Record<string, never> | null;
             /** @description Absent for the whole rubric. */
             criterion?: string | null;
             /** @description Why there are none. */
             not_estimable?: string | null;
-            pass_rate?: components["schemas"]["TrafficView"] | null;
-            score?: components["schemas"]["TrafficView"] | null;
+            /** @description The share that passes. */
+            pass_rate?: Record<string, never> | null;
+            /** @description The mean score on 0 to 1, post-stratified, with its interval, strata and errors. */
+            score?: Record<string, never> | null;
         };
         /** @description An id that a platform put into the address */
         CrowdId: {
@@ -1613,25 +1736,8 @@ export interface components {
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
-        /** @description A month at another dial, if traffic and scores stay as they were for up to thirty days */
-        DialProjection: components["schemas"]["DialView"] & {
-            /** @description The same at the dial of the version in use. */
-            now: components["schemas"]["DialView"];
-        };
-        /** @description A month at one dial. Pacing and caps may make it less */
-        DialView: {
-            cost?: components["schemas"]["CostAhead"] | null;
-            half_width: components["schemas"]["HalfWidths"];
-            /** Format: double */
-            judged_a_month: number;
-            /** Format: double */
-            sample_rate: number;
-            /**
-             * Format: double
-             * @description Finished traces that are watched.
-             */
-            traces_a_month: number;
-        };
+        /** @enum {string} */
+        DifferenceKind: "added" | "removed" | "changed" | "reordered";
         Dispute: {
             candidate: string;
             criterion: string;
@@ -1688,48 +1794,20 @@ export interface components {
             state: string;
             time: string;
         };
-        /** @description A stretch of bytes in one part of a candidate */
-        EvidencePlace: {
-            /** Format: int64 */
-            end: number;
-            /** @description Such as `response` or `trace.3.result`. */
-            in: string;
-            /** Format: int64 */
-            start: number;
-        };
-        ExchangeMessage: {
-            content: string;
-            /** @description system, user or assistant. */
-            role: string;
-        };
-        /** @description One call of a judge, as it was sent and as it came back */
-        ExchangeView: {
-            /** @description What it is about; the first of several that were asked together. */
-            criterion?: string | null;
-            /** @description Why no reply came. */
-            error?: string | null;
-            judge: string;
-            messages: components["schemas"]["ExchangeMessage"][];
-            /** @description Of traces: the monitor that asked, by its name. */
-            monitor?: string | null;
-            reply?: string | null;
-            /** @description Of traces. */
-            rubric_version?: string | null;
-            /** @description When it was written down. */
-            time: string;
-        };
-        /** @description A mean over all traffic, post-stratified */
-        Figure: {
-            /** Format: double */
-            high: number;
+        FlakyCase: {
+            case: string;
             /**
              * Format: double
-             * @description Of the 95 % interval.
+             * @description Share of trials that go against the majority.
              */
-            low: number;
-            /** Format: double */
-            mean: number;
+            flip_rate: number;
+            /** @description Trials that came to a verdict. */
             n: number;
+            /** @description How likely all of k trials pass, for k from 1 to n. */
+            pass_k: number[];
+            passed: number;
+            /** @description In the order of the plan; null where a trial has none. */
+            scores: (number | null)[];
         };
         /** @description What the month will have cost if its days go on like the last four weeks; four times in five it is in between. */
         ForecastShown: {
@@ -1749,18 +1827,8 @@ export interface components {
             name: string;
             rating: Record<string, never>;
         };
-        GradeError: {
-            detail: string;
-            /** @description timeout, rate_limit, refusal, malformed, off_scale, auth, evidence_not_found, unavailable or crashed. */
-            failure: string;
-        };
-        /** @description A quote, and where it stands in the candidate; without a place it was not found */
-        GradeEvidence: {
-            found?: components["schemas"]["EvidencePlace"] | null;
-            quote: string;
-        };
         /** @description A grade in numbers */
-        GradeLine: components["schemas"]["GradeSaid"] & {
+        GradeLine: {
             agent?: string | null;
             candidate: string;
             /**
@@ -1793,24 +1861,6 @@ export interface components {
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
-        /** @description A claim or a requirement, and whether it holds */
-        GradePoint: {
-            evidence?: components["schemas"]["GradeEvidence"][];
-            holds: boolean;
-            text: string;
-        };
-        /** @description What a grader said: only with `full`, and until retention takes it away */
-        GradeSaid: {
-            error?: components["schemas"]["GradeError"] | null;
-            evidence?: components["schemas"]["GradeEvidence"][];
-            /** @description What the answer rests on, one by one: claims, requirements. */
-            points?: components["schemas"]["GradePoint"][];
-            reason?: string;
-            /** @description The answer on the criterion's own scale: a number, a text, or true or false. */
-            value?: unknown;
-            /** @description Why the grader could not tell, or was not asked. */
-            why?: string | null;
-        };
         GradeSum: {
             /** Format: double */
             cost: number;
@@ -1836,13 +1886,6 @@ export interface components {
             standard_error?: number | null;
             /** @description Where the day or hour begins. */
             time?: string | null;
-        };
-        /** @description Half of what the 95 % interval of a month's figure spans; absent where nothing is scored yet */
-        HalfWidths: {
-            /** Format: double */
-            pass_rate?: number | null;
-            /** Format: double */
-            score?: number | null;
         };
         /** @description What is known of a trace without reading it. */
         Head: {
@@ -1883,14 +1926,12 @@ export interface components {
             state: string;
             /** @description How the run ended, in the words of its framework. */
             status?: string | null;
-            /** @description What it was asked, cut short. */
-            title?: string | null;
             tokens: components["schemas"]["Tokens"];
             /** @description When a piece last came. */
             updated: string;
         };
         Heads: {
-            items: components["schemas"]["ListedTrace"][];
+            items: components["schemas"]["Head"][];
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
@@ -1962,6 +2003,74 @@ export interface components {
             judge: string;
             rubric_version: string;
         };
+        /** @enum {string} */
+        JudgeKey: "present" | "missing" | "not_needed";
+        JudgePing: {
+            /** @example openai/gpt-5-mini */
+            judge: string;
+        };
+        /** @description Whether a judge answers */
+        JudgeReached: {
+            /**
+             * Format: double
+             * @description Dollars, where they are known.
+             */
+            cost?: number | null;
+            /** @description Why it does not answer. */
+            error?: string | null;
+            /** @description Whether it keeps to the shape that it is asked for. */
+            is_structured?: boolean | null;
+            /**
+             * Format: int64
+             * @description Milliseconds.
+             */
+            ms: number;
+            ok: boolean;
+        };
+        /** @description A judge of a project; figures are those of thirty days */
+        JudgeShown: {
+            /**
+             * Format: double
+             * @description Absent without grades.
+             */
+            error_rate?: number | null;
+            /** @description Asked where nothing names a judge. */
+            is_default: boolean;
+            key: components["schemas"]["JudgeKey"];
+            /**
+             * @description The day of the last call that was paid, of UTC.
+             * @example 2026-03-20
+             */
+            last_used?: string | null;
+            /** @description Monitors that name it. */
+            monitors: string[];
+            /** Format: int64 */
+            n_calls: number;
+            /**
+             * Format: int64
+             * @description Those of them that are none, because it broke.
+             */
+            n_errors: number;
+            /**
+             * Format: int64
+             * @description Answers to criteria of traces.
+             */
+            n_grades: number;
+            /**
+             * @description With its vendor.
+             * @example openai/gpt-5-mini
+             */
+            name: string;
+            price?: components["schemas"]["TokenPrice"] | null;
+            /** @description Why it cannot be asked at all. */
+            problem?: string | null;
+            /**
+             * Format: double
+             * @description Dollars.
+             */
+            spent: number;
+            vendor: string;
+        };
         /** @description Whose answers are confirmed or corrected */
         JudgedBy: {
             monitor?: string | null;
@@ -1985,16 +2094,38 @@ export interface components {
             line: number;
             status: components["schemas"]["Became"];
         };
-        /** @description A trace, what monitors made of it, and what their newest verdicts say */
-        ListedTrace: components["schemas"]["Head"] & {
-            /** @description One for each monitor that watches its agent; none before it has finished. */
-            decisions: components["schemas"]["StandingDecision"][];
-            /** @description The newest of each monitor. */
-            verdicts: components["schemas"]["NewestVerdict"][];
-        };
         /** @description A token with its secret, which is not shown again. */
         Made: components["schemas"]["Token"] & {
             secret: string;
+        };
+        MatrixCell: {
+            /** @description Those that passed or failed. */
+            decided: number;
+            interval?: [
+                number,
+                number
+            ] | null;
+            /** @description Results, with those that came to no verdict. */
+            n: number;
+            pass_interval?: [
+                number,
+                number
+            ] | null;
+            /**
+             * Format: double
+             * @description Of those that were decided.
+             */
+            pass_rate?: number | null;
+            passed: number;
+            /**
+             * Format: double
+             * @description The mean, over those that have a score.
+             */
+            score?: number | null;
+        };
+        MatrixKey: {
+            key: string;
+            n_values: number;
         };
         MayDo: {
             annotate: boolean;
@@ -2023,28 +2154,6 @@ export interface components {
             /** @description Why it is paused. */
             reason?: string | null;
         };
-        /** @description What a monitor says of the traffic of thirty days, by its version in use */
-        MonitorFigures: {
-            agents: components["schemas"]["AgentFigures"][];
-            /**
-             * Format: double
-             * @description Of those that a judge was asked about.
-             */
-            error_rate?: number | null;
-            /** @description Whose scores these are: one model, or several, whose scores are averaged. */
-            judge?: string | null;
-            pass_rate?: components["schemas"]["Figure"] | null;
-            score?: components["schemas"]["Figure"] | null;
-            /**
-             * Format: double
-             * @description Dollars that its judges cost this month.
-             */
-            spent_this_month: number;
-            /** @description What became of every finished trace, under any version. */
-            states: {
-                [key: string]: number;
-            };
-        };
         /** @description A monitor and what it does */
         MonitorView: {
             agents: string[];
@@ -2055,7 +2164,6 @@ export interface components {
              * @description How far judges may be apart, on 0 to 1.
              */
             disagreement_margin: number;
-            figures?: components["schemas"]["MonitorFigures"] | null;
             /** @example mon_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             id: string;
             judges: string[];
@@ -2067,8 +2175,6 @@ export interface components {
             pass_mark: number;
             /** @description Why it judges nothing at the moment. */
             paused?: string | null;
-            /** @description Since when it watches nothing any more. */
-            removed?: string | null;
             /**
              * Format: double
              * @description Share of finished traces that is judged; failed ones always are.
@@ -2078,8 +2184,7 @@ export interface components {
         };
         MoreItems: {
             rows?: Record<string, never>[] | null;
-            /** @description Which traces, as `GET /traces` takes it. */
-            traces?: Record<string, never> | null;
+            traces?: components["schemas"]["TaskTraces"] | null;
         };
         NewCap: {
             /**
@@ -2208,25 +2313,31 @@ export interface components {
             /** @description Any of `ingest`, `read`, `annotate`, `write`, `manage`. */
             scopes: string[];
         };
+        NewTrial: {
+            dialect?: string | null;
+            /** @description Instead of the judge that the file names, or the usual one. */
+            judge?: string | null;
+            /**
+             * Format: double
+             * @description Dollars that the run may cost.
+             */
+            max_cost?: number | null;
+            /**
+             * @description A file with one rubric or monitor, in any dialect.
+             * @example criteria: [{name: greets, description: It greets.}]
+             */
+            source: string;
+            /** @description Begins a run, which needs the scope `write`; without it, only what it would take is told. */
+            spend?: boolean;
+            /** @description Ids of traces. */
+            traces: string[];
+        };
         NewVersion: {
             /**
              * @description A file with one rubric, in any dialect.
              * @example criteria: [{name: greets, description: It greets by name.}]
              */
             source: string;
-        };
-        NewestVerdict: {
-            /** @description By its name. */
-            monitor?: string | null;
-            rubric_version: string;
-            /**
-             * Format: double
-             * @description On 0 to 1.
-             */
-            score?: number | null;
-            /** @description pass, fail, error or deferred. */
-            status: string;
-            time: string;
         };
         /** @description Work, or why there is none */
         NextWork: components["schemas"]["WorkShown"] | components["schemas"]["NoWork"];
@@ -2325,9 +2436,9 @@ export interface components {
             training: components["schemas"]["RightOfAll"];
             warnings: string[];
         };
-        /** @description A chart, and the table behind it */
+        /** @description A chart and the table behind it */
         Picture: {
-            /** @description To stand inside a page: it follows light and dark, and has no title of its own. */
+            /** @description To stand inside a page, whose colours it takes; every text in it is escaped. */
             svg: string;
             table: components["schemas"]["PictureTable"];
         };
@@ -2340,6 +2451,33 @@ export interface components {
             place: number;
             /** @description As `run.schema.json` describes it. */
             result: Record<string, never>;
+        };
+        PositionShown: {
+            first_wins: number;
+            interval: [
+                number,
+                number
+            ];
+            /** @description Comparisons that somebody won. */
+            n: number;
+            /**
+             * Format: double
+             * @description How often chance alone is as far from a half.
+             */
+            p: number;
+            /**
+             * Format: double
+             * @description A half, if the place does not matter.
+             */
+            rate: number;
+        };
+        /** @description A rubric to begin with */
+        PresetShown: {
+            description: string;
+            /** @example safety */
+            name: string;
+            /** @description As one would have written it. */
+            source: string;
         };
         /** @description The body of every answer that is an error. */
         Problem: {
@@ -2355,11 +2493,29 @@ export interface components {
             /** @example prj_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             id: string;
             name: string;
-            /**
-             * Format: int32
-             * @description Days after which what traces said is erased; absent is never. A setting of the server: `--retention`.
-             */
-            retention_days?: number | null;
+        };
+        PromptMessage: {
+            content: string;
+            /** @description system or user. */
+            role: string;
+        };
+        /** @description One call of a judge, or why there is none */
+        PromptView: {
+            /** @description What it answers: several where a monitor asks them together. */
+            criteria: string[];
+            /** @description The first of `criteria`. */
+            criterion: string;
+            /** @description The JSON Schema that the reply is held to. */
+            form?: Record<string, never> | null;
+            /** @description Empty where nobody is asked. */
+            messages: components["schemas"]["PromptMessage"][];
+            /** @description Why no judge is asked, such as that a check answers. */
+            unasked?: string | null;
+        };
+        /** @description What a judge would be asked */
+        Prompts: {
+            /** @description One for each call, in the order of the rubric. */
+            prompts: components["schemas"]["PromptView"][];
         };
         /** @description From one hour of the day to another, where those live who are told. */
         QuietHours: {
@@ -2376,6 +2532,51 @@ export interface components {
              */
             zone: string;
         };
+        RankedSide: {
+            /**
+             * Format: double
+             * @description On the scale of chess, around 1000.
+             */
+            elo: number;
+            /** @description Of 95 %. */
+            interval?: [
+                number,
+                number
+            ] | null;
+            /** @description Comparisons that it was part of. */
+            n: number;
+            /** @description From 1. */
+            rank: number;
+            side: string;
+            /**
+             * Format: double
+             * @description Log-odds; those of all sides sum to zero.
+             */
+            strength: number;
+        };
+        /** @description Who is better */
+        Ranks: {
+            /** @description Strengths after Bradley and Terry, the strongest first. */
+            bradley_terry?: components["schemas"]["RankedSide"][] | null;
+            /** @description Comparisons in which a judge broke; they count for nobody. */
+            errors: number;
+            /** @description Judges of these comparisons, whichever is asked for. */
+            judges: string[];
+            /** @description Comparisons that came to something. */
+            n: number;
+            picture?: components["schemas"]["Picture"] | null;
+            position?: components["schemas"]["PositionShown"] | null;
+            /** @description The share of points that the row takes from the column, a tie being half a point; null if they never met. */
+            rates: (number | null)[][];
+            /** @description The strongest first; by name where strengths are not to be had. */
+            sides: string[];
+            strengths?: components["schemas"]["Picture"] | null;
+            ties: number;
+            /** @description Why there are no strengths. */
+            undefined?: string | null;
+            /** @description How often the side of the row won against that of the column. */
+            wins: number[][];
+        };
         /** @description The mean of somebody's ratings on 0 to 1, in the first and in the second half of their work */
         RatingDrift: {
             /** Format: double */
@@ -2383,6 +2584,30 @@ export interface components {
             /** Format: double */
             second: number;
         };
+        /** @description Something to mend, or to do better */
+        Remark: {
+            /** @description As in the list of diagnostics, such as `unknown-key`. */
+            code: string;
+            /** @description In characters, from 1. */
+            column: number;
+            end_column: number;
+            /** @description Where it ends: the character behind it. */
+            end_line: number;
+            /** @description What to do. */
+            help?: string | null;
+            /** @description A few words for the place itself. */
+            label?: string | null;
+            /** @description From 1. */
+            line: number;
+            message: string;
+            /** @description What one should know, such as what is allowed. */
+            notes: string[];
+            /** @description What would have been right at this place. */
+            replacement?: string | null;
+            severity: components["schemas"]["RemarkSeverity"];
+        };
+        /** @enum {string} */
+        RemarkSeverity: "error" | "warning" | "advice";
         /** @enum {string} */
         Replies: "use" | "refresh" | "off";
         /** @description What a re-scoring takes */
@@ -2424,7 +2649,8 @@ export interface components {
             /** @description How far it is from each earlier version, on the same traces. */
             offsets: components["schemas"]["Offset"][];
             rubric_version: string;
-            score?: components["schemas"]["TrafficView"] | null;
+            /** @description What the newer version says of the traffic of that time. */
+            score?: Record<string, never> | null;
             /**
              * Format: double
              * @description The share of traces that was drawn.
@@ -2454,6 +2680,64 @@ export interface components {
         };
         RubricChange: {
             archived: boolean;
+        };
+        RubricDifference: {
+            /** @description Of a change; null where the default held. */
+            from?: string | null;
+            kind: components["schemas"]["DifferenceKind"];
+            /** @description All of it in words, as `jurist diff` prints it. */
+            sentence: string;
+            to?: string | null;
+            /** @description Such as: criterion `kind` weight. */
+            what: string;
+        };
+        /** @description What two runs say about each other, case by case; as `jurist compare --format json` */
+        RunComparison: {
+            before: string;
+            /** @description What else differs between the two, so that a difference may come from there. */
+            caveats: string[];
+            /** @description The worst first. */
+            changed: components["schemas"]["ChangedCase"][];
+            /** @description Their p-values hold for all of them together. */
+            criteria: {
+                [key: string]: components["schemas"]["RunDifference"];
+            };
+            forest?: components["schemas"]["Picture"] | null;
+            /** @description Cases that both decided with the same rubric. */
+            n_cases: number;
+            only_after: string[];
+            only_before: string[];
+            pass_rate?: components["schemas"]["RunDifference"] | null;
+            score?: components["schemas"]["RunDifference"] | null;
+            /** @description Cases that at least one of them did not decide. */
+            undecided: string[];
+        };
+        /** @description The difference of two means */
+        RunDifference: {
+            /** Format: double */
+            after: number;
+            /** Format: double */
+            before: number;
+            /** Format: double */
+            difference: number;
+            /** @description Of 95 %; absent for a single case. */
+            interval?: [
+                number,
+                number
+            ] | null;
+            /** @description Whether it is more than chance makes. */
+            is_shown: boolean;
+            /** @description Independent cases. */
+            n: number;
+            /** Format: double */
+            p: number;
+            /** @description What can be said of it. */
+            sentence: string;
+            /**
+             * Format: double
+             * @description From case to case, the standard deviation of the differences.
+             */
+            spread: number;
         };
         RunInFull: components["schemas"]["RunLine"] & {
             /** Format: int32 */
@@ -2503,6 +2787,43 @@ export interface components {
             items: components["schemas"]["RunLine"][];
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
+        };
+        /** @description A run in rows and columns */
+        RunMatrix: {
+            /** @description Row by row; null where there is no case. */
+            cells: (components["schemas"]["MatrixCell"] | null)[][];
+            columns: string[];
+            columns_by?: string | null;
+            /** @description Everything that can be an axis: what cases differ in, the usual first. */
+            keys: components["schemas"]["MatrixKey"][];
+            rows: string[];
+            /** @description Absent where nothing differs. */
+            rows_by?: string | null;
+        };
+        /** @description Cases that were tried several times */
+        RunTrials: {
+            /**
+             * Format: double
+             * @description Share of cases of which all did.
+             */
+            all?: number | null;
+            /**
+             * Format: double
+             * @description Share of cases of which at least one trial passed.
+             */
+            any?: number | null;
+            /** @description Those that passed now and then, the most undecided first. */
+            cases: components["schemas"]["FlakyCase"][];
+            /** @description The most trials of one case; 0 where nothing was tried twice. */
+            k: number;
+            n_cases: number;
+        };
+        /** @description A run beside others */
+        RunsCompared: {
+            after: string;
+            /** @description One for each `before`, in their order. */
+            comparisons: components["schemas"]["RunComparison"][];
+            radar?: components["schemas"]["Picture"] | null;
         };
         /** @description A trace: whole in `trace`, or a part of it in `pieces`. */
         Sent: {
@@ -2622,44 +2943,10 @@ export interface components {
             /** @description Monitors by their name and runs by their id, the dearest first; at most fifty. */
             subjects: components["schemas"]["PartShown"][];
         };
-        StandingDecision: {
-            /** @description The same in four words: scored, error, pending or unscored. */
-            judge_status: string;
-            /** @description By its name. */
-            monitor: string;
-            /** @description What was last noted, in words. */
-            reason: string;
-            /** @description sampled, sampled_out, filtered, over_budget, overloaded, pending, scored, cached or judge_error. */
-            state: string;
-        };
         StateCount: {
             /** Format: int64 */
             n: number;
             state: string;
-        };
-        StratumView: {
-            interval?: [
-                number,
-                number
-            ] | null;
-            /** Format: double */
-            mean?: number | null;
-            n: number;
-            /** @description Sampled, and the judge broke. */
-            n_errors: number;
-            /** @description Traces that are known here. */
-            n_seen: number;
-            /** @description Sampled, and not judged: it waits, or there was no money or no room. */
-            n_unjudged: number;
-            /** @description failed, expensive or other. */
-            name: string;
-            /** @description Why there is no mean. */
-            not_estimable?: string | null;
-            /**
-             * Format: double
-             * @description Traces there were, where whoever sent them kept only some.
-             */
-            population: number;
         };
         SubmitAnswer: {
             feedback?: components["schemas"]["TrainingFeedback"] | null;
@@ -2734,8 +3021,7 @@ export interface components {
             rubric?: string | null;
             /** @description As `annotation.schema.json` describes them. */
             settings?: Record<string, never> | null;
-            /** @description Which traces, as `GET /traces` takes it. */
-            traces?: Record<string, never> | null;
+            traces?: components["schemas"]["TaskTraces"] | null;
             verify?: components["schemas"]["JudgedBy"] | null;
         };
         TaskName: {
@@ -2753,6 +3039,10 @@ export interface components {
             /** Format: int64 */
             n_wanted: number;
         };
+        /** @description Which traces */
+        TaskTraces: string[] | {
+            [key: string]: unknown;
+        };
         Token: {
             created: string;
             expires?: string | null;
@@ -2764,6 +3054,14 @@ export interface components {
             /** @description When it was last seen, to the minute. */
             used?: string | null;
         };
+        TokenPrice: {
+            /** Format: double */
+            cached: number;
+            /** Format: double */
+            input: number;
+            /** Format: double */
+            output: number;
+        };
         Tokens: {
             /**
              * Format: int64
@@ -2774,51 +3072,6 @@ export interface components {
             input: number;
             /** Format: int64 */
             output: number;
-        };
-        /** @description A mean over all traffic, from a sample */
-        TrafficView: {
-            /**
-             * Format: double
-             * @description The share of the population in strata that can be estimated; the mean is of these alone.
-             */
-            covered: number;
-            /**
-             * Format: double
-             * @description Of those sampled that a judge was asked about.
-             */
-            error_rate: number;
-            /** @description Where the mean would be if all that the judge could not grade scored 0, and if it scored 1. */
-            if_errors_scored: [
-                number,
-                number
-            ];
-            /** @description 95 %. */
-            interval: [
-                number,
-                number
-            ];
-            /**
-             * Format: double
-             * @description On 0 to 1; strata count by how many traces they have.
-             */
-            mean: number;
-            n: number;
-            /**
-             * Format: double
-             * @description As many from a simple random sample would say as much.
-             */
-            n_eff: number;
-            /**
-             * Format: double
-             * @description The plain mean of what was scored, which the sampling dial moves.
-             */
-            naive: number;
-            /** Format: double */
-            population: number;
-            /** Format: double */
-            se: number;
-            strata: components["schemas"]["StratumView"][];
-            warnings: string[];
         };
         TrainingFeedback: {
             right: boolean;
@@ -2848,11 +3101,61 @@ export interface components {
             n: number;
             /** @description Finished traces that were watched. */
             n_seen: number;
-            /** @description Where the mean of all days so far lies, however often one looks; not where every criterion is asked for. */
+            /** @description Where the mean of all days so far lies, however often one looks. */
             sequence?: [
                 number,
                 number
             ] | null;
+        };
+        /** @description What trying a rubric takes, and the run if it has begun */
+        Trial: {
+            /**
+             * Format: int32
+             * @description Calls of judges, at most.
+             */
+            calls: number;
+            /**
+             * Format: double
+             * @description Dollars that it is likely to cost at most, without repairs; absent where a price is not known.
+             */
+            cost?: number | null;
+            /**
+             * @description The run, once it has begun.
+             * @example run_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
+            id?: string | null;
+            judges: string[];
+            n_units: number;
+            per_trace: components["schemas"]["TrialTrace"][];
+        };
+        TrialTrace: {
+            /** Format: int32 */
+            calls: number;
+            /** Format: double */
+            cost?: number | null;
+            /**
+             * Format: int32
+             * @description Of a tree or of conditions, at least.
+             */
+            least_calls: number;
+            trace: string;
+        };
+        TriedMonitor: {
+            /**
+             * @description A file with one monitor.
+             * @example agent: support
+             *     rubric: {criteria: [{name: kind, description: It is kind.}]}
+             */
+            source: string;
+        };
+        TriedRubric: {
+            /** @description `native`, `agentv`, `potato` or `monitor`, instead of looking at the keys of the file. */
+            dialect?: string | null;
+            /**
+             * @description A file with one rubric, in any dialect.
+             * @example criteria: [{name: greets, description: It greets.}]
+             */
+            source: string;
         };
         VerdictLine: {
             agent?: string | null;
@@ -2912,6 +3215,13 @@ export interface components {
             /** @description As it was written. */
             source?: string | null;
         };
+        /** @description What changed from one version to another */
+        VersionDiff: {
+            /** @description From the top of the rubric to its end; empty if both are the same. */
+            changes: components["schemas"]["RubricDifference"][];
+            from: string;
+            to: string;
+        };
         VersionView: {
             created: string;
             /** @example monv_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
@@ -2920,6 +3230,16 @@ export interface components {
             rubric_version: string;
             /** @description As it was written. */
             source: string;
+        };
+        WantedPrompts: {
+            dialect?: string | null;
+            /**
+             * @description A file with one rubric or monitor, in any dialect.
+             * @example criteria: [{name: greets, description: It greets.}]
+             */
+            source: string;
+            /** @description What is graded; words in its place unless told. */
+            trace?: string | null;
         };
         /** @description An address is a secret, and not told again. */
         WebhookShown: {
@@ -3674,8 +3994,6 @@ export interface operations {
                 after?: string;
                 /** @description From 1 to 200; 50 unless told. */
                 limit?: number;
-                /** @description With what was said as well: reasons, quotes, claims, errors. */
-                full?: boolean;
             };
             header?: never;
             path?: never;
@@ -4262,6 +4580,147 @@ export interface operations {
             };
         };
     };
+    judges_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgeShown"][];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    judges_ping: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JudgePing"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgeReached"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such judge */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     members_list: {
         parameters: {
             query?: never;
@@ -4416,12 +4875,7 @@ export interface operations {
     };
     monitors_list: {
         parameters: {
-            query?: {
-                /** @description How each does in the traffic of thirty days, as well. */
-                figures?: boolean;
-                /** @description Those that were removed, as well. */
-                removed?: boolean;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -4434,6 +4888,62 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MonitorView"][];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    monitors_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TriedMonitor"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Checked"];
                 };
             };
             400: {
@@ -4461,6 +4971,22 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4991,7 +5517,7 @@ export interface operations {
                 from?: string;
                 /** @description Now unless told. */
                 until?: string;
-                /** @description Of trends: a criterion, or `*` for each of them and the whole; the whole rubric unless told. */
+                /** @description Of trends: a criterion; the whole rubric unless told. */
                 criterion?: string;
             };
             header?: never;
@@ -5008,140 +5534,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Estimates"];
-                };
-            };
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What was wrong */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    monitors_projection: {
-        parameters: {
-            query: {
-                /** @description A share above 0 and up to 1. */
-                sample_rate: number;
-            };
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DialProjection"];
-                };
-            };
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What was wrong */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    monitors_radar: {
-        parameters: {
-            query?: {
-                /** @description Up to six; all, as far as they can be told apart, unless told */
-                agent?: string[];
-                /** @description Thirty days ago unless told; whole days of UTC are looked at */
-                from?: string;
-                /** @description Now unless told */
-                until?: string;
-            };
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Picture"];
                 };
             };
             400: {
@@ -5340,7 +5732,7 @@ export interface operations {
                 from?: string;
                 /** @description Now unless told. */
                 until?: string;
-                /** @description Of trends: a criterion, or `*` for each of them and the whole; the whole rubric unless told. */
+                /** @description Of trends: a criterion; the whole rubric unless told. */
                 criterion?: string;
             };
             header?: never;
@@ -5630,6 +6022,58 @@ export interface operations {
             };
         };
     };
+    rubrics_presets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetShown"][];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     projects_list: {
         parameters: {
             query?: never;
@@ -5723,6 +6167,75 @@ export interface operations {
             };
         };
     };
+    ranking_show: {
+        parameters: {
+            query?: {
+                /** @description `comparisons` of monitors, or `people`; comparisons unless told. */
+                source?: string;
+                /** @description Of comparisons: only those of this monitor, by its name or id. */
+                monitor?: string;
+                /** @description Of comparisons: only those before this judge. */
+                judge?: string;
+                /** @description Of people: the task in which they compare. */
+                task?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ranks"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     rubrics_version: {
         parameters: {
             query?: never;
@@ -5740,6 +6253,71 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Version"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rubrics_diff: {
+        parameters: {
+            query: {
+                /** @description The version that it is compared with. */
+                from: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VersionDiff"];
                 };
             };
             400: {
@@ -5893,6 +6471,264 @@ export interface operations {
             };
             /** @description There is one of that name */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The file is not in order */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rubrics_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TriedRubric"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Checked"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rubrics_prompt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WantedPrompts"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prompts"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The file is not in order */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rubrics_try: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTrial"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trial"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6548,6 +7384,72 @@ export interface operations {
             };
         };
     };
+    runs_comparison: {
+        parameters: {
+            query: {
+                /** @description A run to compare with; up to seven of them */
+                before: string[];
+            };
+            header?: never;
+            path: {
+                /** @description The run after */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunsCompared"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     runs_events: {
         parameters: {
             query?: never;
@@ -6613,11 +7515,74 @@ export interface operations {
             };
         };
     };
-    runs_of_run: {
+    runs_flaky: {
         parameters: {
-            query: {
-                /** @description The name of a case. */
-                case: string;
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunTrials"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runs_matrix: {
+        parameters: {
+            query?: {
+                /** @description One of the keys; what the suite varies unless told. */
+                rows?: string;
+                columns?: string;
             };
             header?: never;
             path: {
@@ -6632,7 +7597,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ExchangeView"][];
+                    "application/json": components["schemas"]["RunMatrix"];
                 };
             };
             400: {
@@ -8070,14 +9035,6 @@ export interface operations {
                 verdict?: string;
                 /** @description Its id begins so. */
                 id_prefix?: string;
-                /** @description Stands somewhere in its id, agent, session or title; the case of A to Z does not matter. */
-                search?: string;
-                /**
-                 * @description time, cost, duration or score (of the newest verdict), with `-` before it for the largest first; `-time`
-                 *     unless told. Traces that have nothing to be sorted by are not listed.
-                 * @example -cost
-                 */
-                sort?: string;
                 /** @description `next` of the page before. */
                 after?: string;
                 /** @description From 1 to 200; 50 unless told. */
@@ -8379,68 +9336,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DecisionView"][];
-                };
-            };
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What was wrong */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    traces_of_trace: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ExchangeView"][];
                 };
             };
             400: {

@@ -5,7 +5,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
 use crate::monitors::{honest, hurried, monitor};
-use crate::place::{Answer, Place, served, with_accounts};
+use crate::place::{Answer, Place, hasty, served, with_accounts};
 use crate::runs::judge;
 
 const CONFIG: &str = "
@@ -382,5 +382,36 @@ fn what_a_judge_said_is_confirmed_or_corrected_by_a_person() {
         assert!(values.iter().all(|it| it.0 == "ann"), "{grades}");
         let units: std::collections::BTreeSet<String> = values.iter().map(|it| it.1.to_string()).collect();
         assert_eq!(units.into_iter().collect::<Vec<_>>(), ["0.25", "0.75"], "{grades}");
+    });
+}
+
+#[test]
+fn traces_are_sent_to_people_by_their_ids() {
+    served(&hasty(), |place| async move {
+        let owner = Person { place: &place, cookie: String::new() };
+        for id in ["t1", "t2", "t3"] {
+            place.finish(id, &format!("Hello from {id}"), json!({})).await;
+            place.until(id, |it| it["state"] == "finished").await;
+        }
+        let source = "criteria: [{name: kind, description: It is kind.}]";
+        owner.post("/rubrics", json!({"name": "kindness", "source": source})).await;
+        let body = |traces: Json| json!({"name": "Look at these", "rubric": "kindness", "traces": traces});
+        let gone = owner.ask(Method::POST, "/tasks", body(json!(["t1", "t9"]))).await;
+        assert_eq!(gone.status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(gone.text.contains("t9"), "{}", gone.text);
+        assert_eq!(owner.get("/tasks").await["items"], json!([]), "nothing is made of half of them");
+        let wrong = owner.ask(Method::POST, "/tasks", body(json!(7))).await;
+        assert!(
+            wrong.status == StatusCode::BAD_REQUEST && wrong.text.contains("ids of traces"),
+            "{}",
+            wrong.text
+        );
+        let task = owner.post("/tasks", body(json!(["t2", "t1"]))).await;
+        assert_eq!(task["progress"]["n_items"], 2);
+        let path = format!("/tasks/{}/items", task["id"].as_str().unwrap());
+        let added = owner.post(&path, json!({"traces": ["t3", "t1"]})).await;
+        assert_eq!(added, json!({"n_new": 1, "n_there": 1}));
+        let all = owner.post("/tasks", body(json!({"agent": "desk"}))).await;
+        assert_eq!(all["progress"]["n_items"], 3, "as before, by what they are like");
     });
 }
