@@ -17,7 +17,6 @@ mod notify;
 mod once;
 mod ingest;
 mod pages;
-mod picture;
 mod serve;
 mod telemetry;
 mod work;

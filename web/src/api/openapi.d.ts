@@ -2325,9 +2325,9 @@ export interface components {
             training: components["schemas"]["RightOfAll"];
             warnings: string[];
         };
-        /** @description A chart, and the table behind it */
+        /** @description A chart and the table behind it */
         Picture: {
-            /** @description To stand inside a page: it follows light and dark, and has no title of its own. */
+            /** @description To stand inside a page, whose colours it takes; every text in it is escaped. */
             svg: string;
             table: components["schemas"]["PictureTable"];
         };

@@ -16,6 +16,7 @@ mod members;
 mod monitors;
 mod notifications;
 mod otlp;
+mod picture;
 mod projects;
 mod rubrics;
 mod runs;
