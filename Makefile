@@ -59,6 +59,7 @@ bench: setup postgres ## how fast it is
 	cargo run --release --quiet --locked -p jurist-store --features testing --example store_bench
 	cargo run --release --quiet --locked -p jurist-store --features testing --example assign_bench
 	cargo run --release --quiet --locked -p jurist-server --example estimates_bench
+	cargo run --release --quiet --locked -p jurist-server --example pages_bench
 
 bless: ## accept new snapshots and generated files; review the difference
 	JURIST_BLESS=1 cargo nextest run --workspace

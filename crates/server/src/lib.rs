@@ -19,7 +19,6 @@ mod ingest;
 mod pages;
 #[cfg(feature = "parquet")]
 pub mod parquet;
-mod picture;
 mod serve;
 mod telemetry;
 mod work;

@@ -12,6 +12,9 @@ CREATE INDEX traces_cost ON traces (project, cost, id) WHERE cost IS NOT NULL;
 CREATE INDEX traces_duration ON traces (project, duration, id) WHERE duration IS NOT NULL;
 CREATE INDEX traces_score ON traces (project, score, id) WHERE score IS NOT NULL;
 
--- The trend of one criterion among many.
-CREATE INDEX monitor_scores_series ON monitor_scores (project, monitor, rubric_version, judge, criterion, decided, trace)
-    WHERE rescore = '';
+-- The trend of one criterion among many, from the index alone.
+CREATE INDEX monitor_scores_series ON monitor_scores (project, monitor, rubric_version, judge, criterion, rescore,
+    decided, trace, stratum, unit);
+-- What is rare among much.
+CREATE INDEX verdicts_status ON verdicts (project, status, time, id);
+CREATE INDEX decisions_state ON decisions (project, monitor, state, decided, trace);

@@ -4,7 +4,7 @@ use jurist_core::candidate::{Trace, Usage, asked_in};
 use jurist_core::grade::{Status, Time, Usd};
 use serde_json::Value as Json;
 
-use crate::db::{Arg, Row, Tx, args, statements};
+use crate::db::{Arg, Db, Row, Tx, args, statements};
 use crate::filter::Select;
 use crate::pack::{hash, pack, unpack};
 use crate::{Cursor, Page, Probability, ProjectId, Store, StoreError, TraceId};
@@ -182,6 +182,30 @@ statements! {
 
 const LIST: &str = "SELECT * FROM traces WHERE project = $1";
 
+/// SQLite's `LIKE` is PostgreSQL's `ILIKE`, where texts compare by their bytes: A to Z are a to z.
+macro_rules! found {
+    ($like:literal) => {
+        concat!(
+            "(id ",
+            $like,
+            " ? ESCAPE '!' OR agent ",
+            $like,
+            " ? ESCAPE '!' OR session ",
+            $like,
+            " ? ESCAPE '!' OR title ",
+            $like,
+            " ? ESCAPE '!')"
+        )
+    };
+}
+
+/// All of them first, where rows in another order would each be looked up; the sum keeps the index of ids out of it.
+macro_rules! found_first {
+    ($like:literal) => {
+        concat!("(id || '') IN (SELECT id FROM traces found WHERE project = $1 AND ", found!($like), ")")
+    };
+}
+
 /// Letters of a title.
 const TITLE: usize = 200;
 
@@ -289,7 +313,7 @@ impl Store {
         after: Option<&Cursor>,
         limit: usize,
     ) -> Result<Page<TraceHead>, StoreError> {
-        let rows = filter.select(project, after, limit).fetch(&self.db).await?;
+        let rows = filter.select(&self.db, project, after, limit).fetch(&self.db).await?;
         let heads = rows.iter().map(read).collect::<Result<_, _>>()?;
         Ok(Page::of(heads, limit, |it: &TraceHead| filter.order.by.place(it)))
     }
@@ -346,7 +370,7 @@ async fn put_whole(
 }
 
 impl TraceFilter {
-    pub(crate) fn select(&self, project: ProjectId, after: Option<&Cursor>, limit: usize) -> Select {
+    pub(crate) fn select(&self, db: &Db, project: ProjectId, after: Option<&Cursor>, limit: usize) -> Select {
         let TraceOrder { by, is_falling } = self.order;
         let end = self.id_prefix.as_ref().map(|it| format!("{it}\u{10ffff}"));
         let (column, direction, sign) =
@@ -357,6 +381,12 @@ impl TraceFilter {
             (TraceKey::Score, None) => Arg::from(f64::NEG_INFINITY),
             (TraceKey::Score, Some(it)) => Arg::from(f64::from_bits(it.sort.cast_unsigned())),
             _ => Arg::from(place.sort),
+        };
+        let found = match (db.is_pg(), by) {
+            (false, TraceKey::Time) => found!("LIKE"),
+            (false, _) => found_first!("LIKE"),
+            (true, TraceKey::Time) => found!("ILIKE"),
+            (true, _) => found_first!("ILIKE"),
         };
         let list = format!("{LIST} AND {column} IS NOT NULL AND ({column}, id) {sign} ($2, $3)");
         Select::new(&list, vec![Arg::from(project), from, Arg::from(place.id)])
@@ -376,11 +406,7 @@ impl TraceFilter {
             )
             .and_maybe("? <= id", self.id_prefix.as_deref())
             .and_maybe("id < ?", end)
-            .and_maybe(
-                "(LOWER(id) LIKE ? ESCAPE '!' OR LOWER(agent) LIKE ? ESCAPE '!' \
-                 OR LOWER(session) LIKE ? ESCAPE '!' OR LOWER(title) LIKE ? ESCAPE '!')",
-                self.search.as_deref().map(anywhere),
-            )
+            .and_maybe(found, self.search.as_deref().map(anywhere))
             .then(&format!("ORDER BY {column} {direction}, id {direction}"))
             .limit(limit + 1)
     }
@@ -388,7 +414,7 @@ impl TraceFilter {
 
 /// As a pattern.
 fn anywhere(text: &str) -> String {
-    let plain = text.to_ascii_lowercase().replace('!', "!!").replace('%', "!%").replace('_', "!_");
+    let plain = text.replace('!', "!!").replace('%', "!%").replace('_', "!_");
     format!("%{plain}%")
 }
 

@@ -12,6 +12,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::note;
+use super::picture::Picture;
 use super::{Json, Path, Query};
 use crate::app::App;
 use crate::auth::{Caller, Scope};
@@ -20,7 +21,6 @@ use crate::monitor::{
     self, Applied, ComparisonPlan, ComparisonView, DecisionView, DialProjection, Estimates, Look,
     MonitorView, NewComparison, NewRescore, RescorePlan, RescoreView, Trend, VersionView, find,
 };
-use crate::picture::Picture;
 
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()

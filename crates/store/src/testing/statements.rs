@@ -128,8 +128,8 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
     };
     let audit = audit::AuditFilter { project: Some(project), actor: text(), action: text(), target: text() };
     let mut all = vec![
-        traces.select(project, None, 1).sql,
-        traces::TraceFilter::default().select(project, None, 1).sql,
+        traces.select(db, project, None, 1).sql,
+        traces::TraceFilter::default().select(db, project, None, 1).sql,
         verdicts.select(project, None, 1).sql,
         grades::VerdictFilter::default().select(project, None, 1).sql,
         audit.select(None, 1).sql,
@@ -141,7 +141,7 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
         jobs::take(db, "w", &[], 1, now, now).0,
     ];
     for order in ["time", "-cost", "duration", "score", "-score"].map(|it| it.parse().unwrap_or_default()) {
-        all.push(traces::TraceFilter { order, ..traces.clone() }.select(project, None, 1).sql);
+        all.push(traces::TraceFilter { order, ..traces.clone() }.select(db, project, None, 1).sql);
     }
     let ids = ["a".to_owned(), "b".to_owned()];
     all.push(decisions::standing(project, &ids).sql);

@@ -344,7 +344,14 @@ fn the_newest_verdict_of_a_trace_is_what_it_is_sorted_by() {
         assert_eq!(sorted("-score").await, told.into_iter().rev().collect::<Vec<_>>());
 
         // A database of before finds out by itself.
-        for index in ["traces_cost", "traces_duration", "traces_score", "monitor_scores_series"] {
+        for index in [
+            "traces_cost",
+            "traces_duration",
+            "traces_score",
+            "monitor_scores_series",
+            "verdicts_status",
+            "decisions_state",
+        ] {
             scene.execute(&format!("DROP INDEX {index}")).await.unwrap();
         }
         for column in ["title", "score", "scored"] {
