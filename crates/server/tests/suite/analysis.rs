@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use crate::place::{Place, served, with_accounts};
 
 /// A result with a score on each of two criteria; without one, its judge broke.
-fn result(case: &str, scores: Option<(f64, f64)>, more: Json) -> CaseResult {
+fn result(case: &str, scores: Option<(f64, f64)>, more: &Json) -> CaseResult {
     let grade = |criterion: &str, outcome: Json| {
         json!({
             "candidate": case, "criterion": criterion, "grader": { "kind": "judge", "name": "m1" },
@@ -68,16 +68,16 @@ fn runs_are_compared_case_by_case_with_pictures() {
             (0..30)
                 .map(|at| {
                     let off = 0.01 * f64::from(at % 5);
-                    result(&format!("case {at}"), Some((0.9 - worse - off, 0.8 + off)), Json::Null)
+                    result(&format!("case {at}"), Some((0.9 - worse - off, 0.8 + off)), &Json::Null)
                 })
                 .collect()
         };
         let mut first = all(0.0);
-        first.push(result("only <b>before</b>", Some((1.0, 1.0)), Json::Null));
-        first.push(result("shaky", None, Json::Null));
+        first.push(result("only <b>before</b>", Some((1.0, 1.0)), &Json::Null));
+        first.push(result("shaky", None, &Json::Null));
         let (first, middle) = (place.ran(&first).await, place.ran(&all(0.05)).await);
         let mut last = all(0.4);
-        last.push(result("shaky", Some((1.0, 1.0)), Json::Null));
+        last.push(result("shaky", Some((1.0, 1.0)), &Json::Null));
         let last = place.ran(&last).await;
 
         let path = format!("/api/v1/runs/{last}/comparison?before={first}&before={middle}");
@@ -120,7 +120,7 @@ fn a_run_stands_in_rows_and_columns() {
             let more =
                 json!({ "metadata": { "model": model, "prompt": prompt, "topic": format!("t{}", at % 3) } });
             let scores = if at == 11 { None } else { Some((score, score)) };
-            result(&format!("case {at}"), scores, more)
+            result(&format!("case {at}"), scores, &more)
         };
         let run = place.ran(&(0..12).map(cell).collect::<Vec<_>>()).await;
         let found = place.get(&format!("/api/v1/runs/{run}/matrix")).await;
@@ -148,7 +148,7 @@ fn cases_that_change_from_trial_to_trial_are_told_the_worst_first() {
             for trial in 1..=4 {
                 let score = if trial <= passes { 0.9 } else { 0.3 };
                 let name = format!("{case} [trial {trial} of 4]");
-                results.push(result(&name, Some((score, score)), json!({ "trial": trial })));
+                results.push(result(&name, Some((score, score)), &json!({ "trial": trial })));
             }
         }
         let run = place.ran(&results).await;
@@ -162,7 +162,7 @@ fn cases_that_change_from_trial_to_trial_are_told_the_worst_first() {
         assert_eq!(shaky["scores"], json!([0.9, 0.9, 0.3, 0.3]));
         let both = shaky["pass_k"][1].as_f64().unwrap();
         assert!((both - 1.0 / 6.0).abs() < 1e-9, "two of four taken twice: {shaky}");
-        let once = place.ran(&[result("once", Some((1.0, 1.0)), Json::Null)]).await;
+        let once = place.ran(&[result("once", Some((1.0, 1.0)), &Json::Null)]).await;
         let found = place.get(&format!("/api/v1/runs/{once}/flaky")).await;
         assert_eq!((&found["k"], &found["cases"]), (&json!(0), &json!([])));
     });
@@ -172,7 +172,7 @@ fn cases_that_change_from_trial_to_trial_are_told_the_worst_first() {
 fn another_projects_runs_are_not_compared() {
     served(&with_accounts(), |place| async move {
         let owner = place.owner().await;
-        let run = place.ran(&[result("a", Some((1.0, 1.0)), Json::Null)]).await;
+        let run = place.ran(&[result("a", Some((1.0, 1.0)), &Json::Null)]).await;
         let cookie = [("cookie", owner.as_str())];
         let body = json!({ "name": "elsewhere" });
         let made = place.ask(Method::POST, "/api/v1/projects", &cookie, body).await;
