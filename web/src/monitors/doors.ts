@@ -1,7 +1,8 @@
 // Monitors and their figures as the server tells them.
 import { queryOptions } from "@tanstack/react-query";
-import { answered, api, type Schemas } from "../api/client";
+import { answered, api, type Schemas, unlisted } from "../api/client";
 import type { Range } from "../chart/figures";
+import type { Drawn } from "../chart/Picture";
 import { DAY_MS } from "../chart/scale";
 import type { TrendPoint } from "../chart/TrendChart";
 
@@ -113,6 +114,46 @@ export const trendQuery = (project: string, name: string, look: Look = {}, crite
       return (await answered(api(project).GET("/api/v1/monitors/{name}/trend", { params }))) as Trend[];
     },
     refetchInterval: REFRESH * 3,
+  });
+
+/** Figures of whole days of UTC. */
+export const windowQuery = (project: string, name: string, window: { from: string; until?: string }) =>
+  queryOptions({
+    queryKey: ["estimates", project, name, window],
+    queryFn: async () => {
+      const params = { path: { name }, query: window };
+      return (await answered(
+        api(project).GET("/api/v1/monitors/{name}/estimates", { params }),
+      )) as unknown as Estimates;
+    },
+    staleTime: 60_000,
+    refetchInterval: 60_000,
+  });
+
+/** Agents by criterion, drawn on top of each other. */
+export const radarQuery = (project: string, name: string, agents: string[]) =>
+  queryOptions({
+    queryKey: ["radar", project, name, agents],
+    queryFn: () => unlisted<Drawn>(project, `/monitors/${encodeURIComponent(name)}/radar`, { agent: agents }),
+    refetchInterval: REFRESH * 3,
+  });
+
+/** What a share of the traffic would cost in a month, and how wide intervals would be. */
+export type Projected = {
+  sample_rate: number;
+  traces_a_month: number;
+  judged_a_month: number;
+  cost?: { value: number; low: number; high: number } | null;
+  half_width: { score?: number | null; pass_rate?: number | null };
+};
+export type Projection = Projected & { now: Projected };
+
+export const projectionQuery = (project: string, name: string, sample_rate: number) =>
+  queryOptions({
+    queryKey: ["projection", project, name, sample_rate],
+    queryFn: () =>
+      unlisted<Projection>(project, `/monitors/${encodeURIComponent(name)}/projection`, { sample_rate }),
+    staleTime: 60_000,
   });
 
 export const rescoresQuery = (project: string, name: string) =>

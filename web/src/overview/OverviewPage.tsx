@@ -24,8 +24,10 @@ import { Loaded } from "../ui/Loaded";
 import { count, plural, score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
+import { Focus } from "./Focus";
 import styles from "./Overview.module.css";
 import { type AgentRow, rowsOf } from "./rows";
+import { Week } from "./Week";
 
 /** The first page of a project: the overview, or annotating for whoever may see no more. */
 export function ProjectHome() {
@@ -64,8 +66,10 @@ function Overview() {
               <Agents rows={rowsOf(agents, monitors)} />
               <div className={styles.columns}>
                 <Money />
-                <Runs runs={runs} />
+                {monitors.length > 0 && <Week monitors={monitors} />}
               </div>
+              <Focus monitors={monitors} />
+              <Runs runs={runs} />
             </div>
           );
         }}
@@ -301,12 +305,13 @@ function ErrorsOf(of: Of) {
   return it ? percent(it.error_rate) : "–";
 }
 
+/** What it will cost this month, what it has cost, and what it may. */
 function Money() {
   const project = useProject();
   const spend = useQuery(spendQuery(project.id));
   return (
-    <section className={styles.part}>
-      <h2>
+    <section className={styles.part} aria-labelledby="month">
+      <h2 id="month">
         <Link to="/p/$project/budget" params={{ project: project.name }}>
           This month
         </Link>
@@ -314,18 +319,31 @@ function Money() {
       <Loaded query={spend} what="the month">
         {(it) => {
           const share = it.cap ? (it.cap.dollars === 0 ? 1 : it.spent / it.cap.dollars) : null;
+          const money = (dollars: number) => spoken(dollars, it.cap);
           return (
             <>
-              <p>
-                <b className={styles.large}>{spoken(it.spent, it.cap)}</b>{" "}
-                {it.cap && share !== null
-                  ? `of ${spoken(it.cap.dollars, it.cap)}, ${fixed(100 * share, 0)} %`
-                  : "spent, without a limit"}
-              </p>
+              <dl className={styles.numbers}>
+                <div>
+                  <dt>will have cost at its end</dt>
+                  <dd>
+                    <b>{it.forecast ? money(it.forecast.expected) : "–"}</b>
+                  </dd>
+                </div>
+                <div>
+                  <dt>
+                    {it.cap && share !== null
+                      ? `of ${money(it.cap.dollars)}, ${fixed(100 * share, 0)} %`
+                      : "spent, without a limit"}
+                  </dt>
+                  <dd>
+                    <b>{money(it.spent)}</b>
+                  </dd>
+                </div>
+              </dl>
               {it.cap && share !== null && <Meter spend={it} share={share} dollars={it.cap.dollars} />}
               <p className={styles.soft}>
                 {it.forecast
-                  ? `will be ${spoken(it.forecast.expected, it.cap)} at the end, ${spoken(it.forecast.low, it.cap)} to ${spoken(it.forecast.high, it.cap)}`
+                  ? `${money(it.forecast.low)} to ${money(it.forecast.high)} at the end, four times in five; ${fixed(100 * it.elapsed, 0)} % of the month is gone`
                   : `no forecast yet: ${it.no_forecast ?? ""}`}
               </p>
               {it.forecast?.reaches_cap && (
