@@ -75,6 +75,9 @@ export type RunSearch = {
   status?: "pass" | "fail" | "error" | "deferred";
   find?: string;
   case?: number;
+  /** What the matrix has as its axes. */
+  rows?: string;
+  columns?: string;
 };
 
 const run = createRoute({
@@ -85,6 +88,8 @@ const run = createRoute({
     status: shown(it.status),
     find: text(it.find),
     case: number(it.case),
+    rows: text(it.rows),
+    columns: text(it.columns),
   }),
   component: lazyRouteComponent(() => import("./runs/RunPage"), "RunPage"),
 });
@@ -238,12 +243,17 @@ const compare = createRoute({
   component: lazyRouteComponent(() => import("./compare/ComparePage"), "ComparePage"),
 });
 
-export type RankingSearch = { source?: string };
+/** Who compared: judges of monitors, or the people of a task. */
+export type RankingSearch = { monitor?: string; judge?: string; task?: string };
 
 const ranking = createRoute({
   getParentRoute: () => project,
   path: "ranking",
-  validateSearch: (it: Record<string, unknown>): RankingSearch => ({ source: text(it.source) }),
+  validateSearch: (it: Record<string, unknown>): RankingSearch => ({
+    monitor: text(it.monitor),
+    judge: text(it.judge),
+    task: text(it.task),
+  }),
   component: lazyRouteComponent(() => import("./ranking/RankingPage"), "RankingPage"),
 });
 

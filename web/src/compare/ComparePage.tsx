@@ -1,9 +1,9 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { useProject } from "../api/session";
-import { chance, type Range, score3, signed, signedRange } from "../chart/figures";
-import { Interval } from "../chart/Interval";
+import { chance, score3, signed, signedRange } from "../chart/figures";
 import { Picture } from "../chart/Picture";
 import { PageHead } from "../shell/Shell";
 import { StatusBadge } from "../ui/Badge";
@@ -14,7 +14,7 @@ import { State } from "../ui/State";
 import { count, moment, plural, score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import styles from "./Compare.module.css";
-import { type Change, type Compared, type Comparison, comparisonQuery, type Difference } from "./doors";
+import { type Change, type Comparison, comparisonQuery, type Difference } from "./doors";
 
 type RunLine = Schemas["RunLine"];
 
@@ -55,15 +55,11 @@ export function ComparePage() {
           return (
             <>
               <Choose runs={all} before={before} after={after} />
-              <div className={styles.parts}>
-                {before.map((it) =>
-                  it === after || it === "" ? (
-                    <State key={it} title="Choose two different runs" />
-                  ) : (
-                    <Against key={it} runs={all} before={it} after={after} isOnly={before.length === 1} />
-                  ),
-                )}
-              </div>
+              {before.includes(after) || before.includes("") ? (
+                <State title="Choose different runs" />
+              ) : (
+                <Against runs={all} before={before} after={after} />
+              )}
             </>
           );
         }}
@@ -130,42 +126,72 @@ function Choose({ runs, before, after }: { runs: RunLine[]; before: string[]; af
   );
 }
 
-type AgainstProps = { runs: RunLine[]; before: string; after: string; isOnly: boolean };
+type AgainstProps = { runs: RunLine[]; before: string[]; after: string };
 
-function Against({ runs, before, after, isOnly }: AgainstProps) {
+function Against({ runs, before, after }: AgainstProps) {
   const project = useProject();
   const found = useQuery(comparisonQuery(project.id, before, after));
-  const run = runs.find((it) => it.id === before);
   return (
-    <section className={styles.against} aria-label={`Against ${run ? labelOf(run) : before}`}>
-      {!isOnly && (
+    <Loaded query={found} what="the comparison">
+      {({ comparisons, radar }) => (
+        <div className={styles.parts}>
+          {comparisons.map((it, at) => (
+            <One
+              key={it.before}
+              comparison={it}
+              run={comparisons.length > 1 ? (runs.find((run) => run.id === it.before) ?? null) : undefined}
+              after={after}
+            >
+              {at === comparisons.length - 1 && radar && <Picture title="By criterion" drawn={radar} />}
+            </One>
+          ))}
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+type OneProps = {
+  comparison: Comparison;
+  /** Which of several it is; null where the list does not know it. */
+  run: RunLine | null | undefined;
+  after: string;
+  /** What stands beside its picture. */
+  children: ReactNode;
+};
+
+function One({ comparison, run, after, children }: OneProps) {
+  const project = useProject();
+  const name = run ? labelOf(run) : comparison.before;
+  return (
+    <section className={styles.against} aria-label={`Against ${name}`}>
+      {run !== undefined && (
         <h2>
           Against{" "}
-          <Link to="/p/$project/runs/$run" params={{ project: project.name, run: before }}>
-            {run ? labelOf(run) : before}
+          <Link to="/p/$project/runs/$run" params={{ project: project.name, run: comparison.before }}>
+            {name}
           </Link>
         </h2>
       )}
-      <Loaded query={found} what="the comparison">
-        {(it) => <Found found={it} after={after} />}
-      </Loaded>
+      {comparison.n_cases === 0 ? (
+        <State title="They have no case in common">
+          <p>
+            {plural(comparison.only_before.length, "case")} before and{" "}
+            {plural(comparison.only_after.length, "case")} after by other names or other rubrics;{" "}
+            {plural(comparison.undecided.length, "case")} that one of them did not decide.
+          </p>
+        </State>
+      ) : (
+        <Found comparison={comparison} after={after}>
+          {children}
+        </Found>
+      )}
     </section>
   );
 }
 
-function Found({ found, after }: { found: Compared; after: string }) {
-  const { comparison } = found;
-  if (comparison.n_cases === 0) {
-    return (
-      <State title="They have no case in common">
-        <p>
-          {plural(comparison.only_before.length, "case")} before and{" "}
-          {plural(comparison.only_after.length, "case")} after by other names or other rubrics,{" "}
-          {count(comparison.undecided.length)} that nobody decided.
-        </p>
-      </State>
-    );
-  }
+function Found({ comparison, after, children }: Omit<OneProps, "run">) {
+  const { score, pass_rate: passes, forest } = comparison;
   return (
     <>
       {comparison.caveats.map((it) => (
@@ -173,10 +199,14 @@ function Found({ found, after }: { found: Compared; after: string }) {
           {it}
         </p>
       ))}
+      <div className={styles.said}>
+        {score && <p>{score.sentence}</p>}
+        {passes && <p>{passes.sentence}</p>}
+      </div>
       <Differences comparison={comparison} />
       <div className={styles.pictures}>
-        <Picture title="Differences by criterion, after less before" drawn={found.forest} />
-        <Picture title="By criterion, before and after" drawn={found.radar} />
+        {forest && <Picture title="Differences, after less before" drawn={forest} />}
+        {children}
       </div>
       <Cases changed={comparison.changed} nCases={comparison.n_cases} run={after} />
       <LeftOut title="Not decided by one of them" names={comparison.undecided} />
@@ -194,11 +224,6 @@ function Differences({ comparison }: { comparison: Comparison }) {
     ...(comparison.pass_rate ? [{ name: "pass rate", difference: comparison.pass_rate }] : []),
     ...Object.entries(comparison.criteria).map(([name, difference]) => ({ name, difference })),
   ];
-  const far = Math.max(
-    0.05,
-    ...rows.flatMap(({ difference: it }) => [it.difference, ...(it.interval ?? [])].map(Math.abs)),
-  );
-  const domain: Range = [-far, far];
   const columns: Column<Row>[] = [
     { name: "name", head: plural(comparison.n_cases, "case"), cell: (it) => it.name },
     { name: "before", head: "Before", align: "end", cell: (it) => score3(it.difference.before), wide: true },
@@ -211,14 +236,6 @@ function Differences({ comparison }: { comparison: Comparison }) {
         <>
           <Signed value={it.difference} /> {it.interval && signedRange(it.interval)}
         </>
-      ),
-    },
-    {
-      name: "picture",
-      head: "Worse, better",
-      wide: true,
-      cell: ({ difference: it }) => (
-        <Interval mean={it.difference} interval={it.interval} mark={0} domain={domain} />
       ),
     },
     { name: "p", head: "By chance", align: "end", cell: (it) => chance(it.difference.p), wide: true },
@@ -278,6 +295,18 @@ function Cases({ changed, nCases, run }: { changed: Change[]; nCases: number; ru
         ) : (
           <Signed value={it.score_after - it.score_before} />
         ),
+    },
+    {
+      name: "why",
+      head: "Why it does not pass",
+      wide: true,
+      cell: (it) => (
+        <ul className={styles.reasons}>
+          {it.reasons.map((one, at) => (
+            <li key={at}>{one}</li>
+          ))}
+        </ul>
+      ),
     },
   ];
   return (

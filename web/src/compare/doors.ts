@@ -12,6 +12,8 @@ export type Difference = {
   interval?: Range | null;
   p: number;
   n: number;
+  is_shown: boolean;
+  sentence: string;
 };
 
 export type Change = {
@@ -20,9 +22,11 @@ export type Change = {
   after: Status;
   score_before?: number | null;
   score_after?: number | null;
+  reasons: string[];
 };
 
 export type Comparison = {
+  before: string;
   caveats: string[];
   n_cases: number;
   only_before: string[];
@@ -32,20 +36,14 @@ export type Comparison = {
   pass_rate?: Difference | null;
   criteria: Record<string, Difference>;
   changed: Change[];
+  forest?: Drawn | null;
 };
 
-export type Compared = { before: string; comparison: Comparison; radar: Drawn; forest: Drawn };
+export type Compared = { after: string; comparisons: Comparison[]; radar?: Drawn | null };
 
-export const comparisonQuery = (project: string, before: string, after: string) =>
+export const comparisonQuery = (project: string, before: string[], after: string) =>
   queryOptions({
     queryKey: ["comparison", project, before, after],
-    queryFn: async (): Promise<Compared> => {
-      const { radar, forest, ...comparison } = await unlisted<Comparison & { radar: Drawn; forest: Drawn }>(
-        project,
-        `/runs/${encodeURIComponent(after)}/comparison`,
-        { before },
-      );
-      return { before, comparison, radar, forest };
-    },
+    queryFn: () => unlisted<Compared>(project, `/runs/${encodeURIComponent(after)}/comparison`, { before }),
     staleTime: 60_000,
   });

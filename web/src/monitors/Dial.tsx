@@ -96,8 +96,9 @@ function Takes({ projection }: { projection: Projection }) {
     <>
       <Table caption="What the dial means" columns={columns} rows={rows} keyOf={(it) => it.name} />
       <p className={styles.soft}>
-        Reckoned from the traffic, the prices and the spread of scores of the last thirty days. Failed traces
-        are judged whatever the dial says.
+        Reckoned from the traffic, the prices and the spread of scores of the last thirty days; four months in
+        five cost between the two. Failed traces are judged whatever the dial says. Pacing and caps may make
+        it less.
       </p>
     </>
   );
@@ -105,7 +106,9 @@ function Takes({ projection }: { projection: Projection }) {
 
 export function costOf({ cost }: Projected, cap: Cap | null | undefined): string {
   if (!cost) return "not known";
-  return `${spoken(cost.value, cap)}, ${spoken(cost.low, cap)} to ${spoken(cost.high, cap)}`;
+  const value = spoken(cost.value, cap);
+  if (cost.low == null || cost.high == null) return value;
+  return `${value}, ${spoken(cost.low, cap)} to ${spoken(cost.high, cap)}`;
 }
 
 const widthOf = (it: number | null | undefined, say: (it: number) => string): string =>

@@ -6,7 +6,21 @@ import type { Drawn } from "../chart/Picture";
 import { DAY_MS } from "../chart/scale";
 import type { TrendPoint } from "../chart/TrendChart";
 
-export type Monitor = Schemas["MonitorView"];
+export type Monitor = Schemas["MonitorView"] & { figures?: MonitorFigures | null };
+
+/** A mean over all traffic in short. */
+export type Figure = { mean: number; interval: Range; n: number };
+
+/** How a monitor does in the traffic of thirty days, by its version in use. */
+export type MonitorFigures = {
+  judge?: string | null;
+  score?: Figure | null;
+  pass_rate?: Figure | null;
+  error_rate?: number | null;
+  states: Record<string, number>;
+  spent_this_month: number;
+  agents: { agent: string; n_seen: number; n: number; score?: Figure | null; pass_rate?: Figure | null }[];
+};
 export type Decision = Schemas["DecisionView"];
 export type Rescore = Omit<Schemas["RescoreView"], "score"> & { score?: Traffic | null };
 export type RescorePlan = Schemas["RescorePlan"];
@@ -80,10 +94,13 @@ export function since(days: number | undefined, now = Date.now()): string | unde
 
 const queryOf = ({ agent, days }: Look) => ({ agent, from: since(days) });
 
+/** All of them, each with how it does. */
+export const monitorsOf = (project: string) => unlisted<Monitor[]>(project, "/monitors", { figures: true });
+
 export const monitorsQuery = (project: string) =>
   queryOptions({
     queryKey: ["monitors", project],
-    queryFn: () => answered(api(project).GET("/api/v1/monitors")),
+    queryFn: () => monitorsOf(project),
     refetchInterval: REFRESH,
   });
 
@@ -143,7 +160,7 @@ export type Projected = {
   sample_rate: number;
   traces_a_month: number;
   judged_a_month: number;
-  cost?: { value: number; low: number; high: number } | null;
+  cost?: { value: number; low?: number | null; high?: number | null } | null;
   half_width: { score?: number | null; pass_rate?: number | null };
 };
 export type Projection = Projected & { now: Projected };

@@ -6,7 +6,6 @@ import { type Monitor, radarQuery } from "../monitors/doors";
 import { TrendOfMonitor } from "../monitors/TrendView";
 import { Select } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
 import styles from "./Overview.module.css";
 
 /** Agents that are drawn on top of each other; more could not be told apart. */
@@ -73,15 +72,7 @@ function Radar({ monitor, agents }: { monitor: Monitor; agents: string[] }) {
   return (
     <div className={styles.radar}>
       <Loaded query={found} what="the radar">
-        {(it) =>
-          it.table.rows.length === 0 ? (
-            <State title="Nothing is scored yet">
-              <p>Once traces are scored, each agent is drawn here by criterion.</p>
-            </State>
-          ) : (
-            <Picture title={`By criterion, 0 in the middle to 1: ${agents.join(", ")}`} drawn={it} />
-          )
-        }
+        {(it) => <Picture title={`Score by criterion: ${agents.join(", ")}`} drawn={it} />}
       </Loaded>
     </div>
   );

@@ -9,14 +9,7 @@ import { AlertState } from "../money/AlertState";
 import { openAlertsQuery, spendQuery } from "../money/doors";
 import { Meter } from "../money/Meter";
 import { spoken } from "../money/say";
-import {
-  currentOf,
-  type Estimates,
-  estimatesQuery,
-  type Monitor,
-  trendQuery,
-  wholeOf,
-} from "../monitors/doors";
+import { type Monitor, monitorsOf, trendQuery } from "../monitors/doors";
 import { countsOf, Shares } from "../runs/Strip";
 import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
@@ -44,7 +37,7 @@ function Overview() {
       const doors = api(project.id);
       const [agents, monitors, runs] = await Promise.all([
         answered(doors.GET("/api/v1/agents")),
-        answered(doors.GET("/api/v1/monitors")),
+        monitorsOf(project.id),
         answered(doors.GET("/api/v1/runs", { params: { query: { limit: 5 } } })),
       ]);
       return { agents, monitors, runs: runs.items };
@@ -218,7 +211,7 @@ function Agents({ rows }: { rows: AgentRow[] }) {
       head: "Judge errors",
       align: "end",
       wide: true,
-      cell: (it) => it.monitor && <ErrorsOf agent={it.agent} monitor={it.monitor} />,
+      cell: (it) => it.monitor && percent(it.monitor.figures?.error_rate),
     },
   ];
   return (
@@ -245,34 +238,23 @@ function Agents({ rows }: { rows: AgentRow[] }) {
 
 type Of = { agent: string; monitor: Monitor };
 
-/** A monitor of one agent needs no filter, and shares its answer with the monitor's own page. */
-const lookOf = ({ agent, monitor }: Of) => (monitor.agents.length > 1 ? { agent } : {});
-
-function useFound(of: Of) {
-  const project = useProject();
-  const found = useQuery(estimatesQuery(project.id, of.monitor.name, lookOf(of)));
-  return { found, whole: found.data && wholeOf(currentOf(found.data)) };
-}
+const figuresOf = ({ agent, monitor }: Of) => monitor.figures?.agents.find((it) => it.agent === agent);
 
 function ScoreOf(of: Of) {
-  const { found, whole } = useFound(of);
-  if (found.error && !found.data) return <span className={styles.soft}>{found.error.message}</span>;
-  if (!found.data) return <span className={styles.soft}>…</span>;
-  if (!whole?.score) {
-    return <span className={styles.soft}>{whole?.not_estimable ?? "nothing is scored yet"}</span>;
-  }
+  const score = figuresOf(of)?.score;
+  if (!score) return <span className={styles.soft}>nothing is scored yet</span>;
   return (
     <span className={styles.figure}>
       <span>
-        <b>{score3(whole.score.mean)}</b> {range3(whole.score.interval)}
+        <b>{score3(score.mean)}</b> {range3(score.interval)}
       </span>
-      <Interval mean={whole.score.mean} interval={whole.score.interval} mark={of.monitor.pass_mark} />
+      <Interval mean={score.mean} interval={score.interval} mark={of.monitor.pass_mark} />
     </span>
   );
 }
 
 function PassesOf(of: Of) {
-  const rate = useFound(of).whole?.pass_rate;
+  const rate = figuresOf(of)?.pass_rate;
   if (!rate) return "–";
   return (
     <>
@@ -281,28 +263,18 @@ function PassesOf(of: Of) {
   );
 }
 
-function TrendOf(of: Of) {
+function TrendOf({ agent, monitor }: Of) {
   const project = useProject();
-  const { data } = useQuery(trendQuery(project.id, of.monitor.name, lookOf(of)));
-  const line = data?.find((it) => it.rubric_version === of.monitor.version.rubric_version) ?? data?.[0];
-  return <Spark points={line?.points ?? []} about={`How ${of.agent} scored day by day`} />;
+  // A monitor of one agent needs no filter, and shares its answer with the monitor's own page.
+  const look = monitor.agents.length > 1 ? { agent } : {};
+  const { data } = useQuery(trendQuery(project.id, monitor.name, look));
+  const line = data?.find((it) => it.rubric_version === monitor.version.rubric_version) ?? data?.[0];
+  return <Spark points={line?.points ?? []} about={`How ${agent} scored day by day`} />;
 }
-
-export const scoredOf = ({ states }: Estimates): [number, number] => {
-  const n = (it: { n: number }[]) => it.reduce((sum, one) => sum + one.n, 0);
-  return [n(states.filter((it) => it.state === "scored" || it.state === "cached")), n(states)];
-};
 
 function CoverageOf(of: Of) {
-  const { found } = useFound(of);
-  if (!found.data) return "–";
-  const [n, all] = scoredOf(found.data);
-  return `${count(n)} of ${count(all)}`;
-}
-
-function ErrorsOf(of: Of) {
-  const it = useFound(of).whole?.score;
-  return it ? percent(it.error_rate) : "–";
+  const it = figuresOf(of);
+  return it ? `${count(it.n)} of ${count(it.n_seen)}` : "–";
 }
 
 /** What it will cost this month, what it has cost, and what it may. */

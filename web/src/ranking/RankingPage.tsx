@@ -1,51 +1,100 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useProject } from "../api/session";
-import { chance, percent, percentRange, type Range, signed, signedRange } from "../chart/figures";
+import type { CSSProperties } from "react";
+import { tasks } from "../annotate/doors";
+import { may, useProject } from "../api/session";
+import { chance, fixed, percent, percentRange, signed, signedRange } from "../chart/figures";
 import { Interval } from "../chart/Interval";
+import { Picture } from "../chart/Picture";
+import { monitorsQuery } from "../monitors/doors";
+import type { RankingSearch } from "../router";
 import { PageHead } from "../shell/Shell";
 import { Select } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { count, plural } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
-import { type Ranked, type Ranking, rankingQuery, SOURCES } from "./doors";
+import { type Ranked, type Ranks, rankingQuery } from "./doors";
 import styles from "./Ranking.module.css";
 
 /** Who is preferred to whom: strengths, the matrix of wins, and whether the place mattered. */
 export function RankingPage() {
   const project = useProject();
-  const { source = "comparisons" } = useSearch({ from: "/p/$project/ranking" });
-  const navigate = useNavigate({ from: "/p/$project/ranking" });
-  const found = useQuery(rankingQuery(project.id, source));
+  const { monitor, judge, task } = useSearch({ from: "/p/$project/ranking" });
+  const by = task ? { source: "people", task } : { source: "comparisons", monitor, judge };
+  const found = useQuery(rankingQuery(project.id, by));
   return (
     <>
       <PageHead
         title="Ranking"
         about="Answers set against each other two at a time, and what that says of all."
-      >
-        <Select
-          label="As preferred by"
-          value={source}
-          options={Object.entries(SOURCES).map(([value, label]) => ({ value, label }))}
-          onChange={(it) => navigate({ search: { source: it.target.value }, replace: true })}
-        />
-      </PageHead>
+      />
+      <By judges={found.data?.judges ?? []} />
       <Loaded query={found} what="the ranking">
-        {(it) => (it.n === 0 ? <Nothing source={source} /> : <Found ranking={it} />)}
+        {(it) => (it.n === 0 ? <Nothing ranks={it} isOfPeople={task !== undefined} /> : <Found ranks={it} />)}
       </Loaded>
     </>
   );
 }
 
-function Nothing({ source }: { source: string }) {
+/** Whose preferences count. */
+function By({ judges }: { judges: string[] }) {
+  const project = useProject();
+  const { monitor, judge, task } = useSearch({ from: "/p/$project/ranking" });
+  const navigate = useNavigate({ from: "/p/$project/ranking" });
+  const go = (search: RankingSearch) => navigate({ search, replace: true, resetScroll: false });
+  const monitors = useQuery(monitorsQuery(project.id));
+  const asked = useQuery({
+    queryKey: ["tasks", project.id],
+    queryFn: () => tasks(project.id),
+    enabled: may(project, "annotate"),
+  });
+  const named = (all: (string | undefined)[]) =>
+    [...new Set(all)].flatMap((it) => (it === undefined ? [] : [{ value: it, label: it }]));
+  return (
+    <search className={styles.by} aria-label="Whose preferences">
+      <Select
+        label="As preferred by"
+        value={task ?? ""}
+        options={[
+          { value: "", label: "judges of monitors" },
+          ...(asked.data?.items ?? []).map((it) => ({ value: it.id, label: `people of ${it.name}` })),
+          ...(task && !asked.data ? [{ value: task, label: task }] : []),
+        ]}
+        onChange={(it) => go({ task: it.target.value || undefined })}
+      />
+      {task === undefined && (
+        <>
+          <Select
+            label="Monitor"
+            value={monitor ?? ""}
+            options={[
+              { value: "", label: "any monitor" },
+              ...named([...(monitors.data ?? []).map((it) => it.name), monitor]),
+            ]}
+            onChange={(it) => go({ judge, monitor: it.target.value || undefined })}
+          />
+          <Select
+            label="Judge"
+            value={judge ?? ""}
+            options={[{ value: "", label: "any judge" }, ...named([...judges, judge])]}
+            onChange={(it) => go({ monitor, judge: it.target.value || undefined })}
+          />
+        </>
+      )}
+    </search>
+  );
+}
+
+function Nothing({ ranks, isOfPeople }: { ranks: Ranks; isOfPeople: boolean }) {
   return (
     <State title="Nothing was set against each other yet">
-      {source === "people" ? (
-        <p>A task under Annotate that asks which of two is better fills this page.</p>
+      {ranks.errors > 0 && <p>{plural(ranks.errors, "comparison")} came to nothing: the judge broke.</p>}
+      {isOfPeople ? (
+        <p>Nobody of this task has said yet which of two is better.</p>
       ) : (
         <>
-          <p>Have a monitor's judge compare two agents, or two versions of one:</p>
+          <p>Have a monitor's judge compare two agents, or two versions of one, on tasks that both did:</p>
           <pre>{`jurist monitor compare support support:version=1 support:version=2 --server ${location.origin}`}</pre>
         </>
       )}
@@ -53,26 +102,23 @@ function Nothing({ source }: { source: string }) {
   );
 }
 
-function Found({ ranking }: { ranking: Ranking }) {
+function Found({ ranks }: { ranks: Ranks }) {
   return (
     <div className={styles.parts}>
-      <Strengths ranking={ranking} />
-      <Wins ranking={ranking} />
-      <Place ranking={ranking} />
+      <Strengths ranks={ranks} />
+      <Wins ranks={ranks} />
+      <Place ranks={ranks} />
     </div>
   );
 }
 
-function Strengths({ ranking }: { ranking: Ranking }) {
-  const rows = [...ranking.bradley_terry].sort((a, b) => a.rank - b.rank);
-  const far = Math.max(0.5, ...rows.flatMap((it) => [it.strength, ...(it.interval ?? [])]).map(Math.abs));
-  const domain: Range = [-far, far];
+function Strengths({ ranks }: { ranks: Ranks }) {
   const columns: Column<Ranked>[] = [
-    { name: "side", head: "Side", cell: (it) => it.side },
-    { name: "rank", head: "Rank", align: "end", cell: (it) => it.rank },
+    { name: "side", head: "Side", cell: (it) => `${it.rank}. ${it.side}` },
     {
       name: "strength",
       head: "Strength",
+      align: "end",
       cell: (it) => (
         <>
           <b>{signed(it.strength)}</b>{" "}
@@ -80,28 +126,31 @@ function Strengths({ ranking }: { ranking: Ranking }) {
         </>
       ),
     },
-    {
-      name: "picture",
-      head: "Weaker, stronger",
-      wide: true,
-      cell: (it) => <Interval mean={it.strength} interval={it.interval} mark={0} domain={domain} />,
-    },
+    { name: "elo", head: "Elo", align: "end", wide: true, cell: (it) => fixed(it.elo, 0) },
+    { name: "n", head: "Comparisons", align: "end", wide: true, cell: (it) => count(it.n) },
   ];
   return (
     <section className={styles.part}>
       <h2>Strengths</h2>
-      <Table caption="Strengths" columns={columns} rows={rows} keyOf={(it) => it.side} />
+      {ranks.bradley_terry ? (
+        <div className={styles.columns}>
+          <Table caption="Strengths" columns={columns} rows={ranks.bradley_terry} keyOf={(it) => it.side} />
+          {ranks.strengths && <Picture title="Strengths with 95 % intervals" drawn={ranks.strengths} />}
+        </div>
+      ) : (
+        <p>No strengths can be told: {ranks.undefined}.</p>
+      )}
       <p className={styles.soft}>
-        By Bradley and Terry, with 95 % intervals, from {plural(ranking.n, "contest")}: a side that is 1
-        stronger wins 73 of 100. {plural(ranking.ties, "tie")}, {plural(ranking.errors, "contest")} that no
-        judge decided.
+        After Bradley and Terry, from {plural(ranks.n, "comparison")}, {plural(ranks.ties, "tie")} among them;{" "}
+        {plural(ranks.errors, "comparison")} in which the judge broke count for nobody. A side that is 1
+        stronger wins 73 of 100.
       </p>
     </section>
   );
 }
 
-function Wins({ ranking }: { ranking: Ranking }) {
-  const { sides, wins } = ranking;
+function Wins({ ranks }: { ranks: Ranks }) {
+  const { sides, wins, rates } = ranks;
   const won = (row: number, column: number) => wins[row]?.[column] ?? 0;
   const columns: Column<number>[] = [
     { name: "side", head: "Won against →", cell: (row) => sides[row] },
@@ -111,14 +160,15 @@ function Wins({ ranking }: { ranking: Ranking }) {
         head: side,
         align: "end",
         cell: (row) => {
-          const n = won(row, column) + won(column, row);
           if (row === column) return <span className={styles.soft}>·</span>;
-          if (n === 0) return <span className={styles.soft}>never met</span>;
-          const share = won(row, column) / n;
+          const rate = rates[row]?.[column];
+          if (rate == null) return <span className={styles.soft}>never met</span>;
           return (
-            <span className={styles.cell} style={{ "--share": share } as React.CSSProperties}>
-              {percent(share)}{" "}
-              <span className={styles.soft}>{`${count(won(row, column))} of ${count(n)}`}</span>
+            <span className={styles.cell} style={{ "--share": rate } as CSSProperties}>
+              {percent(rate)}{" "}
+              <span className={styles.soft}>
+                {count(won(row, column))} : {count(won(column, row))}
+              </span>
             </span>
           );
         },
@@ -134,36 +184,35 @@ function Wins({ ranking }: { ranking: Ranking }) {
         rows={sides.map((_, at) => at)}
         keyOf={(it) => sides[it] ?? String(it)}
       />
-      <p className={styles.soft}>Of contests that one of the two won; ties are left out.</p>
+      <p className={styles.soft}>
+        The share of points that the row takes from the column, a tie being half a point; and wins.
+      </p>
     </section>
   );
 }
 
 /** Whether the one shown first wins more often than it should. */
-function Place({ ranking }: { ranking: Ranking }) {
-  const { position } = ranking;
+function Place({ ranks: { position } }: { ranks: Ranks }) {
   return (
     <section className={styles.part}>
       <h2>Does the place matter?</h2>
-      {!position || position.n === 0 ? (
-        <p className={styles.soft}>No contest says which of the two was shown first.</p>
-      ) : (
+      {position ? (
         <>
           <p>
-            The one shown first won <b>{percent(position.first_wins / position.n)}</b>{" "}
-            {percentRange(position.interval)} of {count(position.n)}. {verdict(position)}
+            The one shown first won <b>{percent(position.rate)}</b> {percentRange(position.interval)} of{" "}
+            {plural(position.n, "comparison")} that somebody won. {verdict(position)}
           </p>
-          <Interval mean={position.first_wins / position.n} interval={position.interval} mark={0.5} />
+          <Interval mean={position.rate} interval={position.interval} mark={0.5} />
         </>
+      ) : (
+        <p className={styles.soft}>Nobody has won anything yet.</p>
       )}
     </section>
   );
 }
 
-function verdict({ interval, p }: NonNullable<Ranking["position"]>): string {
-  const said = p == null ? "" : ` (p ${p < 0.001 ? chance(p) : `= ${chance(p)}`})`;
-  if (!interval) return "That is too few to tell.";
-  if (interval[0] > 0.5) return `It is preferred for its place${said}; ask both ways around.`;
-  if (interval[1] < 0.5) return `The second is preferred for its place${said}; ask both ways around.`;
-  return `That is within chance of a half${said}.`;
+function verdict({ rate, p }: NonNullable<Ranks["position"]>): string {
+  const said = p < 0.001 ? `p ${chance(p)}` : `p = ${chance(p)}`;
+  if (p >= 0.05) return `That may be chance (${said}).`;
+  return `More than chance (${said}): the ${rate > 0.5 ? "first" : "second"} is preferred for its place.`;
 }

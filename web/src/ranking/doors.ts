@@ -2,31 +2,37 @@
 import { queryOptions } from "@tanstack/react-query";
 import { unlisted } from "../api/client";
 import type { Range } from "../chart/figures";
+import type { Drawn } from "../chart/Picture";
 
-export type Ranked = { side: string; strength: number; interval?: Range | null; rank: number };
-
-export type Ranking = {
-  sides: string[];
-  /** How often the row won against the column. */
-  wins: number[][];
-  bradley_terry: Ranked[];
-  position?: { first_wins: number; n: number; interval?: Range | null; p?: number | null } | null;
-  ties: number;
-  errors: number;
+export type Ranked = {
+  side: string;
+  rank: number;
+  strength: number;
+  interval?: Range | null;
+  elo: number;
   n: number;
 };
 
-export const SOURCES = {
-  comparisons: "monitors' judges",
-  people: "people",
-  runs: "runs",
-} as const;
+export type Ranks = {
+  sides: string[];
+  /** How often the row won against the column. */
+  wins: number[][];
+  rates: (number | null)[][];
+  bradley_terry?: Ranked[] | null;
+  undefined?: string | null;
+  position?: { first_wins: number; n: number; rate: number; interval: Range; p: number } | null;
+  n: number;
+  ties: number;
+  errors: number;
+  judges: string[];
+  strengths?: Drawn | null;
+};
 
-export type Source = keyof typeof SOURCES;
+export type RankedBy = { source?: string; monitor?: string; judge?: string; task?: string };
 
-export const rankingQuery = (project: string, source: string) =>
+export const rankingQuery = (project: string, by: RankedBy) =>
   queryOptions({
-    queryKey: ["ranking", project, source],
-    queryFn: () => unlisted<Ranking>(project, "/ranking", { source }),
+    queryKey: ["ranking", project, by],
+    queryFn: () => unlisted<Ranks>(project, "/ranking", by),
     refetchInterval: 30_000,
   });

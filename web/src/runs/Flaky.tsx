@@ -4,12 +4,12 @@ import { useProject } from "../api/session";
 import { percent } from "../chart/figures";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
-import { score } from "../ui/say";
+import { plural, score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import { type FlakyCase, flakyQuery } from "./doors";
 import styles from "./RunPage.module.css";
 
-/** Cases whose repeats disagree, the worst first. */
+/** Cases whose trials disagree, the most undecided first. */
 export function Flaky({ run }: { run: string }) {
   const project = useProject();
   const found = useQuery(flakyQuery(project.id, run));
@@ -24,15 +24,17 @@ export function Flaky({ run }: { run: string }) {
       ),
     },
     { name: "passed", head: "Passed", align: "end", cell: (it) => `${it.passed} of ${it.n}` },
+    { name: "flips", head: "Against the majority", align: "end", cell: (it) => percent(it.flip_rate) },
     {
-      name: "pass_k",
-      head: "Passes every time",
+      name: "all",
+      head: "All would pass",
       align: "end",
-      cell: (it) => percent(it.pass_k),
+      wide: true,
+      cell: (it) => percent(it.pass_k.at(-1)),
     },
     {
       name: "scores",
-      head: "Score of each try",
+      head: "Score of each trial",
       wide: true,
       cell: (it) => (
         <span className={styles.tries}>
@@ -45,15 +47,28 @@ export function Flaky({ run }: { run: string }) {
   ];
   return (
     <Loaded query={found} what="flaky cases">
-      {(all) =>
-        all.length === 0 ? (
-          <State title="No case disagrees with itself">
-            <p>Cases that are tried more than once and do not end alike each time stand here.</p>
-          </State>
-        ) : (
-          <Table caption="Flaky cases" columns={columns} rows={all} keyOf={(it) => it.case} />
-        )
-      }
+      {(it) => {
+        if (it.k === 0) {
+          return (
+            <State title="Nothing was tried twice">
+              <p>A suite that tries its cases several times shows here which of them end now so, now so.</p>
+            </State>
+          );
+        }
+        return (
+          <div className={styles.view}>
+            <p>
+              {plural(it.n_cases, "case")} tried up to {it.k} times: {percent(it.any)} passed at least once,{" "}
+              {percent(it.all)} every time.
+            </p>
+            {it.cases.length === 0 ? (
+              <State title="No case disagrees with itself" />
+            ) : (
+              <Table caption="Flaky cases" columns={columns} rows={it.cases} keyOf={(one) => one.case} />
+            )}
+          </div>
+        );
+      }}
     </Loaded>
   );
 }

@@ -1,34 +1,65 @@
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { CSSProperties } from "react";
 import { useProject } from "../api/session";
-import { percent, range3, score3 } from "../chart/figures";
+import { percent, percentRange, range3, score3 } from "../chart/figures";
+import { Select } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { type Column, Table } from "../ui/Table";
 import { type Cell, type Matrix, matrixQuery } from "./doors";
 import styles from "./RunPage.module.css";
 
-/** Models against prompts, or whatever else the suite varies. */
+/** Models against prompts, or whatever else the cases differ in. */
 export function MatrixView({ run }: { run: string }) {
   const project = useProject();
-  const found = useQuery(matrixQuery(project.id, run));
+  const { rows, columns } = useSearch({ from: "/p/$project/runs/$run" });
+  const found = useQuery(matrixQuery(project.id, run, { rows, columns }));
   return (
     <Loaded query={found} what="the matrix">
       {(it) =>
         it.rows.length === 0 ? (
-          <State title="The suite varies nothing">
+          <State title="Its cases differ in nothing">
             <p>A suite that tries several models or prompts is shown here, one against the other.</p>
           </State>
         ) : (
-          <Cells matrix={it} />
+          <div className={styles.view}>
+            <Axes matrix={it} />
+            <Cells matrix={it} />
+          </div>
         )
       }
     </Loaded>
   );
 }
 
+function Axes({ matrix }: { matrix: Matrix }) {
+  const navigate = useNavigate({ from: "/p/$project/runs/$run" });
+  if (matrix.keys.length < 2) return null;
+  const options = matrix.keys.map((it) => ({ value: it.key, label: `${it.key} (${it.n_values})` }));
+  const set = (axes: { rows?: string; columns?: string }) =>
+    navigate({ search: (before) => ({ ...before, ...axes }), replace: true, resetScroll: false });
+  return (
+    <search className={styles.axes} aria-label="Rows and columns">
+      <Select
+        label="Rows"
+        value={matrix.rows_by ?? ""}
+        options={options}
+        onChange={(it) => set({ rows: it.target.value, columns: matrix.columns_by ?? undefined })}
+      />
+      <Select
+        label="Columns"
+        value={matrix.columns_by ?? ""}
+        options={matrix.columns_by ? options : [{ value: "", label: "none" }, ...options]}
+        onChange={(it) => set({ rows: matrix.rows_by ?? undefined, columns: it.target.value })}
+      />
+    </search>
+  );
+}
+
 function Cells({ matrix }: { matrix: Matrix }) {
   const columns: Column<number>[] = [
-    { name: "row", head: "", cell: (row) => matrix.rows[row] },
+    { name: "row", head: matrix.rows_by ?? "", cell: (row) => matrix.rows[row] },
     ...matrix.columns.map(
       (name, column): Column<number> => ({
         name: `${column}`,
@@ -39,7 +70,7 @@ function Cells({ matrix }: { matrix: Matrix }) {
   ];
   return (
     <Table
-      caption="What the suite varies, one against the other"
+      caption={[matrix.rows_by, matrix.columns_by].filter(Boolean).join(" by ")}
       columns={columns}
       rows={matrix.rows.map((_, at) => at)}
       keyOf={String}
@@ -48,12 +79,17 @@ function Cells({ matrix }: { matrix: Matrix }) {
 }
 
 function One({ cell }: { cell: Cell | null | undefined }) {
-  if (!cell || cell.n === 0) return <span className={styles.soft}>not tried</span>;
+  if (!cell) return <span className={styles.soft}>no case</span>;
   return (
-    <span className={styles.cell} style={{ "--share": cell.score ?? 0 } as React.CSSProperties}>
-      <b>{score3(cell.score)}</b> {range3(cell.interval)}
+    <span className={styles.cell} style={{ "--share": cell.score ?? 0 } as CSSProperties}>
+      <span>
+        <b>{score3(cell.score)}</b> {range3(cell.interval)}
+      </span>
       <span className={styles.soft}>
-        {cell.passed} of {cell.n} pass, {percent(cell.passed / cell.n)}
+        {percent(cell.pass_rate)} {percentRange(cell.pass_interval)} pass
+      </span>
+      <span className={styles.soft}>
+        {cell.passed} of {cell.n}
       </span>
     </span>
   );

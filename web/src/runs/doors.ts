@@ -2,28 +2,54 @@ import { queryOptions } from "@tanstack/react-query";
 import { unlisted } from "../api/client";
 import type { Range } from "../chart/figures";
 
-export type Cell = { n: number; passed: number; score?: number | null; interval?: Range | null };
+export type Cell = {
+  n: number;
+  passed: number;
+  decided: number;
+  score?: number | null;
+  interval?: Range | null;
+  pass_rate?: number | null;
+  pass_interval?: Range | null;
+};
 
-/** What the suite varies, one against the other. */
-export type Matrix = { rows: string[]; columns: string[]; cells: (Cell | null)[][] };
+/** A run in rows and columns of what its cases differ in. */
+export type Matrix = {
+  keys: { key: string; n_values: number }[];
+  rows_by?: string | null;
+  columns_by?: string | null;
+  rows: string[];
+  columns: string[];
+  cells: (Cell | null)[][];
+};
 
-/** A case whose repeats disagree. */
 export type FlakyCase = {
   case: string;
   n: number;
   passed: number;
-  pass_k?: number | null;
+  flip_rate: number;
+  /** How likely all of k trials pass, for k from 1 to n. */
+  pass_k: number[];
   scores: (number | null)[];
 };
 
-export const matrixQuery = (project: string, run: string) =>
+export type Trials = {
+  n_cases: number;
+  k: number;
+  any?: number | null;
+  all?: number | null;
+  cases: FlakyCase[];
+};
+
+export type Axes = { rows?: string; columns?: string };
+
+export const matrixQuery = (project: string, run: string, axes: Axes) =>
   queryOptions({
-    queryKey: ["matrix", project, run],
-    queryFn: () => unlisted<Matrix>(project, `/runs/${encodeURIComponent(run)}/matrix`),
+    queryKey: ["matrix", project, run, axes],
+    queryFn: () => unlisted<Matrix>(project, `/runs/${encodeURIComponent(run)}/matrix`, axes),
   });
 
 export const flakyQuery = (project: string, run: string) =>
   queryOptions({
     queryKey: ["flaky", project, run],
-    queryFn: () => unlisted<FlakyCase[]>(project, `/runs/${encodeURIComponent(run)}/flaky`),
+    queryFn: () => unlisted<Trials>(project, `/runs/${encodeURIComponent(run)}/flaky`),
   });

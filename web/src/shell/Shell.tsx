@@ -172,7 +172,7 @@ function Pages({ project }: { project: OpenProject }) {
         <Nav label="Pages" look="bar">
           {may(project, "read") && (
             <Group title="Look">
-              <Link to="/p/$project" params={params} activeOptions={{ exact: true }}>
+              <Link to="/p/$project" params={params} activeOptions={{ exact: true, includeSearch: false }}>
                 Overview
               </Link>
               <Link to="/p/$project/monitors" params={params}>
