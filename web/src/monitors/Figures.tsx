@@ -239,8 +239,13 @@ type TrendOfProps = { monitor: Monitor; found: JudgeEstimates; criterion?: strin
 function TrendOf({ monitor, found, criterion }: TrendOfProps) {
   const project = useProject();
   const { agent, days } = useSearch({ from: "/p/$project/monitors/$monitor" });
-  const { data } = useQuery(trendQuery(project.id, monitor.name, { agent, days }, criterion));
-  const line = data?.find((it) => it.rubric_version === found.rubric_version && it.judge === found.judge);
+  const { data } = useQuery(trendQuery(project.id, monitor.name, { agent, days }, "*"));
+  const line = data?.find(
+    (it) =>
+      it.rubric_version === found.rubric_version &&
+      it.judge === found.judge &&
+      (it.criterion ?? undefined) === criterion,
+  );
   return <Spark points={line?.points ?? []} about={`How ${criterion ?? "the whole"} went day by day`} />;
 }
 

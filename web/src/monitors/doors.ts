@@ -123,6 +123,7 @@ export const estimatesQuery = (project: string, name: string, look: Look = {}) =
     refetchInterval: REFRESH,
   });
 
+/** Of one criterion, of all of them by `*`, or of the whole. */
 export const trendQuery = (project: string, name: string, look: Look = {}, criterion?: string) =>
   queryOptions({
     queryKey: ["trend", project, name, look, criterion],
@@ -184,10 +185,6 @@ export const rescoresQuery = (project: string, name: string) =>
     },
     refetchInterval: REFRESH,
   });
-
-/** The figures of the version and the judges that are at work now. */
-export const currentOf = (found: Estimates): JudgeEstimates | undefined =>
-  found.judges.find((it) => it.is_current) ?? found.judges[0];
 
 /** Of the whole rubric. */
 export const wholeOf = (found: JudgeEstimates | undefined): CriterionEstimate | undefined =>
