@@ -7,6 +7,7 @@ mod alerts;
 mod assignments;
 mod audit;
 mod events;
+mod exchanges;
 mod export;
 mod grades;
 mod health;
@@ -99,6 +100,7 @@ fn routes() -> OpenApiRouter<App> {
         .merge(assignments::routes())
         .merge(audit::routes())
         .merge(events::routes())
+        .merge(exchanges::routes())
         .merge(export::routes())
         .merge(grades::routes())
         .merge(jobs::routes())
