@@ -59,7 +59,7 @@ test("models by prompts, and which cases are flaky, as the API says it", async (
     }
   }
   expect(await faultsOf(page)).toEqual([]);
-  await page.getByLabel("Rows").selectOption("prompt");
+  await page.getByLabel("Rows", { exact: true }).selectOption("prompt");
   await expect(page).toHaveURL(/rows=prompt/);
   await page.getByRole("tab", { name: "Flaky" }).click();
   await expect(page.getByRole("heading", { name: "Nothing was tried twice" })).toBeVisible();

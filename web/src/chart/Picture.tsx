@@ -1,9 +1,10 @@
 import { useId, useLayoutEffect, useRef } from "react";
+import type { Schemas } from "../api/client";
 import { type Column, Table } from "../ui/Table";
 import styles from "./Chart.module.css";
 
 /** A chart of the server's, as it also stands in reports. */
-export type Drawn = { svg: string; table: { columns: string[]; rows: string[][] } };
+export type Drawn = Schemas["Picture"];
 
 type PictureProps = { title: string; drawn: Drawn };
 

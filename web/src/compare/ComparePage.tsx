@@ -312,7 +312,9 @@ function Cases({ changed, nCases, run }: { changed: Change[]; nCases: number; ru
   return (
     <section className={styles.part}>
       <h3>
-        The verdict of {plural(changed.length, "case")} of {count(nCases)} changed
+        {changed.length === 0
+          ? `No verdict of ${plural(nCases, "case")} changed`
+          : `The verdict of ${plural(changed.length, "case")} of ${count(nCases)} changed`}
       </h3>
       {changed.length > 0 && (
         <Table

@@ -94,7 +94,9 @@ function Takes({ projection }: { projection: Projection }) {
   ];
   return (
     <>
-      <Table caption="What the dial means" columns={columns} rows={rows} keyOf={(it) => it.name} />
+      <div className={styles.dial}>
+        <Table caption="What the dial means" columns={columns} rows={rows} keyOf={(it) => it.name} />
+      </div>
       <p className={styles.soft}>
         Reckoned from the traffic, the prices and the spread of scores of the last thirty days; four months in
         five cost between the two. Failed traces are judged whatever the dial says. Pacing and caps may make

@@ -58,11 +58,13 @@ function Overview() {
               <Alerts />
               <Agents rows={rowsOf(agents, monitors)} />
               <div className={styles.columns}>
-                <Money />
+                <div className={styles.parts}>
+                  <Money />
+                  <Runs runs={runs} />
+                </div>
                 {monitors.length > 0 && <Week monitors={monitors} />}
               </div>
               <Focus monitors={monitors} />
-              <Runs runs={runs} />
             </div>
           );
         }}

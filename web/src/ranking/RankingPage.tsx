@@ -95,7 +95,9 @@ function Nothing({ ranks, isOfPeople }: { ranks: Ranks; isOfPeople: boolean }) {
       ) : (
         <>
           <p>Have a monitor's judge compare two agents, or two versions of one, on tasks that both did:</p>
-          <pre>{`jurist monitor compare support support:version=1 support:version=2 --server ${location.origin}`}</pre>
+          <pre
+            tabIndex={0}
+          >{`jurist monitor compare support support:version=1 support:version=2 --server ${location.origin}`}</pre>
         </>
       )}
     </State>
