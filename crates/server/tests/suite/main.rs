@@ -3,19 +3,23 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod alarms;
+mod analysis;
 mod annotate;
 mod dashboard;
+mod checking;
 mod description;
 #[path = "../../../engine/tests/server/mod.rs"]
 mod model;
 mod monitors;
 mod ingest;
+mod judges;
 mod money;
 mod notify;
 mod otlp;
 mod pages;
 mod people;
 mod place;
+mod ranking;
 mod rubrics;
 mod runs;
 mod smtp;
