@@ -1,49 +1,19 @@
 // Runs against each other, as `jurist compare` says it.
 import { queryOptions } from "@tanstack/react-query";
-import { unlisted } from "../api/client";
-import type { Range } from "../chart/figures";
-import type { Drawn } from "../chart/Picture";
+import { api, type Schemas, told } from "../api/client";
 import type { Status } from "../ui/Badge";
 
-export type Difference = {
-  before: number;
-  after: number;
-  difference: number;
-  interval?: Range | null;
-  p: number;
-  n: number;
-  is_shown: boolean;
-  sentence: string;
-};
-
-export type Change = {
-  case: string;
-  before: Status;
-  after: Status;
-  score_before?: number | null;
-  score_after?: number | null;
-  reasons: string[];
-};
-
-export type Comparison = {
-  before: string;
-  caveats: string[];
-  n_cases: number;
-  only_before: string[];
-  only_after: string[];
-  undecided: string[];
-  score?: Difference | null;
-  pass_rate?: Difference | null;
-  criteria: Record<string, Difference>;
-  changed: Change[];
-  forest?: Drawn | null;
-};
-
-export type Compared = { after: string; comparisons: Comparison[]; radar?: Drawn | null };
+export type Difference = Schemas["RunDifference"];
+export type Change = Schemas["ChangedCase"] & { before: Status; after: Status };
+export type Comparison = Omit<Schemas["RunComparison"], "changed"> & { changed: Change[] };
+export type Compared = Omit<Schemas["RunsCompared"], "comparisons"> & { comparisons: Comparison[] };
 
 export const comparisonQuery = (project: string, before: string[], after: string) =>
   queryOptions({
     queryKey: ["comparison", project, before, after],
-    queryFn: () => unlisted<Compared>(project, `/runs/${encodeURIComponent(after)}/comparison`, { before }),
+    queryFn: () => {
+      const params = { path: { id: after }, query: { before } };
+      return told<Compared>(api(project).GET("/api/v1/runs/{id}/comparison", { params }));
+    },
     staleTime: 60_000,
   });

@@ -11,7 +11,7 @@ import { buttonClass } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { type Column, Table } from "../ui/Table";
-import { judgesOf, type Monitor, monitorsQuery } from "./doors";
+import { intervalOf, judgesOf, type Monitor, monitorsQuery } from "./doors";
 import styles from "./Monitors.module.css";
 
 export function MonitorsPage() {
@@ -101,9 +101,9 @@ function ScoreOf({ monitor }: { monitor: Monitor }) {
   return (
     <span className={styles.figure}>
       <span>
-        <b>{score3(found.mean)}</b> {range3(found.interval)}
+        <b>{score3(found.mean)}</b> {range3(intervalOf(found))}
       </span>
-      <Interval mean={found.mean} interval={found.interval} mark={monitor.pass_mark} />
+      <Interval mean={found.mean} interval={intervalOf(found)} mark={monitor.pass_mark} />
     </span>
   );
 }
@@ -112,7 +112,7 @@ function PassesOf({ monitor }: { monitor: Monitor }) {
   const rate = monitor.figures?.pass_rate;
   return rate ? (
     <>
-      {percent(rate.mean)} <span className={styles.soft}>{percentRange(rate.interval)}</span>
+      {percent(rate.mean)} <span className={styles.soft}>{percentRange(intervalOf(rate))}</span>
     </>
   ) : (
     "–"

@@ -1,6 +1,7 @@
 // Monitors and their figures as the server tells them.
 import { queryOptions } from "@tanstack/react-query";
-import { answered, api, type Schemas } from "../api/client";
+import { answered, api, type Schemas, told } from "../api/client";
+import type { Range } from "../chart/figures";
 import { DAY_MS } from "../chart/scale";
 
 export type Monitor = Schemas["MonitorView"];
@@ -31,9 +32,12 @@ export function since(days: number | undefined, now = Date.now()): string | unde
 
 const queryOf = ({ agent, days }: Look) => ({ agent, from: since(days) });
 
+/** Of a figure in short. */
+export const intervalOf = ({ low, high }: Schemas["Figure"]): Range => [low, high];
+
 /** All of them, each with how it does. */
 export const monitorsOf = (project: string) =>
-  answered(api(project).GET("/api/v1/monitors", { params: { query: { figures: true } } }));
+  told<Monitor[]>(api(project).GET("/api/v1/monitors", { params: { query: { figures: true } } }));
 
 export const monitorsQuery = (project: string) =>
   queryOptions({
@@ -54,7 +58,7 @@ export const estimatesQuery = (project: string, name: string, look: Look = {}) =
     queryKey: ["estimates", project, name, look],
     queryFn: () => {
       const params = { path: { name }, query: queryOf(look) };
-      return answered(api(project).GET("/api/v1/monitors/{name}/estimates", { params }));
+      return told<Estimates>(api(project).GET("/api/v1/monitors/{name}/estimates", { params }));
     },
     refetchInterval: REFRESH,
   });
@@ -65,7 +69,7 @@ export const trendQuery = (project: string, name: string, look: Look = {}, crite
     queryKey: ["trend", project, name, look, criterion],
     queryFn: () => {
       const params = { path: { name }, query: { ...queryOf(look), criterion } };
-      return answered(api(project).GET("/api/v1/monitors/{name}/trend", { params }));
+      return told<Trend[]>(api(project).GET("/api/v1/monitors/{name}/trend", { params }));
     },
     refetchInterval: REFRESH * 3,
   });
@@ -76,7 +80,7 @@ export const windowQuery = (project: string, name: string, window: { from: strin
     queryKey: ["estimates", project, name, window],
     queryFn: () => {
       const params = { path: { name }, query: window };
-      return answered(api(project).GET("/api/v1/monitors/{name}/estimates", { params }));
+      return told<Estimates>(api(project).GET("/api/v1/monitors/{name}/estimates", { params }));
     },
     staleTime: 60_000,
     refetchInterval: 60_000,
@@ -107,7 +111,7 @@ export const rescoresQuery = (project: string, name: string) =>
   queryOptions({
     queryKey: ["rescores", project, name],
     queryFn: () =>
-      answered(api(project).GET("/api/v1/monitors/{name}/rescores", { params: { path: { name } } })),
+      told<Rescore[]>(api(project).GET("/api/v1/monitors/{name}/rescores", { params: { path: { name } } })),
     refetchInterval: REFRESH,
   });
 

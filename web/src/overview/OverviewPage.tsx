@@ -9,7 +9,7 @@ import { AlertState } from "../money/AlertState";
 import { openAlertsQuery, spendQuery } from "../money/doors";
 import { Meter } from "../money/Meter";
 import { spoken } from "../money/say";
-import { type Monitor, monitorsOf, trendQuery } from "../monitors/doors";
+import { intervalOf, type Monitor, monitorsOf, trendQuery } from "../monitors/doors";
 import { countsOf, Shares } from "../runs/Strip";
 import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
@@ -248,9 +248,9 @@ function ScoreOf(of: Of) {
   return (
     <span className={styles.figure}>
       <span>
-        <b>{score3(score.mean)}</b> {range3(score.interval)}
+        <b>{score3(score.mean)}</b> {range3(intervalOf(score))}
       </span>
-      <Interval mean={score.mean} interval={score.interval} mark={of.monitor.pass_mark} />
+      <Interval mean={score.mean} interval={intervalOf(score)} mark={of.monitor.pass_mark} />
     </span>
   );
 }
@@ -260,7 +260,7 @@ function PassesOf(of: Of) {
   if (!rate) return "–";
   return (
     <>
-      {percent(rate.mean)} <span className={styles.soft}>{percentRange(rate.interval)}</span>
+      {percent(rate.mean)} <span className={styles.soft}>{percentRange(intervalOf(rate))}</span>
     </>
   );
 }
