@@ -21,6 +21,10 @@ const number = (it: unknown): number | undefined => {
 };
 const flag = (it: unknown): boolean | undefined =>
   it === true || it === "true" ? true : it === false || it === "false" ? false : undefined;
+const share = (it: unknown): number | undefined => {
+  const found = number(it);
+  return found !== undefined && found >= 0.01 && found <= 1 ? found : undefined;
+};
 const oneOf =
   <Name extends string>(...names: Name[]) =>
   (it: unknown): Name | undefined =>
@@ -45,9 +49,16 @@ const joinTask = createRoute({
 
 const project = createRoute({ getParentRoute: () => root, path: "/p/$project", component: ProjectShell });
 
+/** Which monitor is looked at more closely, and which of its agents. */
+export type OverviewSearch = { monitor?: string; agent?: string };
+
 const projectHome = createRoute({
   getParentRoute: () => project,
   path: "/",
+  validateSearch: (it: Record<string, unknown>): OverviewSearch => ({
+    monitor: text(it.monitor),
+    agent: text(it.agent),
+  }),
   component: lazyRouteComponent(() => import("./overview/OverviewPage"), "ProjectHome"),
 });
 
@@ -58,15 +69,27 @@ const runs = createRoute({
 });
 
 const shown = oneOf("pass", "fail", "error", "deferred");
-export type RunSearch = { status?: "pass" | "fail" | "error" | "deferred"; find?: string; case?: number };
+export type RunView = "cases" | "matrix" | "flaky";
+export type RunSearch = {
+  view?: RunView;
+  status?: "pass" | "fail" | "error" | "deferred";
+  find?: string;
+  case?: number;
+  /** What the matrix has as its axes. */
+  rows?: string;
+  columns?: string;
+};
 
 const run = createRoute({
   getParentRoute: () => project,
   path: "runs/$run",
   validateSearch: (it: Record<string, unknown>): RunSearch => ({
+    view: oneOf<RunView>("cases", "matrix", "flaky")(it.view),
     status: shown(it.status),
     find: text(it.find),
     case: number(it.case),
+    rows: text(it.rows),
+    columns: text(it.columns),
   }),
   component: lazyRouteComponent(() => import("./runs/RunPage"), "RunPage"),
 });
@@ -178,7 +201,7 @@ const newMonitor = createRoute({
   component: lazyRouteComponent(() => import("./monitors/NewMonitorPage"), "NewMonitorPage"),
 });
 
-export type MonitorView = "figures" | "trend" | "traces" | "again" | "file";
+export type MonitorView = "figures" | "trend" | "traces" | "dial" | "again" | "file";
 export type MonitorSearch = {
   view?: MonitorView;
   days?: number;
@@ -187,24 +210,28 @@ export type MonitorSearch = {
   state?: string;
   stratum?: string;
   disputed?: boolean;
+  /** Where the dial would be. */
+  rate?: number;
 };
 
 const monitor = createRoute({
   getParentRoute: () => project,
   path: "monitors/$monitor",
   validateSearch: (it: Record<string, unknown>): MonitorSearch => ({
-    view: oneOf<MonitorView>("figures", "trend", "traces", "again", "file")(it.view),
+    view: oneOf<MonitorView>("figures", "trend", "traces", "dial", "again", "file")(it.view),
     days: number(it.days),
     agent: text(it.agent),
     criterion: text(it.criterion),
     state: text(it.state),
     stratum: text(it.stratum),
     disputed: flag(it.disputed),
+    rate: share(it.rate),
   }),
   component: lazyRouteComponent(() => import("./monitors/MonitorPage"), "MonitorPage"),
 });
 
-export type CompareSearch = { before?: string; after?: string; all?: boolean };
+/** `before` may be several, with commas between them. */
+export type CompareSearch = { before?: string; after?: string };
 
 const compare = createRoute({
   getParentRoute: () => project,
@@ -212,9 +239,22 @@ const compare = createRoute({
   validateSearch: (it: Record<string, unknown>): CompareSearch => ({
     before: text(it.before),
     after: text(it.after),
-    all: flag(it.all),
   }),
   component: lazyRouteComponent(() => import("./compare/ComparePage"), "ComparePage"),
+});
+
+/** Who compared: judges of monitors, or the people of a task. */
+export type RankingSearch = { monitor?: string; judge?: string; task?: string };
+
+const ranking = createRoute({
+  getParentRoute: () => project,
+  path: "ranking",
+  validateSearch: (it: Record<string, unknown>): RankingSearch => ({
+    monitor: text(it.monitor),
+    judge: text(it.judge),
+    task: text(it.task),
+  }),
+  component: lazyRouteComponent(() => import("./ranking/RankingPage"), "RankingPage"),
 });
 
 const rubrics = createRoute({
@@ -319,6 +359,7 @@ const tree = root.addChildren([
     newMonitor,
     monitor,
     compare,
+    ranking,
     rubrics,
     newRubric,
     rubric,

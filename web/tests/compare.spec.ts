@@ -1,6 +1,8 @@
 // Two runs of one suite, before and after an answer got worse.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { chance, score3, signed, signedRange } from "../src/chart/figures";
+import type { Difference } from "../src/compare/doors";
 import { expect, faultsOf, test } from "./place";
 
 const suite = (answers: Record<string, string>) => ({
@@ -32,26 +34,50 @@ test("what got worse stands first, with the differences of the command line", as
   await page.goto(`${place.url}/p/default/runs`);
   await page.getByRole("link", { name: "capitals" }).first().click();
   await page.getByRole("link", { name: "compare" }).click();
-  await expect(page.getByRole("heading", { name: "2 cases of 4 changed" })).toBeVisible();
-  const cases = page.getByRole("table", { name: "Cases" });
+  await expect(page.getByRole("heading", { name: "The verdict of 2 cases of 4 changed" })).toBeVisible();
+  const cases = page.getByRole("table", { name: "Cases that changed" });
   await expect(cases.getByRole("rowheader")).toHaveText(["one", "two"]);
   await expect(cases.getByRole("row", { name: /^one/ })).toContainText("-1.000");
-  const told = await place.jurist("compare", "before.json.run.json", "after.json.run.json");
+  const compared = async () =>
+    JSON.parse(
+      await place.jurist("compare", "before.json.run.json", "after.json.run.json", "--format", "json"),
+    );
+  const told = await compared();
   const totals = page.getByRole("table", { name: "Differences" });
-  for (const name of ["score", "pass rate"]) {
-    const figures = new RegExp(`^${name} +(\\S+) +(\\S+) +(\\S+)`, "m").exec(told)?.slice(1) ?? ["none"];
-    const row = totals.getByRole("row", { name: new RegExp(`^${name}`) });
-    for (const figure of figures) await expect(row).toContainText(figure);
+  const all = { score: told.score, "pass rate": told.pass_rate, ...told.criteria };
+  expect(Object.keys(all).length).toBeGreaterThan(2);
+  for (const [name, it] of Object.entries<Difference>(all)) {
+    const row = totals.getByRole("row", { name }).first();
+    await expect(row).toContainText(`${score3(it.before)}${score3(it.after)}${signed(it.difference)}`);
+    await expect(row).toContainText(it.interval ? signedRange(it.interval) : "");
+    await expect(row).toContainText(chance(it.p));
   }
+  const text = await place.jurist("compare", "before.json.run.json", "after.json.run.json");
+  const sentence = /No difference of the score[^\n]*?includes zero/.exec(text)?.[0] ?? "none";
+  await expect(page.getByText(sentence)).toBeVisible();
+  const forest = page.getByRole("figure", { name: "Differences, after less before" });
+  await expect(forest.getByRole("img")).toBeVisible();
+  await forest.getByText("As a table").press("Enter");
+  await expect(forest.getByRole("row", { name: /^score/ })).toContainText(/-?0\.\d/);
+  await expect(page.getByRole("figure", { name: "By criterion" })).toBeVisible();
   await expect(page.getByText("Only before: 1 case")).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
-  await page.getByLabel("those that did not as well").check();
-  await expect(cases.getByRole("rowheader")).toHaveCount(4);
-  await expect(page).toHaveURL(/all=true/);
   await page.getByRole("button", { name: "Swap" }).click();
   await expect(cases.getByRole("rowheader").first()).toHaveText("two");
   await cases.getByRole("link", { name: "two" }).click();
   await expect(page.getByRole("region", { name: "Scorecard" })).toContainText("two");
   await page.goto(`${place.url}/p/default/compare?before=run_nowhere&after=run_never`);
   await expect(page.getByRole("heading", { name: /There is nothing here|Bad request/ })).toBeVisible();
+
+  // Three at once, chosen from the list.
+  await graded("last.json", { one: "Lyon", two: "Lyon", three: "Paris.", four: "Paris" });
+  await page.goto(`${place.url}/p/default/runs`);
+  for (const it of await page.getByRole("checkbox").all()) await it.press("Space");
+  await page.getByRole("link", { name: "Compare 3 runs" }).click();
+  await expect(page.getByRole("heading", { level: 2, name: /^Against capitals/ })).toHaveCount(2);
+  await expect(page.getByRole("table", { name: "Differences" })).toHaveCount(2);
+  await expect(page.getByRole("figure", { name: "By criterion" })).toHaveCount(1);
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: "One less" }).click();
+  await expect(page.getByRole("table", { name: "Differences" })).toHaveCount(1);
 });

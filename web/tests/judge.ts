@@ -9,7 +9,12 @@ export async function judge(): Promise<{ url: string; server: Server }> {
     const { messages, model, response_format } = JSON.parse(body);
     const asked = messages.map((it: { content: unknown }) => textOf(it.content)).join("\n");
     const ids = response_format?.json_schema?.schema?.properties?.criteria?.items?.properties?.id?.enum;
-    const content = ids ? rated(asked, ids, model) : reply(asked);
+    const choice = response_format?.json_schema?.schema?.properties?.verdict?.enum;
+    const content = ids
+      ? rated(asked, ids, model)
+      : choice?.includes("tie")
+        ? preferred(asked)
+        : reply(asked);
     const answer = {
       id: "invented",
       object: "chat.completion",
@@ -38,7 +43,14 @@ const REASONS: Record<string, [string, string]> = {
   tone: ["Warm, and it takes the trouble seriously.", "Short to the point of being cold."],
 };
 
+let nTosses = 0;
+
 function reply(asked: string): string {
+  // What is left to chance ends now so, now so.
+  if (asked.includes("toss of a coin")) {
+    nTosses += 1;
+    return JSON.stringify({ evidence: [], reasoning: "As it fell.", verdict: nTosses % 2 === 0 });
+  }
   const said = /Your order (\d+)[^\n<]*/.exec(asked);
   const n = Number(said?.[1] ?? 0);
   const criterion = /# Question\n([a-z_-]+):/.exec(asked)?.[1] ?? "answers";
@@ -49,6 +61,13 @@ function reply(asked: string): string {
   // Some quotes do not stand in what was graded; they do not count.
   const evidence = [n % 9 === 4 ? "This was never said." : (said?.[0] ?? "").slice(0, 62)];
   return JSON.stringify({ evidence, reasoning: isGood ? good : bad, ...answer });
+}
+
+/** Which of two is worth more, as they say of themselves. */
+function preferred(asked: string): string {
+  const [a = 0, b = 0] = [...asked.matchAll(/Answer[^\n<]*worth (\d)/g)].map((it) => Number(it[1]));
+  const verdict = a === b ? "tie" : a > b ? "A" : "B";
+  return JSON.stringify({ reasoning: `${a} against ${b}.`, verdict });
 }
 
 /** Every criterion of a monitor at once: as many points as the answer says of itself. */

@@ -1,4 +1,6 @@
 // Monitors: their figures, their traces and their file, judged by a model behind a real socket.
+import { fixed } from "../src/chart/figures";
+import { spoken } from "../src/money/say";
 import { expect, faultsOf, type Place, test } from "./place";
 import { apply, ask, finish, MONITOR, settled, watch } from "./watched";
 
@@ -34,6 +36,8 @@ test("figures are those of the API and of the command line", async ({ sound: pag
   await expect(strata.getByRole("row", { name: /^other/ })).toContainText(other[3] ?? "none");
   await expect(strata.getByRole("row", { name: /^other/ })).toContainText(`${other[1]} of ${other[2]}`);
   await expect(strata.getByRole("row", { name: /^expensive/ })).toContainText("nothing is in it");
+  await expect(strata.getByRole("row", { name: /^all, each as often/ })).toContainText(score);
+  await expect(strata.getByRole("row", { name: /^all, by the plain mean/ })).toContainText(naive);
   await expect(page.getByRole("heading", { name: "What became of 8 finished traces" })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
 
@@ -139,5 +143,61 @@ test("nothing is watched, nothing is scored, and a server that is away", async (
   await expect(page.getByRole("heading", { name: "Nothing is scored yet" })).toBeVisible();
   await place.stop();
   await page.getByRole("tab", { name: "Traces" }).click();
+  await expect(page.getByRole("heading", { name: "The server does not answer" })).toBeVisible();
+});
+
+test("the dial says what another share would cost and tell, and turns; anchors lead to their traces", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 2 });
+  for (const [at, worth] of ["5", "1"].entries()) await finish(place, `anchor-${at}`, worth, "desk");
+  const anchors = "calibration_anchors:\n  good: [anchor-0]\n  bad:\n    - run_id: anchor-1\n";
+  await apply(place, "desk", MONITOR.replace("sample_rate: 1.0", "sample_rate: 0.5 # half") + anchors);
+  for (let n = 0; n < 12; n += 1) await finish(place, `t${n}`, String(1 + (n % 5)), "desk", n % 4 === 0);
+  await settled(place, "desk", 12);
+  await page.goto(there(place, "desk"));
+  await page.getByRole("tab", { name: "Dial" }).click();
+  const dial = page.getByLabel("Share of finished traces");
+  await expect(dial).toHaveValue("50");
+  const table = page.getByRole("table", { name: "What the dial means" });
+  await expect(table.getByRole("columnheader")).toHaveText(["In a month", "Now, at 50 %", "At 50 %"]);
+  expect(await faultsOf(page)).toEqual([]);
+  await dial.focus();
+  for (let n = 0; n < 25; n += 1) await page.keyboard.press("ArrowLeft");
+  await expect(page).toHaveURL(/view=dial.*rate=0\.25/);
+  const told = await ask(place, "GET", "/monitors/desk/projection?sample_rate=0.25");
+  const said = (row: string) => table.getByRole("row", { name: new RegExp(`^${row}`) });
+  await expect(table.getByRole("columnheader")).toHaveText(["In a month", "Now, at 50 %", "At 25 %"]);
+  await expect(said("Judged of them").getByRole("cell")).toHaveText([
+    Math.round(told.now.judged_a_month).toLocaleString("en-US"),
+    Math.round(told.judged_a_month).toLocaleString("en-US"),
+  ]);
+  await expect(said("Score known to").getByRole("cell").last()).toHaveText(
+    `± ${fixed(told.half_width.score, 3)}`,
+  );
+  const { cap } = await ask(place, "GET", "/spend");
+  await expect(said("Cost in a month").getByRole("cell").last()).toContainText(spoken(told.cost.value, cap));
+  await page.getByRole("button", { name: "Judge 25 % from now on" }).click();
+  await expect(page.getByText("desk has a new version; judges are asked the same.")).toBeVisible();
+  const after = await ask(place, "GET", "/monitors/desk");
+  expect(after.sample_rate).toBe(0.25);
+  expect(after.version.source).toContain("sample_rate: 0.25 # half");
+  await expect(page.getByText("Move the dial to see")).toBeVisible();
+
+  await page.getByRole("tab", { name: "Figures" }).click();
+  await expect(page.getByRole("heading", { name: "Anchors" })).toBeVisible();
+  await expect(page.getByRole("link", { name: /^anchor-/ })).toHaveText(["anchor-0", "anchor-1"]);
+  await page.getByRole("link", { name: "anchor-1" }).click();
+  await expect(page).toHaveURL(/traces\/anchor-1/);
+});
+
+test("before anything finished, the dial says that it knows nothing", async ({ page, place: start }) => {
+  const place = await start({ workers: 1 });
+  await apply(place, "desk", MONITOR);
+  await page.goto(there(place, "desk", "?view=dial"));
+  await expect(page.getByRole("row", { name: /^Score known to/ })).toContainText("not known");
+  await page.route("**/monitors/desk/projection*", (route) => route.abort());
+  await page.goto(there(place, "desk", "?view=dial&rate=0.4"));
   await expect(page.getByRole("heading", { name: "The server does not answer" })).toBeVisible();
 });

@@ -1,6 +1,7 @@
 // The first page of a project: full, empty, and before a server that is away.
+import { fixed } from "../src/chart/figures";
 import { expect, faultsOf, test } from "./place";
-import { ask, finish, watch } from "./watched";
+import { apply, ask, DESKS, finish, MONITOR, settled, watch } from "./watched";
 
 test("agents with their figures, the month, alerts and runs, each leading on", async ({
   sound: page,
@@ -21,8 +22,12 @@ test("agents with their figures, the month, alerts and runs, each leading on", a
   await expect(desk).toContainText(/judge errors (\S+ %)/.exec(told)?.[1] ?? "none");
   await expect(desk).toContainText("7 of 8");
   await expect(rows.filter({ hasText: "unwatched" })).toContainText("nobody");
-  const spent = /(£\S+) of £50\.00, \d+ %/.exec(await place.jurist("spend", "--server", place.url))?.[0];
-  await expect(page.getByText(spent ?? "none")).toBeVisible();
+  const [, spent = "none", share = "none"] =
+    /(£\S+) (of £50\.00, \d+ %)/.exec(await place.jurist("spend", "--server", place.url)) ?? [];
+  const month = page.getByRole("region", { name: "This month" });
+  await expect(month).toContainText(spent);
+  await expect(month).toContainText(share);
+  await expect(month).toContainText("will have cost at its end");
   expect(await faultsOf(page)).toEqual([]);
 
   // A cap that nothing fits under is told of here.
@@ -50,4 +55,91 @@ test("what cannot be loaded is said, and is there once it can", async ({ page, p
   await page.unroute("**/api/v1/agents");
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("heading", { name: /^Nothing is here yet/ })).toBeVisible();
+});
+
+test("which criterion fell last week is said in words, and agents are drawn over each other", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 2 });
+  await apply(place, "desks", DESKS);
+  for (const [at, worth] of ["5", "4", "3", "5"].entries()) {
+    await finish(place, `desk-${at}`, worth);
+    await finish(place, `help-${at}`, worth === "3" ? "5" : worth, "help");
+  }
+  await settled(place, "desks", 8);
+  await apply(place, "alone", MONITOR.replace("agent: desk", "agent: elsewhere"));
+  // What was is what is, but for one criterion; a server has no past of its own on its first day.
+  const now = await ask(place, "GET", "/monitors/desks/estimates");
+  const [judged] = now.judges;
+  const kind = judged.criteria.find((it: { criterion: string }) => it.criterion === "kind");
+  await page.route(/monitors\/desks\/estimates\?.*until=/, (route) => {
+    const criteria = judged.criteria.map((it: typeof kind) =>
+      it === kind ? { ...it, score: { ...it.score, mean: it.score.mean + 0.125, se: 0.01 } } : it,
+    );
+    return route.fulfill({ json: { ...now, judges: [{ ...judged, criteria }] } });
+  });
+  await page.goto(`${place.url}/p/default?monitor=desks`);
+  const week = page.getByRole("region", { name: "Last seven days against the seven before" });
+  await expect(week).toContainText("By more than chance fell: kind of desks by 0.125.");
+  const row = week.getByRole("row").nth(1);
+  await expect(row).toContainText("fell");
+  await expect(row).toContainText(fixed(kind.score.mean, 3));
+  await expect(row).toContainText("-0.125 [-0.145, -0.105]");
+  await expect(week.getByRole("row").nth(2)).toContainText("within chance");
+
+  // The picture is the server's, in the page's own colours; its table is behind it.
+  const radar = await ask(place, "GET", "/monitors/desks/radar?agent=desk&agent=help");
+  const picture = page.getByRole("figure", { name: "Score by criterion: desk, help" });
+  await expect(picture.getByRole("img")).toBeVisible();
+  await expect(picture.locator("style")).toHaveCount(0);
+  await picture.getByText("As a table").press("Enter");
+  const rows = picture.getByRole("row");
+  await expect(rows).toHaveCount(radar.table.rows.length + 1);
+  for (const [at, cells] of radar.table.rows.entries()) {
+    await expect(rows.nth(at + 1)).toHaveText(cells.join(""));
+  }
+  const ink = () =>
+    picture
+      .locator("svg .s0.stroke")
+      .first()
+      .evaluate((it) => getComputedStyle(it).stroke);
+  await page.emulateMedia({ colorScheme: "light" });
+  const byDay = await ink();
+  await page.emulateMedia({ colorScheme: "dark" });
+  expect(await ink()).not.toBe(byDay);
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByLabel("Agent", { exact: true }).selectOption("help");
+  await expect(page).toHaveURL(/monitor=desks&agent=help/);
+  await expect(page.getByRole("figure", { name: "Score by criterion: help" })).toBeVisible();
+  await page.getByLabel("Monitor", { exact: true }).selectOption("alone");
+  await expect(page.getByRole("heading", { name: "No day has a score yet" })).toBeVisible();
+  await week.getByRole("link", { name: "kind" }).press("Enter");
+  await expect(page).toHaveURL(/monitors\/desks\?view=trend&criterion=kind/);
+});
+
+test("what of the overview cannot be had says so by itself, and nothing moves", async ({
+  page,
+  place: start,
+}) => {
+  const place = await start({ workers: 1 });
+  await apply(place, "desk", MONITOR);
+  let open = () => {};
+  const opened = new Promise<void>((done) => {
+    open = done;
+  });
+  await page.route("**/monitors/desk/radar*", async (route) => {
+    await opened;
+    await route.fulfill({ status: 500, json: { title: "Something broke", detail: "no radar today" } });
+  });
+  await page.goto(place.url);
+  await expect(page.getByText("Loading the radar…")).toBeVisible();
+  const runs = page.getByRole("heading", { name: "Newest runs" });
+  await expect(page.getByText(/^Nothing to set against each other yet/)).toBeVisible();
+  await expect(page.getByRole("heading", { name: "No day has a score yet" })).toBeVisible();
+  const before = await runs.boundingBox();
+  open();
+  await expect(page.getByText("no radar today")).toBeVisible();
+  expect((await runs.boundingBox())?.y).toBe(before?.y);
+  await expect(page.getByText("no forecast yet")).toBeVisible();
 });

@@ -183,3 +183,36 @@ test("pages are kept by the browser, and the policy allows nothing from elsewher
   expect((await fetch(`${open}/api/v1/never-was`)).status).toBe(404);
   expect((await fetch(`${open}/never-was`, { method: "POST" })).status).toBe(404);
 });
+
+test("on a phone every page is reached from a list that opens, and none is wider than the screen", async ({
+  sound: page,
+  open,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${open}/p/default`);
+  const button = page.getByRole("button", { name: "Pages" });
+  const pages = page.getByRole("navigation", { name: "Pages" });
+  await expect(pages).toBeHidden();
+  await button.press("Enter");
+  await expect(button).toHaveAttribute("aria-expanded", "true");
+  const names = await pages.getByRole("link").allTextContents();
+  expect(names).toEqual([
+    ...["Overview", "Monitors", "Traces"],
+    ...["Runs", "Ranking", "Rubrics", "Annotate"],
+    ...["Budget", "Alerts", "Settings"],
+  ]);
+  expect(await faultsOf(page)).toEqual([]);
+  await page.keyboard.press("Tab");
+  await expect(pages.getByRole("link", { name: "Overview" })).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(button).toBeFocused();
+  await expect(pages).toBeHidden();
+  for (const name of names) {
+    await button.click();
+    await pages.getByRole("link", { name }).click();
+    await expect(pages).toBeHidden();
+    await expect(page.getByRole("heading", { level: 1, name })).toBeVisible();
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width, name).toBeLessThanOrEqual(390);
+  }
+});

@@ -12,6 +12,19 @@ sample_rate: 1.0
 pass_threshold: 4
 `;
 
+/** Two agents, and enough criteria to draw them. */
+export const DESKS = `agents: [desk, help]
+rubric: |
+  Rate the answer:
+  1. It is right (1-5)
+  2. It is kind (1-5)
+  3. It is short (1-5)
+  Reply as JSON: {"right": int, "kind": int, "short": int, "reasoning": string}
+judge_model: openai/gpt-5-mini
+sample_rate: 1.0
+pass_threshold: 4
+`;
+
 export async function ask(place: Pick<Place, "url">, method: string, path: string, body?: unknown) {
   const answer = await fetch(`${place.url}/api/v1${path}`, {
     method,
@@ -33,9 +46,10 @@ export async function finish(
   worth: string,
   agent = "desk",
   failed = false,
+  question = id,
 ) {
   const trace = [
-    { role: "user", content: `Question ${id}?` },
+    { role: "user", content: `Question ${question}?` },
     { role: "assistant", content: `Answer ${id}, worth ${worth}.` },
   ];
   await ask(place, "POST", "/traces", { id, agent, trace, failed });

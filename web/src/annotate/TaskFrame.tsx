@@ -5,6 +5,7 @@ import { useProject } from "../api/session";
 import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
 import { Loaded } from "../ui/Loaded";
+import { Nav } from "../ui/Nav";
 import { task } from "./doors";
 import styles from "./TaskFrame.module.css";
 import type { TaskInFull } from "./types";
@@ -28,7 +29,7 @@ export function TaskFrame({ children }: { children: (task: TaskInFull) => ReactN
             </Link>
           </p>
           <PageHead title={it.name}>{it.state === "closed" && <Badge>closed</Badge>}</PageHead>
-          <nav aria-label="Task" className={styles.nav}>
+          <Nav label="Task">
             <Link to="/p/$project/annotate/$task/overview" params={params}>
               Overview
             </Link>
@@ -41,7 +42,7 @@ export function TaskFrame({ children }: { children: (task: TaskInFull) => ReactN
             <Link to="/p/$project/annotate/$task/agreement" params={params}>
               Agreement
             </Link>
-          </nav>
+          </Nav>
           {children(it)}
         </>
       )}

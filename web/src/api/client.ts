@@ -55,3 +55,6 @@ export async function answered<T>(asked: Promise<Answer<T>>): Promise<T> {
   const detail = problem.detail ?? `it answered ${response.status}`;
   throw new Problem(response.status, title, detail, problem as Record<string, unknown>);
 }
+
+/** The same where the client forgets how many numbers there are, as of intervals. */
+export const told = <T>(asked: Promise<Answer<unknown>>): Promise<T> => answered(asked) as Promise<T>;

@@ -1,5 +1,6 @@
 import styles from "./Chart.module.css";
 import { type Range, range3, score3 } from "./figures";
+import { linear } from "./scale";
 
 type IntervalProps = {
   mean: number;
@@ -7,13 +8,15 @@ type IntervalProps = {
   /** Another figure beside it, such as the plain mean. */
   other?: number | null;
   mark?: number;
+  /** What the ends of the line stand for; 0 to 1 unless told. */
+  domain?: Range;
 };
 
 const WIDTH = 200;
 
-/** A mean and its interval on 0 to 1, small enough for a row of a table; the numbers stand beside it. */
-export function Interval({ mean, interval, other, mark }: IntervalProps) {
-  const at = (it: number) => 4 + it * (WIDTH - 8);
+/** A figure and its interval, small enough for a row of a table; the numbers stand beside it. */
+export function Interval({ mean, interval, other, mark, domain = [0, 1] }: IntervalProps) {
+  const at = linear(domain, [4, WIDTH - 4]);
   return (
     <svg
       className={styles.interval}
@@ -21,7 +24,7 @@ export function Interval({ mean, interval, other, mark }: IntervalProps) {
       role="img"
       aria-label={`${score3(mean)} ${range3(interval)}`}
     >
-      <line x1={at(0)} x2={at(1)} y1={8} y2={8} className={styles.axis} />
+      <line x1={at(domain[0])} x2={at(domain[1])} y1={8} y2={8} className={styles.axis} />
       {mark !== undefined && <line x1={at(mark)} x2={at(mark)} y1={1} y2={15} className={styles.at} />}
       {interval && (
         <line x1={at(interval[0])} x2={at(interval[1])} y1={8} y2={8} className={styles.whisker} />

@@ -16,7 +16,13 @@ export type TrendPoint = {
 
 export type Series = { name: string; points: TrendPoint[] };
 
-type TrendChartProps = { title: string; series: Series[]; passMark?: number };
+/** Something that happened on a day, such as an alert. */
+export type Sign = { time: string; text: string };
+
+type TrendChartProps = { title: string; series: Series[]; passMark?: number; signs?: Sign[] };
+
+/** Lines that are told apart by their colours; more begin again. */
+const N_SERIES = 6;
 
 const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [44, 14, 12, 26, 260];
 
@@ -25,7 +31,7 @@ const dayOf = (it: { day: string }) => it.day.slice(0, 10);
 const SHORT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 
 /** Scores day by day: dots with the interval of their day, and the band within which all days so far lie. */
-export function TrendChart({ title, series, passMark }: TrendChartProps) {
+export function TrendChart({ title, series, passMark, signs = [] }: TrendChartProps) {
   const id = useId();
   const all = series.flatMap((it) => it.points);
   // Bands begin as wide as can be; they are cut off rather than flatten everything else.
@@ -36,9 +42,9 @@ export function TrendChart({ title, series, passMark }: TrendChartProps) {
   return (
     <Frame
       title={title}
-      about={aboutOf(series)}
+      about={[aboutOf(series), ...signsWithin(signs, span).map(toldOf)].join("; ")}
       height={HEIGHT}
-      legend={series.map((it, at) => ({ name: it.name, series: (at % 4) + 1 }))}
+      legend={series.map((it, at) => ({ name: it.name, series: (at % N_SERIES) + 1 }))}
       draw={(width) => {
         const x = linear(span, [LEFT + 10, width - RIGHT - 10]);
         const y = linear(domain, [HEIGHT - BOTTOM, TOP]);
@@ -64,17 +70,52 @@ export function TrendChart({ title, series, passMark }: TrendChartProps) {
             </clipPath>
             <g clipPath={`url(#${id})`}>
               {series.map((it, at) => (
-                <Bands key={it.name} points={it.points} series={(at % 4) + 1} x={x} y={y} />
+                <Bands key={it.name} points={it.points} series={(at % N_SERIES) + 1} x={x} y={y} />
               ))}
             </g>
+            <Signs signs={signsWithin(signs, span)} x={x} />
             {series.map((it, at) => (
-              <Line key={it.name} points={it.points} series={(at % 4) + 1} x={x} y={y} />
+              <Line key={it.name} points={it.points} series={(at % N_SERIES) + 1} x={x} y={y} />
             ))}
           </>
         );
       }}
-      table={<TrendTable series={series} />}
+      table={
+        <>
+          <TrendTable series={series} />
+          {signs.length > 0 && (
+            <ul>
+              {signs.map((it) => (
+                <li key={toldOf(it)}>{toldOf(it)}</li>
+              ))}
+            </ul>
+          )}
+        </>
+      }
     />
+  );
+}
+
+const toldOf = (it: Sign): string => `${it.time.slice(0, 10)}: ${it.text}`;
+
+/** Those of the days that are drawn. */
+const signsWithin = (signs: Sign[], span: Range): Sign[] =>
+  signs.filter((it) => Date.parse(it.time) >= span[0] && Date.parse(it.time) < span[1] + DAY_MS);
+
+function Signs({ signs, x }: { signs: Sign[]; x: (it: number) => number }) {
+  return (
+    <g className={styles.sign}>
+      {signs.map((it) => {
+        const at = x(Math.floor(Date.parse(it.time) / DAY_MS) * DAY_MS);
+        return (
+          <g key={toldOf(it)}>
+            <title>{toldOf(it)}</title>
+            <line x1={at} x2={at} y1={TOP} y2={HEIGHT - BOTTOM} />
+            <path d={`M${at - 6},${TOP - 10}h12l-6,10z`} />
+          </g>
+        );
+      })}
+    </g>
   );
 }
 

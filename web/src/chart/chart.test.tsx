@@ -1,6 +1,7 @@
 import { render, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { fixed, percent, range3, signed } from "./figures";
+import { cleaned } from "./Picture";
 import { scoreDomain, stretches, ticks } from "./scale";
 import { TrendChart } from "./TrendChart";
 
@@ -44,4 +45,27 @@ test("behind a trend stand its numbers, newest first", () => {
   render(<TrendChart title="Score by day" series={[{ name: "v1", points }]} />);
   const rows = screen.getAllByRole("row", { hidden: true }).map((it) => it.textContent);
   expect(rows.slice(1)).toEqual(["2026-03-190 of 3not estimable––", "2026-03-184 of 90.800[0.700, 0.900]–"]);
+});
+
+test("what the server drew loses its style and whatever is no shape", () => {
+  const svg =
+    '<svg class="jurist-chart" role="img" viewBox="0 0 9 9"><title>T</title><style>.a{fill:red}</style><text>&lt;i&gt;</text>' +
+    '<g onclick="x()"><circle class="s0 dot" cx="1" style="fill:red"><title>a &lt;b&gt;</title></circle></g>' +
+    "<script>alert(1)</script><foreignObject><p>x</p></foreignObject><text>&lt;i&gt;</text></svg>";
+  const picture = cleaned(svg);
+  expect(picture?.querySelectorAll("style, script, foreignObject, p").length).toBe(0);
+  expect(picture?.querySelector("circle")?.getAttributeNames()).toEqual(["class", "cx"]);
+  expect(picture?.querySelector("g")?.getAttributeNames()).toEqual([]);
+  expect(picture?.querySelector("text")?.textContent).toBe("<i>");
+  expect(cleaned("no picture")).toBeNull();
+});
+
+test("a trend marks what happened on its days, and tells it", () => {
+  const points = ["18", "19"].map((it) => ({ day: `2026-03-${it}T00:00:00Z`, mean: 0.8, n: 4, n_seen: 9 }));
+  const signs = [
+    { time: "2026-03-19T15:00:00Z", text: "the score fell" },
+    { time: "2026-01-01T15:00:00Z", text: "long ago" },
+  ];
+  render(<TrendChart title="Score" series={[{ name: "v2", points }]} signs={signs} />);
+  expect(screen.getByText("2026-03-19: the score fell")).toBeTruthy();
 });

@@ -34,3 +34,6 @@ export const signed = (it: number): string =>
   it < 0 || Object.is(it, -0) ? fixed(it, 3) : `+${fixed(it, 3)}`;
 
 export const signedRange = (it: Range): string => `[${signed(it[0])}, ${signed(it[1])}]`;
+
+/** How often chance alone does as much. */
+export const chance = (p: number): string => (p < 0.001 ? "< 0.001" : fixed(p, 3));

@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo } from "react";
+import type { ReactNode } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { useProject } from "../api/session";
-import { score3, signed } from "../chart/figures";
+import { chance, score3, signed, signedRange } from "../chart/figures";
+import { Picture } from "../chart/Picture";
 import { PageHead } from "../shell/Shell";
 import { StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -13,14 +14,11 @@ import { State } from "../ui/State";
 import { count, moment, plural, score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import styles from "./Compare.module.css";
-import { type Compared, compared, type Difference, isChanged, type Pair, type Result } from "./compare";
+import { type Change, type Comparison, comparisonQuery, type Difference } from "./doors";
 
 type RunLine = Schemas["RunLine"];
 
-/** Results of each run that are looked at; more would take the browser too long. */
-const MOST = 2000;
-
-/** Two runs side by side: what changed first. */
+/** A run against one or more before it: differences with their intervals, and which cases changed. */
 export function ComparePage() {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/compare" });
@@ -38,7 +36,10 @@ export function ComparePage() {
           Runs
         </Link>
       </p>
-      <PageHead title="Compare runs" about="Paired case by case; what changed stands first." />
+      <PageHead
+        title="Compare runs"
+        about="Paired case by case, with 95 % intervals; what got worse stands first."
+      />
       <Loaded query={runs} what="runs">
         {({ pages }) => {
           const all = pages.flatMap((it) => it.items);
@@ -50,14 +51,14 @@ export function ComparePage() {
             );
           }
           const after = search.after ?? all[0]?.id ?? "";
-          const before = search.before ?? earlier(all, after) ?? "";
+          const before = search.before?.split(",") ?? [earlier(all, after) ?? ""];
           return (
             <>
               <Choose runs={all} before={before} after={after} />
-              {before === after || before === "" ? (
-                <State title="Choose two different runs" />
+              {before.includes(after) || before.includes("") ? (
+                <State title="Choose different runs" />
               ) : (
-                <Both before={before} after={after} />
+                <Against runs={all} before={before} after={after} />
               )}
             </>
           );
@@ -75,144 +76,175 @@ export function earlier(runs: Pick<RunLine, "id" | "suite">[], after: string): s
     ?.id;
 }
 
-function Choose({ runs, before, after }: { runs: RunLine[]; before: string; after: string }) {
+const labelOf = (it: RunLine): string =>
+  `${it.suite ?? "without a name"}, ${moment(it.started)} · …${it.id.slice(-6)}`;
+
+function Choose({ runs, before, after }: { runs: RunLine[]; before: string[]; after: string }) {
   const navigate = useNavigate({ from: "/p/$project/compare" });
   const options = (chosen: string) => {
-    const all = runs.map((it) => ({
-      value: it.id,
-      label: `${it.suite ?? "without a name"}, ${moment(it.started)} · …${it.id.slice(-6)}`,
-    }));
+    const all = runs.map((it) => ({ value: it.id, label: labelOf(it) }));
     return all.some((it) => it.value === chosen) ? all : [{ value: chosen, label: chosen }, ...all];
   };
-  const go = (to: { before: string; after: string }) =>
-    navigate({ search: (it) => ({ ...it, ...to }), replace: true });
+  const go = (to: { before: string[]; after: string }) =>
+    navigate({
+      search: { before: [...new Set(to.before)].join(","), after: to.after },
+      replace: true,
+      resetScroll: false,
+    });
+  const others = runs.filter((it) => it.id !== after && !before.includes(it.id));
   return (
     <search className={styles.choose} aria-label="Which runs">
-      <Select
-        label="Before"
-        value={before}
-        options={options(before)}
-        onChange={(it) => go({ before: it.target.value, after })}
-      />
+      {before.map((one, at) => (
+        <Select
+          key={one}
+          label={at === 0 ? "Before" : `Before, ${at + 1}`}
+          value={one}
+          options={options(one)}
+          onChange={(it) => go({ before: before.with(at, it.target.value), after })}
+        />
+      ))}
       <Select
         label="After"
         value={after}
         options={options(after)}
         onChange={(it) => go({ before, after: it.target.value })}
       />
-      <Button onClick={() => go({ before: after, after: before })}>Swap</Button>
+      <div className={styles.buttons}>
+        {before.length === 1 && (
+          <Button onClick={() => go({ before: [after], after: before[0] ?? after })}>Swap</Button>
+        )}
+        {others[0] && (
+          <Button onClick={() => go({ before: [...before, others[0]?.id ?? ""], after })}>Another run</Button>
+        )}
+        {before.length > 1 && (
+          <Button look="quiet" onClick={() => go({ before: before.slice(0, -1), after })}>
+            One less
+          </Button>
+        )}
+      </div>
     </search>
   );
 }
 
-/** Results with their places, so that a case leads to its scorecard. */
-type Loadable = { results: Result[]; places: Map<string, number>; isCut: boolean };
+type AgainstProps = { runs: RunLine[]; before: string[]; after: string };
 
-function useResults(run: string) {
+function Against({ runs, before, after }: AgainstProps) {
   const project = useProject();
-  return useQuery({
-    queryKey: ["all-results", project.id, run],
-    queryFn: async (): Promise<Loadable> => {
-      const results: Result[] = [];
-      const places = new Map<string, number>();
-      let after: number | undefined;
-      do {
-        const params = { path: { id: run }, query: { limit: 200, after } };
-        const page = await answered(api(project.id).GET("/api/v1/runs/{id}/results", { params }));
-        for (const it of page.items) {
-          // What was graded is large, and not compared.
-          const { case: name, trial, rubric, verdict, grades } = it.result as unknown as Result;
-          results.push({ case: name, trial, rubric, verdict, grades });
-          places.set(name, it.place);
-        }
-        after = page.next ?? undefined;
-      } while (after !== undefined && results.length < MOST);
-      return { results, places, isCut: after !== undefined };
-    },
-    staleTime: 60_000,
-  });
-}
-
-function Both({ before, after }: { before: string; after: string }) {
-  const [old, now] = [useResults(before), useResults(after)];
+  const found = useQuery(comparisonQuery(project.id, before, after));
   return (
-    <Loaded query={old} what="the earlier run">
-      {(a) => (
-        <Loaded query={now} what="the later run">
-          {(b) => <Found before={a} after={b} run={after} />}
-        </Loaded>
+    <Loaded query={found} what="the comparison">
+      {({ comparisons, radar }) => (
+        <div className={styles.parts}>
+          {comparisons.map((it, at) => (
+            <One
+              key={it.before}
+              comparison={it}
+              run={comparisons.length > 1 ? (runs.find((run) => run.id === it.before) ?? null) : undefined}
+              after={after}
+            >
+              {at === comparisons.length - 1 && radar && <Picture title="By criterion" drawn={radar} />}
+            </One>
+          ))}
+        </div>
       )}
     </Loaded>
   );
 }
 
-function Found({ before, after, run }: { before: Loadable; after: Loadable; run: string }) {
-  const found = useMemo(() => compared(before.results, after.results), [before, after]);
-  if (found.pairs.length === 0) {
-    return (
-      <State title="They have no case in common">
-        <p>
-          {plural(found.onlyBefore.length, "case")} before and {plural(found.onlyAfter.length, "case")} after,
-          by other names.
-        </p>
-      </State>
-    );
-  }
+type OneProps = {
+  comparison: Comparison;
+  /** Which of several it is; null where the list does not know it. */
+  run: RunLine | null | undefined;
+  after: string;
+  /** What stands beside its picture. */
+  children: ReactNode;
+};
+
+function One({ comparison, run, after, children }: OneProps) {
+  const project = useProject();
+  const name = run ? labelOf(run) : comparison.before;
   return (
-    <div className={styles.parts}>
-      {(before.isCut || after.isCut) && (
-        <p className={styles.note}>
-          Only the first {count(MOST)} results of each are compared here; <code>jurist compare</code> takes
-          all.
-        </p>
+    <section className={styles.against} aria-label={`Against ${name}`}>
+      {run !== undefined && (
+        <h2>
+          Against{" "}
+          <Link to="/p/$project/runs/$run" params={{ project: project.name, run: comparison.before }}>
+            {name}
+          </Link>
+        </h2>
       )}
-      <Totals found={found} />
-      <Cases found={found} places={after.places} run={run} />
-      <LeftOut title="Only before" names={found.onlyBefore} />
-      <LeftOut title="Only after" names={found.onlyAfter} />
-    </div>
+      {comparison.n_cases === 0 ? (
+        <State title="They have no case in common">
+          <p>
+            {plural(comparison.only_before.length, "case")} before and{" "}
+            {plural(comparison.only_after.length, "case")} after by other names or other rubrics;{" "}
+            {plural(comparison.undecided.length, "case")} that one of them did not decide.
+          </p>
+        </State>
+      ) : (
+        <Found comparison={comparison} after={after}>
+          {children}
+        </Found>
+      )}
+    </section>
   );
 }
 
-function Totals({ found }: { found: Compared }) {
-  const rows = [
-    ...(found.score ? [{ name: "score", difference: found.score }] : []),
-    ...(found.passRate ? [{ name: "pass rate", difference: found.passRate }] : []),
-    ...found.criteria,
+function Found({ comparison, after, children }: Omit<OneProps, "run">) {
+  const { score, pass_rate: passes, forest } = comparison;
+  return (
+    <>
+      {comparison.caveats.map((it) => (
+        <p key={it} className={styles.note}>
+          {it}
+        </p>
+      ))}
+      <div className={styles.said}>
+        {score && <p>{score.sentence}</p>}
+        {passes && <p>{passes.sentence}</p>}
+      </div>
+      <Differences comparison={comparison} />
+      <div className={styles.pictures}>
+        {forest && <Picture title="Differences, after less before" drawn={forest} />}
+        {children}
+      </div>
+      <Cases changed={comparison.changed} nCases={comparison.n_cases} run={after} />
+      <LeftOut title="Not decided by one of them" names={comparison.undecided} />
+      <LeftOut title="Only before" names={comparison.only_before} />
+      <LeftOut title="Only after" names={comparison.only_after} />
+    </>
+  );
+}
+
+type Row = { name: string; difference: Difference };
+
+function Differences({ comparison }: { comparison: Comparison }) {
+  const rows: Row[] = [
+    ...(comparison.score ? [{ name: "score", difference: comparison.score }] : []),
+    ...(comparison.pass_rate ? [{ name: "pass rate", difference: comparison.pass_rate }] : []),
+    ...Object.entries(comparison.criteria).map(([name, difference]) => ({ name, difference })),
   ];
-  type Row = { name: string; difference: Difference };
   const columns: Column<Row>[] = [
-    { name: "name", head: plural(found.nCases, "case"), cell: (it) => it.name },
-    { name: "before", head: "Before", align: "end", cell: (it) => score3(it.difference.before) },
+    { name: "name", head: plural(comparison.n_cases, "case"), cell: (it) => it.name },
+    { name: "before", head: "Before", align: "end", cell: (it) => score3(it.difference.before), wide: true },
     { name: "after", head: "After", align: "end", cell: (it) => score3(it.difference.after) },
     {
       name: "difference",
       head: "Difference",
       align: "end",
-      cell: (it) => <Signed value={it.difference.difference} />,
+      cell: ({ difference: it }) => (
+        <>
+          <Signed value={it.difference} /> {it.interval && signedRange(it.interval)}
+        </>
+      ),
     },
-    {
-      name: "bar",
-      head: "Worse, better",
-      wide: true,
-      cell: (it) => <Leaning value={it.difference.difference} />,
-    },
-    { name: "n", head: "Pairs", align: "end", cell: (it) => count(it.difference.n), wide: true },
+    { name: "p", head: "By chance", align: "end", cell: (it) => chance(it.difference.p), wide: true },
+    { name: "n", head: "Cases", align: "end", cell: (it) => count(it.difference.n), wide: true },
   ];
-  const isOther = found.pairs.filter((it) => !it.isSameRubric).length;
   return (
     <section className={styles.part}>
-      <h2>Differences</h2>
-      {isOther > 0 && (
-        <p className={styles.note}>
-          The rubric changed for {isOther} of {plural(found.pairs.length, "case")}; these are not in the
-          figures.
-        </p>
-      )}
+      <h3>Differences</h3>
       <Table caption="Differences" columns={columns} rows={rows} keyOf={(it) => it.name} />
-      <p className={styles.soft}>
-        How sure that is, <code>jurist compare</code> says, with intervals.
-      </p>
     </section>
   );
 }
@@ -220,41 +252,20 @@ function Totals({ found }: { found: Compared }) {
 function Signed({ value }: { value: number }) {
   const tone = Math.abs(value) < 0.0005 ? undefined : value < 0 ? "worse" : "better";
   return (
-    <span className={styles.signed} data-tone={tone}>
+    <b className={styles.signed} data-tone={tone}>
       {signed(value)}
-    </span>
+    </b>
   );
 }
 
-/** How far to one side; the number stands beside it. */
-function Leaning({ value }: { value: number }) {
-  const share = Math.min(1, Math.abs(value)) * 50;
-  return (
-    <span className={styles.leaning} aria-hidden="true">
-      <span
-        data-tone={value < 0 ? "worse" : "better"}
-        style={{ insetInlineStart: `${value < 0 ? 50 - share : 50}%`, inlineSize: `${share}%` }}
-      />
-    </span>
-  );
-}
-
-function Cases({ found, places, run }: { found: Compared; places: Map<string, number>; run: string }) {
+function Cases({ changed, nCases, run }: { changed: Change[]; nCases: number; run: string }) {
   const project = useProject();
-  const search = useSearch({ from: "/p/$project/compare" });
-  const navigate = useNavigate({ from: "/p/$project/compare" });
-  const changed = found.pairs.filter(isChanged);
-  const rows = search.all ? found.pairs : changed;
-  const columns: Column<Pair>[] = [
+  const columns: Column<Change>[] = [
     {
       name: "case",
       head: "Case",
       cell: (it) => (
-        <Link
-          to="/p/$project/runs/$run"
-          params={{ project: project.name, run }}
-          search={{ case: places.get(it.case) }}
-        >
+        <Link to="/p/$project/runs/$run" params={{ project: project.name, run }} search={{ find: it.case }}>
           {it.case}
         </Link>
       ),
@@ -264,12 +275,7 @@ function Cases({ found, places, run }: { found: Compared; places: Map<string, nu
       head: "Verdict",
       cell: (it) => (
         <span className={styles.verdict}>
-          <StatusBadge status={it.before.status} />
-          {it.before.status !== it.after.status && (
-            <>
-              → <StatusBadge status={it.after.status} />
-            </>
-          )}
+          <StatusBadge status={it.before} /> → <StatusBadge status={it.after} />
         </span>
       ),
     },
@@ -277,63 +283,54 @@ function Cases({ found, places, run }: { found: Compared; places: Map<string, nu
       name: "scores",
       head: "Score",
       align: "end",
-      cell: (it) => `${score(it.before.score)} → ${score(it.after.score)}`,
+      cell: (it) => `${score(it.score_before)} → ${score(it.score_after)}`,
     },
     {
       name: "difference",
       head: "Difference",
       align: "end",
-      cell: (it) => (it.difference === null ? "–" : <Signed value={it.difference} />),
+      cell: (it) =>
+        it.score_before == null || it.score_after == null ? (
+          "–"
+        ) : (
+          <Signed value={it.score_after - it.score_before} />
+        ),
     },
     {
-      name: "criteria",
-      head: "By criterion",
+      name: "why",
+      head: "Why it does not pass",
       wide: true,
       cell: (it) => (
-        <span className={styles.criteria}>
-          {it.criteria
-            .filter((one) => Math.abs(one.after - one.before) > 1e-9)
-            .map((one) => (
-              <span key={one.name}>
-                {one.name} <Signed value={one.after - one.before} />
-              </span>
-            ))}
-        </span>
+        <ul className={styles.reasons}>
+          {it.reasons.map((one, at) => (
+            <li key={at}>{one}</li>
+          ))}
+        </ul>
       ),
     },
   ];
   return (
     <section className={styles.part}>
-      <div className={styles.head}>
-        <h2>
-          {plural(changed.length, "case")} of {count(found.pairs.length)} changed
-        </h2>
-        <label>
-          <input
-            type="checkbox"
-            checked={search.all === true}
-            onChange={(it) =>
-              navigate({
-                search: (before) => ({ ...before, all: it.target.checked || undefined }),
-                replace: true,
-                resetScroll: false,
-              })
-            }
-          />{" "}
-          those that did not as well
-        </label>
-      </div>
-      {rows.length === 0 ? (
-        <State title="Nothing changed">
-          <p>Every case has the same verdict and the same score.</p>
-        </State>
-      ) : (
-        <Table caption="Cases" columns={columns} rows={rows.slice(0, 500)} keyOf={(it) => it.case} />
+      <h3>
+        {changed.length === 0
+          ? `No verdict of ${plural(nCases, "case")} changed`
+          : `The verdict of ${plural(changed.length, "case")} of ${count(nCases)} changed`}
+      </h3>
+      {changed.length > 0 && (
+        <Table
+          caption="Cases that changed"
+          columns={columns}
+          rows={changed.slice(0, MOST)}
+          keyOf={(it) => it.case}
+        />
       )}
-      {rows.length > 500 && <p className={styles.soft}>and {count(rows.length - 500)} more</p>}
+      {changed.length > MOST && <p className={styles.soft}>and {count(changed.length - MOST)} more</p>}
     </section>
   );
 }
+
+/** Rows that are drawn; the worst stand first. */
+const MOST = 500;
 
 function LeftOut({ title, names }: { title: string; names: string[] }) {
   if (names.length === 0) return null;
@@ -343,7 +340,7 @@ function LeftOut({ title, names }: { title: string; names: string[] }) {
         {title}: {plural(names.length, "case")}
       </summary>
       <ul>
-        {names.slice(0, 500).map((it) => (
+        {names.slice(0, MOST).map((it) => (
           <li key={it}>{it}</li>
         ))}
       </ul>

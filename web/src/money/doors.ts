@@ -19,6 +19,15 @@ export const openAlertsQuery = (project: string) =>
     refetchInterval: 30_000,
   });
 
+/** Every alert there was, the newest first. */
+export const pastAlertsQuery = (project: string) =>
+  queryOptions({
+    queryKey: ["alerts", project, "past"],
+    queryFn: () =>
+      answered(api(project).GET("/api/v1/alerts", { params: { query: { all: true, limit: 100 } } })),
+    refetchInterval: 30_000,
+  });
+
 /** What a monitor cost in the month; its name or its id stands among the parts. */
 export const spentBy = (spend: Spend, monitor: { id: string; name: string }): number =>
   spend.subjects.find((it) => it.name === monitor.name || it.name === monitor.id)?.spent ?? 0;

@@ -22,6 +22,7 @@ import {
   wholeOf,
 } from "./doors";
 import styles from "./Monitors.module.css";
+import { anchorsOf } from "./source";
 import { sorted, toldOf } from "./states";
 
 /** What the sample says of all traffic: the whole, each criterion, each stratum. */
@@ -38,6 +39,7 @@ export function Figures({ monitor }: { monitor: Monitor }) {
           ))}
           {it.judges.length === 0 && <Nothing monitor={monitor} found={it} />}
           <Coverage monitor={monitor} found={it} />
+          <AnchorsOf monitor={monitor} />
         </>
       )}
     </Loaded>
@@ -237,51 +239,134 @@ type TrendOfProps = { monitor: Monitor; found: JudgeEstimates; criterion?: strin
 function TrendOf({ monitor, found, criterion }: TrendOfProps) {
   const project = useProject();
   const { agent, days } = useSearch({ from: "/p/$project/monitors/$monitor" });
-  const { data } = useQuery(trendQuery(project.id, monitor.name, { agent, days }, criterion));
-  const line = data?.find((it) => it.rubric_version === found.rubric_version && it.judge === found.judge);
+  const { data } = useQuery(trendQuery(project.id, monitor.name, { agent, days }, "*"));
+  const line = data?.find(
+    (it) =>
+      it.rubric_version === found.rubric_version &&
+      it.judge === found.judge &&
+      (it.criterion ?? undefined) === criterion,
+  );
   return <Spark points={line?.points ?? []} about={`How ${criterion ?? "the whole"} went day by day`} />;
 }
 
+type StratumRow =
+  | Stratum
+  | { name: "all, each as often as it occurs" | "all, by the plain mean"; of: Traffic };
+
+/** Each stratum by itself, and why the mean of all is another than that of the sample. */
 function Strata({ score, monitor }: { score: Traffic; monitor: Monitor }) {
-  const columns: Column<Stratum>[] = [
+  const population = score.strata.reduce((sum, it) => sum + it.population, 0);
+  const rows: StratumRow[] = [
+    ...score.strata,
+    { name: "all, each as often as it occurs", of: score },
+    { name: "all, by the plain mean", of: score },
+  ];
+  const isPlain = (it: StratumRow) => it.name === "all, by the plain mean";
+  const columns: Column<StratumRow>[] = [
     { name: "name", head: "Stratum", cell: (it) => it.name },
+    {
+      name: "share",
+      head: "Of the traffic",
+      align: "end",
+      wide: true,
+      cell: (it) => ("of" in it || population === 0 ? "" : percent(it.population / population)),
+    },
     {
       name: "score",
       head: "Score",
-      cell: (it) =>
-        it.mean == null ? (
-          <span className={styles.soft}>not estimable: {it.not_estimable}</span>
-        ) : (
+      cell: (it) => {
+        if (isPlain(it)) return score3(score.naive);
+        const { mean, interval } = "of" in it ? it.of : it;
+        if (mean == null) {
+          return (
+            <span className={styles.soft}>
+              not estimable: {"not_estimable" in it ? it.not_estimable : ""}
+            </span>
+          );
+        }
+        return (
           <>
-            <b>{score3(it.mean)}</b> {range3(it.interval)}
+            <b>{score3(mean)}</b> {range3(interval)}
           </>
-        ),
+        );
+      },
     },
     {
       name: "picture",
       head: "0 to 1",
       wide: true,
-      cell: (it) =>
-        it.mean != null && <Interval mean={it.mean} interval={it.interval} mark={monitor.pass_mark} />,
+      cell: (it) => {
+        const { mean, interval } = "of" in it ? it.of : it;
+        if (isPlain(it)) return <Interval mean={score.naive} mark={monitor.pass_mark} />;
+        return mean != null && <Interval mean={mean} interval={interval} mark={monitor.pass_mark} />;
+      },
     },
-    { name: "n", head: "Scored", align: "end", cell: (it) => `${count(it.n)} of ${count(it.n_seen)}` },
+    {
+      name: "n",
+      head: "Scored",
+      align: "end",
+      cell: (it) => ("of" in it ? count(it.of.n) : `${count(it.n)} of ${count(it.n_seen)}`),
+    },
     {
       name: "errors",
       head: "Judge errors",
       align: "end",
-      cell: (it) => (it.n_errors ? count(it.n_errors) : "–"),
+      cell: (it) => ("n_errors" in it && it.n_errors ? count(it.n_errors) : "–"),
       wide: true,
     },
     {
       name: "unjudged",
       head: "Not judged",
       align: "end",
-      cell: (it) => (it.n_unjudged ? count(it.n_unjudged) : "–"),
+      cell: (it) => ("n_unjudged" in it && it.n_unjudged ? count(it.n_unjudged) : "–"),
       wide: true,
     },
   ];
   return (
-    <Table caption="Strata of the whole" columns={columns} rows={score.strata} keyOf={(it) => it.name} />
+    <>
+      <h3>Strata</h3>
+      <Table caption="Strata of the whole" columns={columns} rows={rows} keyOf={(it) => it.name} />
+      <p className={styles.soft}>
+        Failed and expensive traces are judged more often than others. The plain mean of what was scored
+        counts them as often as they were looked at; the score counts each as often as it occurs.
+      </p>
+    </>
+  );
+}
+
+/** Traces that show the judge what is good and what is bad. */
+function AnchorsOf({ monitor }: { monitor: Monitor }) {
+  const project = useProject();
+  const { good, bad } = anchorsOf(monitor.version.source);
+  if (good.length + bad.length === 0) return null;
+  const list = (title: string, ids: string[]) =>
+    ids.length > 0 && (
+      <div>
+        <h3>{title}</h3>
+        <ul>
+          {ids.map((it) => (
+            <li key={it}>
+              <Link
+                to="/p/$project/traces/$trace"
+                params={{ project: project.name, trace: it }}
+                className={styles.trace}
+              >
+                {it}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </div>
+    );
+  return (
+    <section className={styles.part}>
+      <h2>Anchors</h2>
+      <p>The judge is shown these, so that it knows what is meant.</p>
+      <div className={styles.anchors}>
+        {list("Good", good)}
+        {list("Bad", bad)}
+      </div>
+    </section>
   );
 }
 

@@ -16,6 +16,7 @@ import { Loaded } from "../ui/Loaded";
 import { Tabs } from "../ui/Tabs";
 import { useTell } from "../ui/Toast";
 import { Decisions } from "./Decisions";
+import { Dial } from "./Dial";
 import { judgesOf, type Monitor, monitorQuery } from "./doors";
 import { Figures } from "./Figures";
 import { File } from "./File";
@@ -27,6 +28,7 @@ const VIEWS: { name: MonitorView; label: string }[] = [
   { name: "figures", label: "Figures" },
   { name: "trend", label: "Trend" },
   { name: "traces", label: "Traces" },
+  { name: "dial", label: "Dial" },
   { name: "again", label: "Judging again" },
   { name: "file", label: "File" },
 ];
@@ -90,6 +92,7 @@ function One({ monitor }: { monitor: Monitor }) {
           {view === "figures" && <Figures monitor={monitor} />}
           {view === "trend" && <TrendView monitor={monitor} />}
           {view === "traces" && <Decisions monitor={monitor} />}
+          {view === "dial" && <Dial monitor={monitor} />}
           {view === "again" && <Rescores monitor={monitor} />}
           {view === "file" && <File monitor={monitor} />}
         </div>

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { may, useProject } from "../api/session";
 import { percent, percentRange, range3, score3 } from "../chart/figures";
 import { Interval } from "../chart/Interval";
-import { spendQuery, spentBy } from "../money/doors";
+import { spendQuery } from "../money/doors";
 import { spoken } from "../money/say";
 import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
@@ -11,7 +11,7 @@ import { buttonClass } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { type Column, Table } from "../ui/Table";
-import { currentOf, estimatesQuery, judgesOf, type Monitor, monitorsQuery, wholeOf } from "./doors";
+import { intervalOf, judgesOf, type Monitor, monitorsQuery } from "./doors";
 import styles from "./Monitors.module.css";
 
 export function MonitorsPage() {
@@ -67,7 +67,7 @@ function Monitors({ all }: { all: Monitor[] }) {
       name: "errors",
       head: "Judge errors",
       align: "end",
-      cell: (it) => <ErrorsOf monitor={it} />,
+      cell: (it) => percent(it.figures?.error_rate),
       wide: true,
     },
     { name: "spend", head: "This month", align: "end", cell: (it) => <SpentOf monitor={it} /> },
@@ -95,49 +95,34 @@ function Watches({ monitor }: { monitor: Monitor }) {
   );
 }
 
-function useWhole(monitor: Monitor) {
-  const project = useProject();
-  const found = useQuery(estimatesQuery(project.id, monitor.name));
-  return { found, whole: found.data && wholeOf(currentOf(found.data)) };
-}
-
 function ScoreOf({ monitor }: { monitor: Monitor }) {
-  const { found, whole } = useWhole(monitor);
-  if (found.error && !found.data) return <span className={styles.soft}>{found.error.message}</span>;
-  if (!found.data) return <span className={styles.soft}>…</span>;
-  if (!whole?.score)
-    return <span className={styles.soft}>{whole?.not_estimable ?? "nothing is scored yet"}</span>;
-  const { mean, interval, naive } = whole.score;
+  const found = monitor.figures?.score;
+  if (!found) return <span className={styles.soft}>nothing is scored yet</span>;
   return (
     <span className={styles.figure}>
       <span>
-        <b>{score3(mean)}</b> {range3(interval)}
+        <b>{score3(found.mean)}</b> {range3(intervalOf(found))}
       </span>
-      <Interval mean={mean} interval={interval} other={naive} mark={monitor.pass_mark} />
+      <Interval mean={found.mean} interval={intervalOf(found)} mark={monitor.pass_mark} />
     </span>
   );
 }
 
 function PassesOf({ monitor }: { monitor: Monitor }) {
-  const rate = useWhole(monitor).whole?.pass_rate;
+  const rate = monitor.figures?.pass_rate;
   return rate ? (
     <>
-      {percent(rate.mean)} <span className={styles.soft}>{percentRange(rate.interval)}</span>
+      {percent(rate.mean)} <span className={styles.soft}>{percentRange(intervalOf(rate))}</span>
     </>
   ) : (
     "–"
   );
 }
 
-function ErrorsOf({ monitor }: { monitor: Monitor }) {
-  const it = useWhole(monitor).whole?.score;
-  return it ? percent(it.error_rate) : "–";
-}
-
 function SpentOf({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const { data } = useQuery(spendQuery(project.id));
-  return data ? spoken(spentBy(data, monitor), data.cap) : "–";
+  return monitor.figures ? spoken(monitor.figures.spent_this_month, data?.cap) : "–";
 }
 
 function NoneYet() {

@@ -2,40 +2,52 @@ import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useProject } from "../api/session";
 import { TrendChart } from "../chart/TrendChart";
+import { pastAlertsQuery } from "../money/doors";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
-import { type Monitor, type Trend, trendQuery } from "./doors";
+import { type Look, type Monitor, type Trend, trendQuery } from "./doors";
 import styles from "./Monitors.module.css";
 
 /** Day by day; a new version of the rubric begins a new line. */
 export function TrendView({ monitor }: { monitor: Monitor }) {
-  const project = useProject();
   const { agent, days, criterion } = useSearch({ from: "/p/$project/monitors/$monitor" });
-  const found = useQuery(trendQuery(project.id, monitor.name, { agent, days }, criterion));
   return (
     <section className={styles.part}>
-      <Loaded query={found} what="the trend">
-        {(all) =>
-          all.every((it) => it.points.length === 0) ? (
-            <State title="No day has a score yet">
-              <p>Each day on which something was scored becomes a point here.</p>
-            </State>
-          ) : (
-            <>
-              <TrendChart
-                title="Score by day, with its 95 % interval; the band is where the mean of all days so far lies, however often one looks"
-                series={all.map((it) => ({ name: named(it, all), points: it.points }))}
-                passMark={criterion ? undefined : monitor.pass_mark}
-              />
-              <p>
-                A line that leaves the band of its own past is news. Lines of different versions are not
-                comparable; judging again on an overlap says how far they are apart.
-              </p>
-            </>
-          )
-        }
-      </Loaded>
+      <TrendOfMonitor monitor={monitor} look={{ agent, days }} criterion={criterion} />
+      <p>
+        A line that leaves the band of its own past is news. Lines of different versions are not comparable;
+        judging again on an overlap says how far they are apart.
+      </p>
     </section>
+  );
+}
+
+type TrendOfMonitorProps = { monitor: Monitor; look: Look; criterion?: string };
+
+export function TrendOfMonitor({ monitor, look, criterion }: TrendOfMonitorProps) {
+  const project = useProject();
+  const found = useQuery(trendQuery(project.id, monitor.name, look, criterion));
+  const alerts = useQuery(pastAlertsQuery(project.id));
+  const signs = (alerts.data?.items ?? [])
+    .filter((it) => it.subject === monitor.name || it.subject === monitor.id)
+    .map((it) => ({ time: it.raised, text: it.message }));
+  return (
+    <Loaded query={found} what="the trend">
+      {(all) =>
+        all.every((it) => it.points.length === 0) ? (
+          <State title="No day has a score yet">
+            <p>Each day on which something was scored becomes a point here.</p>
+          </State>
+        ) : (
+          <TrendChart
+            title="Score by day, with its 95 % interval; the band is where the mean of all days so far lies"
+            series={all.map((it) => ({ name: named(it, all), points: it.points }))}
+            passMark={criterion ? undefined : monitor.pass_mark}
+            signs={signs}
+          />
+        )
+      }
+    </Loaded>
   );
 }
 

@@ -1,70 +1,23 @@
 // Monitors and their figures as the server tells them.
 import { queryOptions } from "@tanstack/react-query";
-import { answered, api, type Schemas } from "../api/client";
+import { answered, api, type Schemas, told } from "../api/client";
 import type { Range } from "../chart/figures";
 import { DAY_MS } from "../chart/scale";
-import type { TrendPoint } from "../chart/TrendChart";
 
 export type Monitor = Schemas["MonitorView"];
 export type Decision = Schemas["DecisionView"];
-export type Rescore = Omit<Schemas["RescoreView"], "score"> & { score?: Traffic | null };
+export type Rescore = Schemas["RescoreView"];
 export type RescorePlan = Schemas["RescorePlan"];
-export type Trend = Omit<Schemas["Trend"], "points"> & { points: TrendPoint[] };
-
-// The API's description knows these as objects only.
-
+export type Trend = Schemas["Trend"];
 /** A mean over all traffic. */
-export type Traffic = {
-  mean: number;
-  se: number;
-  interval: Range;
-  naive: number;
-  n: number;
-  n_eff: number;
-  population: number;
-  covered: number;
-  error_rate: number;
-  if_errors_scored: Range;
-  strata: Stratum[];
-  warnings: string[];
-};
-
-export type Stratum = {
-  name: string;
-  n_seen: number;
-  population: number;
-  n: number;
-  n_errors: number;
-  n_unjudged: number;
-  mean?: number | null;
-  interval?: Range | null;
-  not_estimable?: string | null;
-};
-
-export type Corrected = { mean: number; se: number; interval: Range; n_labels: number; lambda: number };
-
-export type CriterionEstimate = {
-  criterion?: string | null;
-  score?: Traffic | null;
-  pass_rate?: Traffic | null;
-  corrected?: Corrected | null;
-  not_estimable?: string | null;
-};
-
-export type JudgeEstimates = {
-  rubric_version: string;
-  judge: string;
-  is_current: boolean;
-  criteria: CriterionEstimate[];
-};
-
-export type Estimates = {
-  monitor: string;
-  from: string;
-  until: string;
-  states: Schemas["StateCount"][];
-  judges: JudgeEstimates[];
-};
+export type Traffic = Schemas["TrafficView"];
+export type Stratum = Schemas["StratumView"];
+export type CriterionEstimate = Schemas["CriterionEstimate"];
+export type JudgeEstimates = Schemas["JudgeEstimates"];
+export type Estimates = Schemas["Estimates"];
+/** What a share of the traffic would cost in a month, and how wide intervals would be. */
+export type Projected = Schemas["DialView"];
+export type Projection = Schemas["DialProjection"];
 
 /** Which traffic is looked at; thirty days of all agents unless told. */
 export type Look = { agent?: string; days?: number };
@@ -79,10 +32,17 @@ export function since(days: number | undefined, now = Date.now()): string | unde
 
 const queryOf = ({ agent, days }: Look) => ({ agent, from: since(days) });
 
+/** Of a figure in short. */
+export const intervalOf = ({ low, high }: Schemas["Figure"]): Range => [low, high];
+
+/** All of them, each with how it does. */
+export const monitorsOf = (project: string) =>
+  told<Monitor[]>(api(project).GET("/api/v1/monitors", { params: { query: { figures: true } } }));
+
 export const monitorsQuery = (project: string) =>
   queryOptions({
     queryKey: ["monitors", project],
-    queryFn: () => answered(api(project).GET("/api/v1/monitors")),
+    queryFn: () => monitorsOf(project),
     refetchInterval: REFRESH,
   });
 
@@ -96,40 +56,64 @@ export const monitorQuery = (project: string, name: string) =>
 export const estimatesQuery = (project: string, name: string, look: Look = {}) =>
   queryOptions({
     queryKey: ["estimates", project, name, look],
-    queryFn: async () => {
+    queryFn: () => {
       const params = { path: { name }, query: queryOf(look) };
-      return (await answered(
-        api(project).GET("/api/v1/monitors/{name}/estimates", { params }),
-      )) as unknown as Estimates;
+      return told<Estimates>(api(project).GET("/api/v1/monitors/{name}/estimates", { params }));
     },
     refetchInterval: REFRESH,
   });
 
+/** Of one criterion, of all of them by `*`, or of the whole. */
 export const trendQuery = (project: string, name: string, look: Look = {}, criterion?: string) =>
   queryOptions({
     queryKey: ["trend", project, name, look, criterion],
-    queryFn: async () => {
+    queryFn: () => {
       const params = { path: { name }, query: { ...queryOf(look), criterion } };
-      return (await answered(api(project).GET("/api/v1/monitors/{name}/trend", { params }))) as Trend[];
+      return told<Trend[]>(api(project).GET("/api/v1/monitors/{name}/trend", { params }));
     },
     refetchInterval: REFRESH * 3,
+  });
+
+/** Figures of whole days of UTC. */
+export const windowQuery = (project: string, name: string, window: { from: string; until?: string }) =>
+  queryOptions({
+    queryKey: ["estimates", project, name, window],
+    queryFn: () => {
+      const params = { path: { name }, query: window };
+      return told<Estimates>(api(project).GET("/api/v1/monitors/{name}/estimates", { params }));
+    },
+    staleTime: 60_000,
+    refetchInterval: 60_000,
+  });
+
+/** Agents by criterion, drawn on top of each other. */
+export const radarQuery = (project: string, name: string, agents: string[]) =>
+  queryOptions({
+    queryKey: ["radar", project, name, agents],
+    queryFn: () => {
+      const params = { path: { name }, query: { agent: agents } };
+      return answered(api(project).GET("/api/v1/monitors/{name}/radar", { params }));
+    },
+    refetchInterval: REFRESH * 3,
+  });
+
+export const projectionQuery = (project: string, name: string, sample_rate: number) =>
+  queryOptions({
+    queryKey: ["projection", project, name, sample_rate],
+    queryFn: () => {
+      const params = { path: { name }, query: { sample_rate } };
+      return answered(api(project).GET("/api/v1/monitors/{name}/projection", { params }));
+    },
+    staleTime: 60_000,
   });
 
 export const rescoresQuery = (project: string, name: string) =>
   queryOptions({
     queryKey: ["rescores", project, name],
-    queryFn: async () => {
-      const params = { path: { name } };
-      return (await answered(
-        api(project).GET("/api/v1/monitors/{name}/rescores", { params }),
-      )) as unknown as Rescore[];
-    },
+    queryFn: () =>
+      told<Rescore[]>(api(project).GET("/api/v1/monitors/{name}/rescores", { params: { path: { name } } })),
     refetchInterval: REFRESH,
   });
-
-/** The figures of the version and the judges that are at work now. */
-export const currentOf = (found: Estimates): JudgeEstimates | undefined =>
-  found.judges.find((it) => it.is_current) ?? found.judges[0];
 
 /** Of the whole rubric. */
 export const wholeOf = (found: JudgeEstimates | undefined): CriterionEstimate | undefined =>

@@ -9,14 +9,7 @@ import { AlertState } from "../money/AlertState";
 import { openAlertsQuery, spendQuery } from "../money/doors";
 import { Meter } from "../money/Meter";
 import { spoken } from "../money/say";
-import {
-  currentOf,
-  type Estimates,
-  estimatesQuery,
-  type Monitor,
-  trendQuery,
-  wholeOf,
-} from "../monitors/doors";
+import { intervalOf, type Monitor, monitorsOf, trendQuery } from "../monitors/doors";
 import { countsOf, Shares } from "../runs/Strip";
 import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
@@ -24,8 +17,10 @@ import { Loaded } from "../ui/Loaded";
 import { count, plural, score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
+import { Focus } from "./Focus";
 import styles from "./Overview.module.css";
 import { type AgentRow, rowsOf } from "./rows";
+import { Week } from "./Week";
 
 /** The first page of a project: the overview, or annotating for whoever may see no more. */
 export function ProjectHome() {
@@ -42,7 +37,7 @@ function Overview() {
       const doors = api(project.id);
       const [agents, monitors, runs] = await Promise.all([
         answered(doors.GET("/api/v1/agents")),
-        answered(doors.GET("/api/v1/monitors")),
+        monitorsOf(project.id),
         answered(doors.GET("/api/v1/runs", { params: { query: { limit: 5 } } })),
       ]);
       return { agents, monitors, runs: runs.items };
@@ -63,9 +58,13 @@ function Overview() {
               <Alerts />
               <Agents rows={rowsOf(agents, monitors)} />
               <div className={styles.columns}>
-                <Money />
-                <Runs runs={runs} />
+                <div className={styles.parts}>
+                  <Money />
+                  <Runs runs={runs} />
+                </div>
+                {monitors.length > 0 && <Week monitors={monitors} />}
               </div>
+              <Focus monitors={monitors} />
             </div>
           );
         }}
@@ -214,7 +213,7 @@ function Agents({ rows }: { rows: AgentRow[] }) {
       head: "Judge errors",
       align: "end",
       wide: true,
-      cell: (it) => it.monitor && <ErrorsOf agent={it.agent} monitor={it.monitor} />,
+      cell: (it) => it.monitor && percent(it.monitor.figures?.error_rate),
     },
   ];
   return (
@@ -241,72 +240,52 @@ function Agents({ rows }: { rows: AgentRow[] }) {
 
 type Of = { agent: string; monitor: Monitor };
 
-/** A monitor of one agent needs no filter, and shares its answer with the monitor's own page. */
-const lookOf = ({ agent, monitor }: Of) => (monitor.agents.length > 1 ? { agent } : {});
-
-function useFound(of: Of) {
-  const project = useProject();
-  const found = useQuery(estimatesQuery(project.id, of.monitor.name, lookOf(of)));
-  return { found, whole: found.data && wholeOf(currentOf(found.data)) };
-}
+const figuresOf = ({ agent, monitor }: Of) => monitor.figures?.agents.find((it) => it.agent === agent);
 
 function ScoreOf(of: Of) {
-  const { found, whole } = useFound(of);
-  if (found.error && !found.data) return <span className={styles.soft}>{found.error.message}</span>;
-  if (!found.data) return <span className={styles.soft}>…</span>;
-  if (!whole?.score) {
-    return <span className={styles.soft}>{whole?.not_estimable ?? "nothing is scored yet"}</span>;
-  }
+  const score = figuresOf(of)?.score;
+  if (!score) return <span className={styles.soft}>nothing is scored yet</span>;
   return (
     <span className={styles.figure}>
       <span>
-        <b>{score3(whole.score.mean)}</b> {range3(whole.score.interval)}
+        <b>{score3(score.mean)}</b> {range3(intervalOf(score))}
       </span>
-      <Interval mean={whole.score.mean} interval={whole.score.interval} mark={of.monitor.pass_mark} />
+      <Interval mean={score.mean} interval={intervalOf(score)} mark={of.monitor.pass_mark} />
     </span>
   );
 }
 
 function PassesOf(of: Of) {
-  const rate = useFound(of).whole?.pass_rate;
+  const rate = figuresOf(of)?.pass_rate;
   if (!rate) return "–";
   return (
     <>
-      {percent(rate.mean)} <span className={styles.soft}>{percentRange(rate.interval)}</span>
+      {percent(rate.mean)} <span className={styles.soft}>{percentRange(intervalOf(rate))}</span>
     </>
   );
 }
 
-function TrendOf(of: Of) {
+function TrendOf({ agent, monitor }: Of) {
   const project = useProject();
-  const { data } = useQuery(trendQuery(project.id, of.monitor.name, lookOf(of)));
-  const line = data?.find((it) => it.rubric_version === of.monitor.version.rubric_version) ?? data?.[0];
-  return <Spark points={line?.points ?? []} about={`How ${of.agent} scored day by day`} />;
+  // A monitor of one agent needs no filter, and shares its answer with the monitor's own page.
+  const look = monitor.agents.length > 1 ? { agent } : {};
+  const { data } = useQuery(trendQuery(project.id, monitor.name, look));
+  const line = data?.find((it) => it.rubric_version === monitor.version.rubric_version) ?? data?.[0];
+  return <Spark points={line?.points ?? []} about={`How ${agent} scored day by day`} />;
 }
-
-export const scoredOf = ({ states }: Estimates): [number, number] => {
-  const n = (it: { n: number }[]) => it.reduce((sum, one) => sum + one.n, 0);
-  return [n(states.filter((it) => it.state === "scored" || it.state === "cached")), n(states)];
-};
 
 function CoverageOf(of: Of) {
-  const { found } = useFound(of);
-  if (!found.data) return "–";
-  const [n, all] = scoredOf(found.data);
-  return `${count(n)} of ${count(all)}`;
+  const it = figuresOf(of);
+  return it ? `${count(it.n)} of ${count(it.n_seen)}` : "–";
 }
 
-function ErrorsOf(of: Of) {
-  const it = useFound(of).whole?.score;
-  return it ? percent(it.error_rate) : "–";
-}
-
+/** What it will cost this month, what it has cost, and what it may. */
 function Money() {
   const project = useProject();
   const spend = useQuery(spendQuery(project.id));
   return (
-    <section className={styles.part}>
-      <h2>
+    <section className={styles.part} aria-labelledby="month">
+      <h2 id="month">
         <Link to="/p/$project/budget" params={{ project: project.name }}>
           This month
         </Link>
@@ -314,18 +293,31 @@ function Money() {
       <Loaded query={spend} what="the month">
         {(it) => {
           const share = it.cap ? (it.cap.dollars === 0 ? 1 : it.spent / it.cap.dollars) : null;
+          const money = (dollars: number) => spoken(dollars, it.cap);
           return (
             <>
-              <p>
-                <b className={styles.large}>{spoken(it.spent, it.cap)}</b>{" "}
-                {it.cap && share !== null
-                  ? `of ${spoken(it.cap.dollars, it.cap)}, ${fixed(100 * share, 0)} %`
-                  : "spent, without a limit"}
-              </p>
+              <dl className={styles.numbers}>
+                <div>
+                  <dt>will have cost at its end</dt>
+                  <dd>
+                    <b>{it.forecast ? money(it.forecast.expected) : "–"}</b>
+                  </dd>
+                </div>
+                <div>
+                  <dt>
+                    {it.cap && share !== null
+                      ? `of ${money(it.cap.dollars)}, ${fixed(100 * share, 0)} %`
+                      : "spent, without a limit"}
+                  </dt>
+                  <dd>
+                    <b>{money(it.spent)}</b>
+                  </dd>
+                </div>
+              </dl>
               {it.cap && share !== null && <Meter spend={it} share={share} dollars={it.cap.dollars} />}
               <p className={styles.soft}>
                 {it.forecast
-                  ? `will be ${spoken(it.forecast.expected, it.cap)} at the end, ${spoken(it.forecast.low, it.cap)} to ${spoken(it.forecast.high, it.cap)}`
+                  ? `${money(it.forecast.low)} to ${money(it.forecast.high)} at the end, four times in five; ${fixed(100 * it.elapsed, 0)} % of the month is gone`
                   : `no forecast yet: ${it.no_forecast ?? ""}`}
               </p>
               {it.forecast?.reaches_cap && (

@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useEffect, useMemo, useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { useProject } from "../api/session";
+import type { RunView } from "../router";
 import { PageHead } from "../shell/Shell";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -10,7 +11,10 @@ import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
 import { Loaded } from "../ui/Loaded";
 import { State, Waiting } from "../ui/State";
 import { count, duration, moment, money, plural, score } from "../ui/say";
+import { Tabs } from "../ui/Tabs";
+import { Flaky } from "./Flaky";
 import { type Followed, useFollowed } from "./follow";
+import { MatrixView } from "./Matrix";
 import styles from "./RunPage.module.css";
 import { Scorecard } from "./Scorecard";
 import { type Outcome, Strip } from "./Strip";
@@ -32,8 +36,16 @@ export function RunPage() {
   );
 }
 
+const VIEWS: { name: RunView; label: string }[] = [
+  { name: "cases", label: "Cases" },
+  { name: "matrix", label: "Matrix" },
+  { name: "flaky", label: "Flaky" },
+];
+
 function Run({ run }: { run: RunInFull }) {
   const project = useProject();
+  const { view = "cases" } = useSearch({ from: "/p/$project/runs/$run" });
+  const navigate = useNavigate({ from: "/p/$project/runs/$run" });
   const followed = useFollowed(project.id, run.id);
   const queries = useQueryClient();
   // Once it has ended, its numbers are final.
@@ -82,7 +94,18 @@ function Run({ run }: { run: RunInFull }) {
         ))}
       </PageHead>
       <Progress run={run} followed={followed} total={total} />
-      <Cases run={run} followed={followed} total={total} />
+      <Tabs
+        label="Views of the run"
+        tabs={VIEWS}
+        selected={view}
+        onSelect={(name) =>
+          navigate({ search: { view: name === "cases" ? undefined : name }, replace: true })
+        }
+      >
+        {view === "cases" && <Cases run={run} followed={followed} total={total} />}
+        {view === "matrix" && <MatrixView run={run.id} />}
+        {view === "flaky" && <Flaky run={run.id} />}
+      </Tabs>
     </>
   );
 }

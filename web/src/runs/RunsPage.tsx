@@ -1,12 +1,14 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { useProject } from "../api/session";
 import { More, PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
+import { buttonClass } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
-import { duration, money, score } from "../ui/say";
+import { duration, moment, money, score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import styles from "./RunsPage.module.css";
@@ -16,6 +18,7 @@ type RunLine = Schemas["RunLine"];
 
 export function RunsPage() {
   const project = useProject();
+  const [chosen, setChosen] = useState<RunLine[]>([]);
   const runs = useInfiniteQuery({
     queryKey: ["runs", project.id],
     initialPageParam: undefined as string | undefined,
@@ -29,9 +32,7 @@ export function RunsPage() {
   return (
     <>
       <PageHead title="Runs" about="Suites that were graded, the newest first.">
-        <Link to="/p/$project/compare" params={{ project: project.name }}>
-          Compare two
-        </Link>
+        <Compare chosen={chosen} />
       </PageHead>
       <Loaded query={runs} what="runs">
         {({ pages }) => {
@@ -39,7 +40,12 @@ export function RunsPage() {
           if (rows.length === 0) return <NoneYet />;
           return (
             <>
-              <Table caption="Runs" columns={columns(project.name)} rows={rows} keyOf={(it) => it.id} />
+              <Table
+                caption="Runs"
+                columns={columns(project.name, chosen, setChosen)}
+                rows={rows}
+                keyOf={(it) => it.id}
+              />
               <More query={runs} />
             </>
           );
@@ -49,7 +55,34 @@ export function RunsPage() {
   );
 }
 
-function columns(project: string): Column<RunLine>[] {
+/** The door compares with up to so many. */
+const MOST = 8;
+
+/** Leads to the comparison of those that were chosen: the newest with each of the others. */
+function Compare({ chosen }: { chosen: RunLine[] }) {
+  const project = useProject();
+  const [after, ...before] = [...chosen].sort((a, b) => b.started.localeCompare(a.started));
+  return (
+    <Link
+      to="/p/$project/compare"
+      params={{ project: project.name }}
+      search={
+        after && before.length > 0 ? { after: after.id, before: before.map((it) => it.id).join(",") } : {}
+      }
+      className={buttonClass}
+      data-look={before.length > 0 ? "main" : undefined}
+    >
+      {before.length > 0 ? `Compare ${chosen.length} runs` : "Compare"}
+    </Link>
+  );
+}
+
+function columns(
+  project: string,
+  chosen: RunLine[],
+  onChoose: (chosen: RunLine[]) => void,
+): Column<RunLine>[] {
+  const isChosen = (it: RunLine) => chosen.some((one) => one.id === it.id);
   const total = (it: RunLine) => it.n_pass + it.n_fail + it.n_error + it.n_deferred;
   const took = (it: RunLine) => it.ended && new Date(it.ended).getTime() - new Date(it.started).getTime();
   return [
@@ -82,6 +115,20 @@ function columns(project: string): Column<RunLine>[] {
     { name: "cost", head: "Cost", align: "end", cell: (it) => money(it.cost), wide: true },
     { name: "took", head: "Took", align: "end", cell: (it) => duration(took(it) || null), wide: true },
     { name: "began", head: "Began", align: "end", cell: (it) => <Time at={it.started} /> },
+    {
+      name: "compare",
+      head: "Compare",
+      align: "end",
+      cell: (it) => (
+        <input
+          type="checkbox"
+          aria-label={`Compare ${it.suite ?? "the run"} of ${moment(it.started)}, ${it.id.slice(-6)}`}
+          checked={isChosen(it)}
+          disabled={!isChosen(it) && chosen.length >= MOST}
+          onChange={() => onChoose(isChosen(it) ? chosen.filter((one) => one.id !== it.id) : [...chosen, it])}
+        />
+      ),
+    },
   ];
 }
 

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useProject } from "../api/session";
 import { PageHead } from "../shell/Shell";
+import { Nav } from "../ui/Nav";
 import styles from "./Settings.module.css";
 
 /** What all settings share: where one is among them. */
@@ -11,7 +12,7 @@ export function Settings({ children }: { children: ReactNode }) {
     <>
       <PageHead title="Settings" />
       <div className={styles.settings}>
-        <nav aria-label="Settings" className={styles.nav}>
+        <Nav label="Settings" look="side">
           <Link to="/p/$project/settings/members" params={params}>
             Members
           </Link>
@@ -24,7 +25,7 @@ export function Settings({ children }: { children: ReactNode }) {
           <Link to="/p/$project/settings/audit" params={params}>
             Audit
           </Link>
-        </nav>
+        </Nav>
         <div className={styles.body}>{children}</div>
       </div>
     </>

@@ -1,12 +1,21 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, Navigate, Outlet, useNavigate, useParams, useRouter } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState } from "react";
+import {
+  Link,
+  Navigate,
+  Outlet,
+  useLocation,
+  useNavigate,
+  useParams,
+  useRouter,
+} from "@tanstack/react-router";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { answered, api } from "../api/client";
 import { isSignedOut, may, type OpenProject, type Session, sessionQuery } from "../api/session";
 import { Button } from "../ui/Button";
 import { useOpenKeyHelp } from "../ui/Keys";
 import { Loaded, Wrong } from "../ui/Loaded";
 import { Entry, Menu } from "../ui/Menu";
+import { Nav } from "../ui/Nav";
 import { State } from "../ui/State";
 import { useTitle } from "../ui/title";
 import { NewPassword } from "./NewPassword";
@@ -125,50 +134,105 @@ function Framed({ session, project, children }: FramedProps) {
   );
 }
 
+/** Every page of the project that is open to whoever asks, by what one comes for. */
 function Pages({ project }: { project: OpenProject }) {
   const params = { project: project.name };
+  const [isOpen, setOpen] = useState(false);
+  const root = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const here = useLocation({ select: (it) => it.pathname });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the list.
+  useEffect(() => setOpen(false), [here]);
+  useEffect(() => {
+    if (!isOpen) return;
+    const outside = (event: PointerEvent) => {
+      if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false);
+    };
+    document.addEventListener("pointerdown", outside);
+    return () => document.removeEventListener("pointerdown", outside);
+  }, [isOpen]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || !isOpen) return;
+    setOpen(false);
+    root.current?.querySelector("button")?.focus();
+  };
   return (
-    <nav aria-label="Pages" className={styles.pages}>
-      {may(project, "read") && (
-        <>
-          <Link to="/p/$project" params={params} activeOptions={{ exact: true }}>
-            Overview
-          </Link>
-          <Link to="/p/$project/monitors" params={params}>
-            Monitors
-          </Link>
-          <Link to="/p/$project/runs" params={params}>
-            Runs
-          </Link>
-          <Link to="/p/$project/traces" params={params}>
-            Traces
-          </Link>
-          <Link to="/p/$project/rubrics" params={params}>
-            Rubrics
-          </Link>
-        </>
-      )}
-      {may(project, "annotate") && (
-        <Link to="/p/$project/annotate" params={params}>
-          Annotate
-        </Link>
-      )}
-      {may(project, "read") && (
-        <>
-          <Link to="/p/$project/budget" params={params}>
-            Budget
-          </Link>
-          <Link to="/p/$project/alerts" params={params}>
-            Alerts
-          </Link>
-        </>
-      )}
-      {may(project, "manage") && (
-        <Link to="/p/$project/settings" params={params}>
-          Settings
-        </Link>
-      )}
-    </nav>
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys of the list inside arrive here.
+    <div ref={root} className={styles.pages} onKeyDown={onKeyDown}>
+      <Button
+        look="quiet"
+        className={styles.open}
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen((it) => !it)}
+      >
+        Pages ▾
+      </Button>
+      <div id={id} className={styles.groups} data-open={isOpen || undefined}>
+        <Nav label="Pages" look="bar">
+          {may(project, "read") && (
+            <Group title="Look">
+              <Link to="/p/$project" params={params} activeOptions={{ exact: true, includeSearch: false }}>
+                Overview
+              </Link>
+              <Link to="/p/$project/monitors" params={params}>
+                Monitors
+              </Link>
+              <Link to="/p/$project/traces" params={params}>
+                Traces
+              </Link>
+            </Group>
+          )}
+          {may(project, "read") && (
+            <Group title="Measure">
+              <Link to="/p/$project/runs" params={params}>
+                Runs
+              </Link>
+              <Link to="/p/$project/ranking" params={params}>
+                Ranking
+              </Link>
+              <Link to="/p/$project/rubrics" params={params}>
+                Rubrics
+              </Link>
+              {may(project, "annotate") && <Annotate params={params} />}
+            </Group>
+          )}
+          {!may(project, "read") && may(project, "annotate") && <Annotate params={params} />}
+          {may(project, "read") && (
+            <Group title="Keep">
+              <Link to="/p/$project/budget" params={params}>
+                Budget
+              </Link>
+              <Link to="/p/$project/alerts" params={params}>
+                Alerts
+              </Link>
+              {may(project, "manage") && (
+                <Link to="/p/$project/settings" params={params}>
+                  Settings
+                </Link>
+              )}
+            </Group>
+          )}
+        </Nav>
+      </div>
+    </div>
+  );
+}
+
+function Group({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div className={styles.group}>
+      <span className={styles.groupName}>{title}</span>
+      {children}
+    </div>
+  );
+}
+
+function Annotate({ params }: { params: { project: string } }) {
+  return (
+    <Link to="/p/$project/annotate" params={params}>
+      Annotate
+    </Link>
   );
 }
 

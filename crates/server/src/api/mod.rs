@@ -22,7 +22,6 @@ mod members;
 mod monitors;
 mod notifications;
 mod otlp;
-mod picture;
 mod projects;
 mod ranking;
 mod rubrics;

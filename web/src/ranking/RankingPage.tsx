@@ -1,0 +1,220 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { CSSProperties } from "react";
+import { tasks } from "../annotate/doors";
+import { may, useProject } from "../api/session";
+import { chance, fixed, percent, percentRange, signed, signedRange } from "../chart/figures";
+import { Interval } from "../chart/Interval";
+import { Picture } from "../chart/Picture";
+import { monitorsQuery } from "../monitors/doors";
+import type { RankingSearch } from "../router";
+import { PageHead } from "../shell/Shell";
+import { Select } from "../ui/Field";
+import { Loaded } from "../ui/Loaded";
+import { State } from "../ui/State";
+import { count, plural } from "../ui/say";
+import { type Column, Table } from "../ui/Table";
+import { type Ranked, type Ranks, rankingQuery } from "./doors";
+import styles from "./Ranking.module.css";
+
+/** Who is preferred to whom: strengths, the matrix of wins, and whether the place mattered. */
+export function RankingPage() {
+  const project = useProject();
+  const { monitor, judge, task } = useSearch({ from: "/p/$project/ranking" });
+  const by = task ? { source: "people", task } : { source: "comparisons", monitor, judge };
+  const found = useQuery(rankingQuery(project.id, by));
+  return (
+    <>
+      <PageHead
+        title="Ranking"
+        about="Answers set against each other two at a time, and what that says of all."
+      />
+      <By judges={found.data?.judges ?? []} />
+      <Loaded query={found} what="the ranking">
+        {(it) => (it.n === 0 ? <Nothing ranks={it} isOfPeople={task !== undefined} /> : <Found ranks={it} />)}
+      </Loaded>
+    </>
+  );
+}
+
+/** Whose preferences count. */
+function By({ judges }: { judges: string[] }) {
+  const project = useProject();
+  const { monitor, judge, task } = useSearch({ from: "/p/$project/ranking" });
+  const navigate = useNavigate({ from: "/p/$project/ranking" });
+  const go = (search: RankingSearch) => navigate({ search, replace: true, resetScroll: false });
+  const monitors = useQuery(monitorsQuery(project.id));
+  const asked = useQuery({
+    queryKey: ["tasks", project.id],
+    queryFn: () => tasks(project.id),
+    enabled: may(project, "annotate"),
+  });
+  const named = (all: (string | undefined)[]) =>
+    [...new Set(all)].flatMap((it) => (it === undefined ? [] : [{ value: it, label: it }]));
+  return (
+    <search className={styles.by} aria-label="Whose preferences">
+      <Select
+        label="As preferred by"
+        value={task ?? ""}
+        options={[
+          { value: "", label: "judges of monitors" },
+          ...(asked.data?.items ?? []).map((it) => ({ value: it.id, label: `people of ${it.name}` })),
+          ...(task && !asked.data ? [{ value: task, label: task }] : []),
+        ]}
+        onChange={(it) => go({ task: it.target.value || undefined })}
+      />
+      {task === undefined && (
+        <>
+          <Select
+            label="Monitor"
+            value={monitor ?? ""}
+            options={[
+              { value: "", label: "any monitor" },
+              ...named([...(monitors.data ?? []).map((it) => it.name), monitor]),
+            ]}
+            onChange={(it) => go({ judge, monitor: it.target.value || undefined })}
+          />
+          <Select
+            label="Judge"
+            value={judge ?? ""}
+            options={[{ value: "", label: "any judge" }, ...named([...judges, judge])]}
+            onChange={(it) => go({ monitor, judge: it.target.value || undefined })}
+          />
+        </>
+      )}
+    </search>
+  );
+}
+
+function Nothing({ ranks, isOfPeople }: { ranks: Ranks; isOfPeople: boolean }) {
+  return (
+    <State title="Nothing was set against each other yet">
+      {ranks.errors > 0 && <p>{plural(ranks.errors, "comparison")} came to nothing: the judge broke.</p>}
+      {isOfPeople ? (
+        <p>Nobody of this task has said yet which of two is better.</p>
+      ) : (
+        <>
+          <p>Have a monitor's judge compare two agents, or two versions of one, on tasks that both did:</p>
+          <pre
+            tabIndex={0}
+          >{`jurist monitor compare support support:version=1 support:version=2 --server ${location.origin}`}</pre>
+        </>
+      )}
+    </State>
+  );
+}
+
+function Found({ ranks }: { ranks: Ranks }) {
+  return (
+    <div className={styles.parts}>
+      <Strengths ranks={ranks} />
+      <Wins ranks={ranks} />
+      <Place ranks={ranks} />
+    </div>
+  );
+}
+
+function Strengths({ ranks }: { ranks: Ranks }) {
+  const columns: Column<Ranked>[] = [
+    { name: "side", head: "Side", cell: (it) => `${it.rank}. ${it.side}` },
+    {
+      name: "strength",
+      head: "Strength",
+      align: "end",
+      cell: (it) => (
+        <>
+          <b>{signed(it.strength)}</b>{" "}
+          {it.interval ? signedRange(it.interval) : <span className={styles.soft}>no interval</span>}
+        </>
+      ),
+    },
+    { name: "elo", head: "Elo", align: "end", wide: true, cell: (it) => fixed(it.elo, 0) },
+    { name: "n", head: "Comparisons", align: "end", wide: true, cell: (it) => count(it.n) },
+  ];
+  return (
+    <section className={styles.part}>
+      <h2>Strengths</h2>
+      {ranks.bradley_terry ? (
+        <div className={styles.columns}>
+          <Table caption="Strengths" columns={columns} rows={ranks.bradley_terry} keyOf={(it) => it.side} />
+          {ranks.strengths && <Picture title="Strengths with 95 % intervals" drawn={ranks.strengths} />}
+        </div>
+      ) : (
+        <p>No strengths can be told: {ranks.undefined}.</p>
+      )}
+      <p className={styles.soft}>
+        After Bradley and Terry, from {plural(ranks.n, "comparison")}, {plural(ranks.ties, "tie")} among them;{" "}
+        {plural(ranks.errors, "comparison")} in which the judge broke count for nobody. A side that is 1
+        stronger wins 73 of 100.
+      </p>
+    </section>
+  );
+}
+
+function Wins({ ranks }: { ranks: Ranks }) {
+  const { sides, wins, rates } = ranks;
+  const won = (row: number, column: number) => wins[row]?.[column] ?? 0;
+  const columns: Column<number>[] = [
+    { name: "side", head: "Won against →", cell: (row) => sides[row] },
+    ...sides.map(
+      (side, column): Column<number> => ({
+        name: side,
+        head: side,
+        align: "end",
+        cell: (row) => {
+          if (row === column) return <span className={styles.soft}>·</span>;
+          const rate = rates[row]?.[column];
+          if (rate == null) return <span className={styles.soft}>never met</span>;
+          return (
+            <span className={styles.cell} style={{ "--share": rate } as CSSProperties}>
+              {percent(rate)}{" "}
+              <span className={styles.soft}>
+                {count(won(row, column))} : {count(won(column, row))}
+              </span>
+            </span>
+          );
+        },
+      }),
+    ),
+  ];
+  return (
+    <section className={styles.part}>
+      <h2>Wins</h2>
+      <Table
+        caption="How often each row won against each column"
+        columns={columns}
+        rows={sides.map((_, at) => at)}
+        keyOf={(it) => sides[it] ?? String(it)}
+      />
+      <p className={styles.soft}>
+        The share of points that the row takes from the column, a tie being half a point; and wins.
+      </p>
+    </section>
+  );
+}
+
+/** Whether the one shown first wins more often than it should. */
+function Place({ ranks: { position } }: { ranks: Ranks }) {
+  return (
+    <section className={styles.part}>
+      <h2>Does the place matter?</h2>
+      {position ? (
+        <>
+          <p>
+            The one shown first won <b>{percent(position.rate)}</b> {percentRange(position.interval)} of{" "}
+            {plural(position.n, "comparison")} that somebody won. {verdict(position)}
+          </p>
+          <Interval mean={position.rate} interval={position.interval} mark={0.5} />
+        </>
+      ) : (
+        <p className={styles.soft}>Nobody has won anything yet.</p>
+      )}
+    </section>
+  );
+}
+
+function verdict({ rate, p }: NonNullable<Ranks["position"]>): string {
+  const said = p < 0.001 ? `p ${chance(p)}` : `p = ${chance(p)}`;
+  if (p >= 0.05) return `That may be chance (${said}).`;
+  return `More than chance (${said}): the ${rate > 0.5 ? "first" : "second"} is preferred for its place.`;
+}

@@ -1,0 +1,84 @@
+// A run in rows and columns of what its suite varies, and cases that end now so, now so.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { percent, percentRange, range3, score3 } from "../src/chart/figures";
+import { expect, faultsOf, test } from "./place";
+import { ask } from "./watched";
+
+test("models by prompts, and which cases are flaky, as the API says it", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 2 });
+  const oneCase = (model: string, prompt: string, n: number) => ({
+    name: `${model} ${prompt} ${n}`,
+    metadata: { model, prompt },
+    prompt: "What is the capital of France?",
+    response: model === "large" || n === 1 ? "Paris." : "Lyon.",
+    checks: [{ type: "contains", value: "Paris" }],
+  });
+  const evals = ["small", "large"].flatMap((model) =>
+    ["short", "long"].flatMap((prompt) => [1, 2, 3].map((n) => oneCase(model, prompt, n))),
+  );
+  writeFileSync(join(place.folder, "varied.json"), JSON.stringify({ name: "varied", evals }));
+  await place.jurist("eval", "varied.json", "--server", place.url);
+  const coin = {
+    name: "coins",
+    judge: { model: "llamacpp/invented", base_url: place.judge, timeout: 60 },
+    evals: [
+      {
+        name: "the toss of a coin",
+        prompt: "Is it heads? It is the toss of a coin.",
+        response: "Heads.",
+        rubric: { criteria: [{ name: "heads", description: "It fell as it should.", scale: "binary" }] },
+        repeat: 4,
+      },
+    ],
+  };
+  writeFileSync(join(place.folder, "coins.json"), JSON.stringify(coin));
+  await place.jurist("eval", "coins.json", "--server", place.url);
+  const { items } = await ask(place, "GET", "/runs");
+  const [coins, varied] = ["coins", "varied"].map((it) =>
+    items.find((run: { suite: string }) => run.suite === it),
+  );
+
+  await page.goto(`${place.url}/p/default/runs/${varied.id}`);
+  await page.getByRole("tab", { name: "Matrix" }).click();
+  await expect(page).toHaveURL(/view=matrix/);
+  const told = await ask(place, "GET", `/runs/${varied.id}/matrix`);
+  expect([told.rows_by, told.columns_by]).toEqual(["model", "prompt"]);
+  const table = page.getByRole("table", { name: "model by prompt" });
+  await expect(table.getByRole("columnheader")).toHaveText(["model", ...told.columns]);
+  for (const [at, name] of told.rows.entries()) {
+    const cells = table.getByRole("row", { name: new RegExp(`^${name}`) }).getByRole("cell");
+    for (const [column, it] of told.cells[at].entries()) {
+      await expect(cells.nth(column)).toContainText(`${score3(it.score)} ${range3(it.interval)}`);
+      await expect(cells.nth(column)).toContainText(
+        `${percent(it.pass_rate)} ${percentRange(it.pass_interval)} pass`,
+      );
+    }
+  }
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByLabel("Rows", { exact: true }).selectOption("prompt");
+  await expect(page).toHaveURL(/rows=prompt/);
+  await page.getByRole("tab", { name: "Flaky" }).click();
+  await expect(page.getByRole("heading", { name: "Nothing was tried twice" })).toBeVisible();
+
+  await page.goto(`${place.url}/p/default/runs/${coins.id}?view=flaky`);
+  const trials = await ask(place, "GET", `/runs/${coins.id}/flaky`);
+  const [shaky] = trials.cases;
+  const row = page.getByRole("table", { name: "Flaky cases" }).getByRole("row").nth(1);
+  await expect(row).toContainText(`${shaky.passed} of ${shaky.n}`);
+  await expect(row).toContainText(percent(shaky.flip_rate));
+  await expect(page.getByText(`${percent(trials.any)} passed at least once`)).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByRole("tab", { name: "Matrix" }).click();
+  await expect(page.getByRole("heading", { name: "Its cases differ in nothing" })).toBeVisible();
+  const report = page.getByRole("link", { name: "report" });
+  expect(await (await fetch(new URL((await report.getAttribute("href")) ?? "", place.url))).text()).toContain(
+    "<html",
+  );
+  await page.route("**/flaky*", (route) => route.abort());
+  await page.goto(`${place.url}/p/default/runs/${varied.id}?view=flaky`);
+  await expect(page.getByRole("heading", { name: "The server does not answer" })).toBeVisible();
+});
