@@ -83,7 +83,12 @@ export type TracesSearch = {
   min_cost?: number;
   min_duration_ms?: number;
   id_prefix?: string;
+  search?: string;
+  sort?: TraceSort;
 };
+
+const traceSort = oneOf("time", "-time", "cost", "-cost", "duration", "-duration", "score", "-score");
+export type TraceSort = NonNullable<ReturnType<typeof traceSort>>;
 
 const traces = createRoute({
   getParentRoute: () => project,
@@ -100,11 +105,18 @@ const traces = createRoute({
     min_cost: number(it.min_cost),
     min_duration_ms: number(it.min_duration_ms),
     id_prefix: text(it.id_prefix),
+    search: text(it.search),
+    sort: traceSort(it.sort),
   }),
   component: lazyRouteComponent(() => import("./traces/TracesPage"), "TracesPage"),
 });
 
-export type TraceSearch = { step?: number; find?: string };
+export type TraceSearch = {
+  step?: number;
+  find?: string;
+  /** What judges were asked and said. */
+  exchanges?: boolean;
+};
 
 const trace = createRoute({
   getParentRoute: () => project,
@@ -112,6 +124,7 @@ const trace = createRoute({
   validateSearch: (it: Record<string, unknown>): TraceSearch => ({
     step: number(it.step),
     find: text(it.find),
+    exchanges: flag(it.exchanges),
   }),
   component: lazyRouteComponent(() => import("./traces/TracePage"), "TracePage"),
 });
@@ -187,6 +200,9 @@ export type MonitorSearch = {
   state?: string;
   stratum?: string;
   disputed?: boolean;
+  /** A trace to put among the anchors of its file. */
+  good?: string;
+  bad?: string;
 };
 
 const monitor = createRoute({
@@ -200,6 +216,8 @@ const monitor = createRoute({
     state: text(it.state),
     stratum: text(it.stratum),
     disputed: flag(it.disputed),
+    good: text(it.good),
+    bad: text(it.bad),
   }),
   component: lazyRouteComponent(() => import("./monitors/MonitorPage"), "MonitorPage"),
 });
@@ -229,16 +247,27 @@ const newRubric = createRoute({
   component: lazyRouteComponent(() => import("./rubrics/RubricsPage"), "NewRubricPage"),
 });
 
-export type RubricView = "preview" | "changes" | "file";
-export type RubricSearch = { view?: RubricView; version?: string; from?: string };
+export type RubricView = "preview" | "prompt" | "changes" | "try" | "file";
+export type RubricSearch = {
+  view?: RubricView;
+  version?: string;
+  from?: string;
+  /** Which traces to try it on. */
+  traces?: string[];
+  agent?: string;
+  newest?: number;
+};
 
 const rubric = createRoute({
   getParentRoute: () => project,
   path: "rubrics/$rubric",
   validateSearch: (it: Record<string, unknown>): RubricSearch => ({
-    view: oneOf<RubricView>("preview", "changes", "file")(it.view),
+    view: oneOf<RubricView>("preview", "prompt", "changes", "try", "file")(it.view),
     version: text(it.version),
     from: text(it.from),
+    traces: Array.isArray(it.traces) ? it.traces.flatMap((one) => text(one) ?? []) : undefined,
+    agent: text(it.agent),
+    newest: number(it.newest),
   }),
   component: lazyRouteComponent(() => import("./rubrics/RubricPage"), "RubricPage"),
 });
@@ -285,6 +314,18 @@ const tokens = createRoute({
   component: lazyRouteComponent(() => import("./settings/TokensPage"), "TokensPage"),
 });
 
+const judges = createRoute({
+  getParentRoute: () => project,
+  path: "settings/judges",
+  component: lazyRouteComponent(() => import("./settings/JudgesPage"), "JudgesPage"),
+});
+
+const data = createRoute({
+  getParentRoute: () => project,
+  path: "settings/data",
+  component: lazyRouteComponent(() => import("./settings/DataPage"), "DataPage"),
+});
+
 export type AuditSearch = { actor?: string; action?: string };
 
 const audit = createRoute({
@@ -328,6 +369,8 @@ const tree = root.addChildren([
     settings,
     members,
     tokens,
+    judges,
+    data,
     audit,
   ]),
 ]);
