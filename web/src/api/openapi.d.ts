@@ -413,6 +413,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/monitors/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Everything that is wrong with a monitor, its judges and anchors included, and advice; nothing is saved */
+        post: operations["monitors_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/monitors/{name}": {
         parameters: {
             query?: never;
@@ -622,6 +639,40 @@ export interface paths {
         put?: never;
         /** A new rubric with its first version */
         post: operations["rubrics_add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rubrics/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Everything that is wrong with a rubric, and advice; nothing is saved */
+        post: operations["rubrics_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rubrics/prompt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a judge would be asked about a trace, word by word; nobody is asked */
+        post: operations["rubrics_prompt"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1336,6 +1387,17 @@ export interface components {
              * @description Dollars for one of the currency, as agreed when the cap was set.
              */
             rate: number;
+        };
+        /** @description What a file came to */
+        Checked: {
+            /** @description In native form; absent if there is an error. */
+            canonical?: Record<string, never> | null;
+            /** @description Of the rubric's canonical form, as versions have it. */
+            hash?: string | null;
+            /** @description Problems beyond those. */
+            n_left_out: number;
+            /** @description In the order of the file; what `jurist check --lint` says. */
+            problems: components["schemas"]["Remark"][];
         };
         /** @description What a comparison takes */
         ComparisonPlan: {
@@ -2097,6 +2159,29 @@ export interface components {
             id: string;
             name: string;
         };
+        PromptMessage: {
+            content: string;
+            /** @description system or user. */
+            role: string;
+        };
+        /** @description One call of a judge, or why there is none */
+        PromptView: {
+            /** @description What it answers: several where a monitor asks them together. */
+            criteria: string[];
+            /** @description The first of `criteria`. */
+            criterion: string;
+            /** @description The JSON Schema that the reply is held to. */
+            form?: Record<string, never> | null;
+            /** @description Empty where nobody is asked. */
+            messages: components["schemas"]["PromptMessage"][];
+            /** @description Why no judge is asked, such as that a check answers. */
+            unasked?: string | null;
+        };
+        /** @description What a judge would be asked */
+        Prompts: {
+            /** @description One for each call, in the order of the rubric. */
+            prompts: components["schemas"]["PromptView"][];
+        };
         /** @description From one hour of the day to another, where those live who are told. */
         QuietHours: {
             /** @example 22:00 */
@@ -2119,6 +2204,30 @@ export interface components {
             /** Format: double */
             second: number;
         };
+        /** @description Something to mend, or to do better */
+        Remark: {
+            /** @description As in the list of diagnostics, such as `unknown-key`. */
+            code: string;
+            /** @description In characters, from 1. */
+            column: number;
+            end_column: number;
+            /** @description Where it ends: the character behind it. */
+            end_line: number;
+            /** @description What to do. */
+            help?: string | null;
+            /** @description A few words for the place itself. */
+            label?: string | null;
+            /** @description From 1. */
+            line: number;
+            message: string;
+            /** @description What one should know, such as what is allowed. */
+            notes: string[];
+            /** @description What would have been right at this place. */
+            replacement?: string | null;
+            severity: components["schemas"]["RemarkSeverity"];
+        };
+        /** @enum {string} */
+        RemarkSeverity: "error" | "warning" | "advice";
         /** @enum {string} */
         Replies: "use" | "refresh" | "off";
         /** @description What a re-scoring takes */
@@ -2512,6 +2621,23 @@ export interface components {
                 number
             ] | null;
         };
+        TriedMonitor: {
+            /**
+             * @description A file with one monitor.
+             * @example agent: support
+             *     rubric: {criteria: [{name: kind, description: It is kind.}]}
+             */
+            source: string;
+        };
+        TriedRubric: {
+            /** @description `native`, `agentv`, `potato` or `monitor`, instead of looking at the keys of the file. */
+            dialect?: string | null;
+            /**
+             * @description A file with one rubric, in any dialect.
+             * @example criteria: [{name: greets, description: It greets.}]
+             */
+            source: string;
+        };
         VerdictLine: {
             agent?: string | null;
             candidate: string;
@@ -2578,6 +2704,16 @@ export interface components {
             rubric_version: string;
             /** @description As it was written. */
             source: string;
+        };
+        WantedPrompts: {
+            dialect?: string | null;
+            /**
+             * @description A file with one rubric or monitor, in any dialect.
+             * @example criteria: [{name: greets, description: It greets.}]
+             */
+            source: string;
+            /** @description What is graded; words in its place unless told. */
+            trace?: string | null;
         };
         /** @description An address is a secret, and not told again. */
         WebhookShown: {
@@ -4122,6 +4258,86 @@ export interface operations {
             };
         };
     };
+    monitors_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TriedMonitor"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Checked"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     monitors_show: {
         parameters: {
             query?: never;
@@ -5402,6 +5618,175 @@ export interface operations {
             };
             /** @description There is one of that name */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The file is not in order */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rubrics_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TriedRubric"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Checked"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rubrics_prompt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WantedPrompts"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prompts"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

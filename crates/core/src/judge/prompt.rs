@@ -31,6 +31,13 @@ pub struct Prompt {
     pub template: String,
 }
 
+impl Prompt {
+    /// What follows the system part, in the parts that caches tell apart.
+    pub fn user(&self) -> Vec<String> {
+        [&self.shared, &self.question].into_iter().filter(|it| !it.is_empty()).cloned().collect()
+    }
+}
+
 /// A prompt, and how to read what comes back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {

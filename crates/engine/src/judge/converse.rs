@@ -127,14 +127,10 @@ fn understood<T>(reply: &Reply, read: impl Fn(&str) -> Result<T, Malformed>) -> 
 }
 
 fn request(member: &Member, asked: &Asked) -> Request {
-    let parts = [&asked.prompt.shared, &asked.prompt.question];
     Request {
         model: member.line.name.clone(),
         system: asked.prompt.system.clone(),
-        messages: vec![Message::new(
-            Role::User,
-            parts.into_iter().filter(|it| !it.is_empty()).cloned().collect(),
-        )],
+        messages: vec![Message::new(Role::User, asked.prompt.user())],
         schema: asked.form.schema(),
         tools: Vec::new(),
         temperature: member.temperature,

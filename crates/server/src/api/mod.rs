@@ -6,6 +6,7 @@ mod agents;
 mod alerts;
 mod assignments;
 mod audit;
+mod checking;
 mod events;
 mod export;
 mod grades;
@@ -98,6 +99,7 @@ fn routes() -> OpenApiRouter<App> {
         .merge(alerts::routes())
         .merge(assignments::routes())
         .merge(audit::routes())
+        .merge(checking::routes())
         .merge(events::routes())
         .merge(export::routes())
         .merge(grades::routes())

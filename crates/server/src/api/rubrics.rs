@@ -1,12 +1,8 @@
 //! Rubrics by name, and their versions, which never change.
 
-use std::collections::BTreeMap;
-
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use jurist_core::rubric::Rubric as Graded;
-use jurist_engine::bundle::Bundle;
 use jurist_store::rubrics::{NewRubricVersion, RubricHead, RubricVersion};
 use jurist_store::{RubricId, RubricVersionId, clock};
 use serde::{Deserialize, Serialize};
@@ -16,6 +12,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::note;
+use super::checking::rubric_of;
 use super::{Json, Path};
 use crate::app::App;
 use crate::auth::{Caller, Scope};
@@ -207,23 +204,7 @@ async fn version(
 
 /// The one rubric of a text.
 fn read(app: &App, caller: &Caller, source: String) -> Result<NewRubricVersion, ApiError> {
-    let files = BTreeMap::from([("rubric.yaml".to_owned(), source.clone())]);
-    let bundle = Bundle { suite: "rubric.yaml".to_owned(), files, ..Bundle::default() };
-    let loaded = bundle.load();
-    let problems = crate::work::problems(&loaded);
-    let suite = loaded.suite.ok_or(ApiError::Senseless(problems))?;
-    let of_cases = suite.cases.iter().map(|it| &it.rubric);
-    let of_monitors = suite.monitors.iter().map(|it| &it.rubric);
-    let all: BTreeMap<&str, &Graded> = suite
-        .rubrics
-        .values()
-        .chain(of_cases)
-        .chain(of_monitors)
-        .map(|it| (it.version().as_str(), &**it))
-        .collect();
-    let (Some((_, rubric)), 1) = (all.first_key_value(), all.len()) else {
-        return Err(ApiError::Senseless(format!("the file has {} rubrics, and one is wanted", all.len())));
-    };
+    let rubric = rubric_of(&source, None)?.rubric;
     Ok(NewRubricVersion {
         region: app.settings.region.clone(),
         hash: rubric.version().clone(),

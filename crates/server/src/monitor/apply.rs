@@ -136,7 +136,11 @@ pub async fn apply(
 }
 
 /// What a monitor's judges see: its rubric, with the anchors as texts.
-async fn with_anchors(store: &Store, project: ProjectId, monitor: &Monitor) -> Result<Rubric, NotApplied> {
+pub(super) async fn with_anchors(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+) -> Result<Rubric, NotApplied> {
     let (mut anchors, mut missing) = (Vec::new(), Vec::new());
     for (ids, score) in [(&monitor.good_anchors, 1.0), (&monitor.bad_anchors, 0.0)] {
         for id in ids {

@@ -4,6 +4,7 @@
 
 mod alarms;
 mod apply;
+mod check;
 mod consider;
 mod contest;
 mod estimates;
@@ -15,6 +16,7 @@ mod why;
 
 pub use alarms::watch_monitors;
 pub use apply::{Applied, MonitorView, NotApplied, VersionView, apply, pause, remove, resume, shown};
+pub use check::{Tried, check};
 pub use consider::run;
 pub use contest::{
     ComparisonPlan, ComparisonView, NewComparison, NotCompared, Side, comparison, comparisons,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jurist_core::dialect::to_native;
-use jurist_core::source::to_yaml;
+use jurist_core::dialect::{Loaded, to_native};
+use jurist_core::source::{Tree, to_yaml};
 use jurist_core::suite::{Monitor, Suite};
 use jurist_engine::bundle::Bundle;
 use jurist_store::monitors::MonitorVersion;
@@ -46,11 +46,18 @@ impl Watched {
 
 /// The one monitor of a text.
 pub(super) fn read(source: &str) -> Result<Monitor, String> {
-    let files = BTreeMap::from([("monitor.yaml".to_owned(), source.to_owned())]);
-    let bundle = Bundle { suite: "monitor.yaml".to_owned(), files, ..Bundle::default() };
-    let loaded = bundle.load();
+    let loaded = load(source);
     let problems = problems(&loaded);
-    let mut suite = loaded.suite.ok_or(problems)?;
+    one_of(loaded.suite.ok_or(problems)?)
+}
+
+pub(super) fn load(source: &str) -> Loaded {
+    let files = BTreeMap::from([("monitor.yaml".to_owned(), source.to_owned())]);
+    Bundle { suite: "monitor.yaml".to_owned(), files, ..Bundle::default() }.load()
+}
+
+/// The one monitor of a file.
+pub(super) fn one_of(mut suite: Suite) -> Result<Monitor, String> {
     match (suite.monitors.pop(), suite.monitors.len()) {
         (Some(monitor), 0) => Ok(monitor),
         (None, _) => Err("the file has no monitor: it needs `agent`, or a list of `monitors`".to_owned()),
@@ -60,5 +67,9 @@ pub(super) fn read(source: &str) -> Result<Monitor, String> {
 
 /// A monitor in native form.
 pub(super) fn written(monitor: &Monitor) -> String {
-    to_yaml(&to_native(&Suite { monitors: vec![monitor.clone()], ..Suite::default() }))
+    to_yaml(&native(monitor))
+}
+
+pub(super) fn native(monitor: &Monitor) -> Tree {
+    to_native(&Suite { monitors: vec![monitor.clone()], ..Suite::default() })
 }

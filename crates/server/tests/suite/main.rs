@@ -4,6 +4,7 @@
 
 mod alarms;
 mod annotate;
+mod checking;
 mod description;
 #[path = "../../../engine/tests/server/mod.rs"]
 mod model;

@@ -1,0 +1,318 @@
+//! Files before anything of them is saved: what is wrong with them, and what a judge would be asked.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::State;
+use jurist_core::candidate::{Candidate, Material};
+use jurist_core::diagnostic::Code;
+use jurist_core::dialect::{Dialect, Loaded};
+use jurist_core::judge::{Preview, Prompter, preview};
+use jurist_core::rubric::Rubric;
+use jurist_core::suite::{Calls, Suite};
+use jurist_engine::bundle::Bundle;
+use jurist_store::TraceId;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::Json;
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+use crate::monitor::{self, Tried};
+use crate::work::problems;
+
+/// More than anybody reads are counted.
+const TOLD: usize = 500;
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(rubric)).routes(routes!(monitor)).routes(routes!(prompt))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct TriedRubric {
+    /// A file with one rubric, in any dialect.
+    #[schema(example = "criteria: [{name: greets, description: It greets.}]")]
+    source: String,
+    /// `native`, `agentv`, `potato` or `monitor`, instead of looking at the keys of the file.
+    #[serde(default)]
+    dialect: Option<String>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct TriedMonitor {
+    /// A file with one monitor.
+    #[schema(example = "agent: support\nrubric: {criteria: [{name: kind, description: It is kind.}]}\n")]
+    source: String,
+}
+
+/// What a file came to
+#[derive(Debug, Serialize, ToSchema)]
+struct Checked {
+    /// In the order of the file; what `jurist check --lint` says.
+    problems: Vec<Remark>,
+    /// Problems beyond those.
+    n_left_out: usize,
+    /// In native form; absent if there is an error.
+    #[schema(value_type = Option<Object>)]
+    canonical: Option<serde_json::Value>,
+    /// Of the rubric's canonical form, as versions have it.
+    hash: Option<String>,
+}
+
+/// Something to mend, or to do better
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+struct Remark {
+    severity: RemarkSeverity,
+    /// As in the list of diagnostics, such as `unknown-key`.
+    code: String,
+    /// From 1.
+    line: usize,
+    /// In characters, from 1.
+    column: usize,
+    /// Where it ends: the character behind it.
+    end_line: usize,
+    end_column: usize,
+    message: String,
+    /// A few words for the place itself.
+    label: Option<String>,
+    /// What one should know, such as what is allowed.
+    notes: Vec<String>,
+    /// What to do.
+    help: Option<String>,
+    /// What would have been right at this place.
+    replacement: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum RemarkSeverity {
+    Error,
+    Warning,
+    Advice,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct WantedPrompts {
+    /// A file with one rubric or monitor, in any dialect.
+    #[schema(example = "criteria: [{name: greets, description: It greets.}]")]
+    source: String,
+    #[serde(default)]
+    dialect: Option<String>,
+    /// What is graded; words in its place unless told.
+    #[serde(default)]
+    trace: Option<String>,
+}
+
+/// What a judge would be asked
+#[derive(Debug, Serialize, ToSchema)]
+struct Prompts {
+    /// One for each call, in the order of the rubric.
+    prompts: Vec<PromptView>,
+}
+
+/// One call of a judge, or why there is none
+#[derive(Debug, Serialize, ToSchema)]
+struct PromptView {
+    /// The first of `criteria`.
+    criterion: String,
+    /// What it answers: several where a monitor asks them together.
+    criteria: Vec<String>,
+    /// Empty where nobody is asked.
+    messages: Vec<PromptMessage>,
+    /// The JSON Schema that the reply is held to.
+    #[schema(value_type = Option<Object>)]
+    form: Option<serde_json::Value>,
+    /// Why no judge is asked, such as that a check answers.
+    unasked: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct PromptMessage {
+    /// system or user.
+    role: &'static str,
+    content: String,
+}
+
+/// Everything that is wrong with a rubric, and advice; nothing is saved
+#[utoipa::path(post, path = "/rubrics/check", tag = "rubrics", operation_id = "check", request_body = TriedRubric,
+    responses(
+        (status = 200, body = Checked), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
+        (status = 415, body = Problem)
+))]
+async fn rubric(
+    _: State<App>,
+    caller: Caller,
+    Json(tried): Json<TriedRubric>,
+) -> Result<Json<Checked>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let mut loaded = load(&tried.source, tried.dialect)?;
+    let (mut rubric, mut obstacles) = (None, Vec::new());
+    if let Some(suite) = loaded.suite.take() {
+        match one_of(&suite) {
+            Ok(found) => rubric = Some(found),
+            Err(why) => obstacles.push((Code::MissingKey, why)),
+        }
+    }
+    let hash = rubric.as_ref().map(|it| it.version().as_str().to_owned());
+    let canonical = rubric.map(|it| it.to_json());
+    Ok(Json(Checked { hash, ..Checked::new(Tried { loaded, obstacles, canonical }) }))
+}
+
+/// Everything that is wrong with a monitor, its judges and anchors included, and advice; nothing is saved
+#[utoipa::path(post, path = "/monitors/check", tag = "monitors", operation_id = "check", request_body = TriedMonitor,
+    responses(
+        (status = 200, body = Checked), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
+        (status = 415, body = Problem)
+))]
+async fn monitor(
+    State(app): State<App>,
+    caller: Caller,
+    Json(tried): Json<TriedMonitor>,
+) -> Result<Json<Checked>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let tried = monitor::check(&app.store, caller.project, &tried.source, &app.settings.work).await?;
+    Ok(Json(Checked::new(tried)))
+}
+
+/// What a judge would be asked about a trace, word by word; nobody is asked
+#[utoipa::path(post, path = "/rubrics/prompt", tag = "rubrics", request_body = WantedPrompts, responses(
+    (status = 200, body = Prompts), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
+    (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not in order")
+))]
+async fn prompt(
+    State(app): State<App>,
+    caller: Caller,
+    Json(wanted): Json<WantedPrompts>,
+) -> Result<Json<Prompts>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let OneRubric { rubric, calls } = rubric_of(&wanted.source, wanted.dialect)?;
+    let material = match wanted.trace {
+        None => stand_in(),
+        Some(id) => {
+            let id: TraceId = id.parse()?;
+            let trace = app.store.trace_content(caller.project, &id).await?;
+            let gone = || ApiError::Unknown(format!("nothing of a trace `{id}` is kept"));
+            Material::new(&Candidate::default(), Some(trace.ok_or_else(gone)?))
+        }
+    };
+    let prompter = Prompter::new(&material, None, 0);
+    let prompts = preview(&prompter, &rubric, calls).map_err(|it| ApiError::Senseless(it.to_string()))?;
+    Ok(Json(Prompts { prompts: prompts.into_iter().map(PromptView::from).collect() }))
+}
+
+/// What stands where a trace will stand.
+fn stand_in() -> Material {
+    Material {
+        task: "(what the agent was asked)".to_owned(),
+        context: vec!["(a document that the answer may rest on)".to_owned()],
+        response: Some("(what the agent answered; of a trace, every step)".to_owned()),
+        requirements: vec!["(something that the answer must meet)".to_owned()],
+        ..Material::default()
+    }
+}
+
+impl From<Preview> for PromptView {
+    fn from(it: Preview) -> Self {
+        let criterion = it.questions.first().cloned().unwrap_or_default();
+        let message = |role, content| PromptMessage { role, content };
+        let (messages, form, unasked) = match it.asked {
+            Ok(asked) => {
+                let user = asked.prompt.user().join("\n");
+                let form = asked.form.schema();
+                (vec![message("system", asked.prompt.system), message("user", user)], Some(form), None)
+            }
+            Err(why) => (Vec::new(), None, Some(why)),
+        };
+        Self { criterion, criteria: it.questions, messages, form, unasked }
+    }
+}
+
+impl Checked {
+    fn new(tried: Tried) -> Self {
+        let Tried { loaded, obstacles, canonical } = tried;
+        let sources = loaded.sources;
+        let mut n_left_out = loaded.diagnostics.n_left_out();
+        let all = loaded.diagnostics.into_sorted();
+        n_left_out += all.len().saturating_sub(TOLD);
+        let told = all.iter().take(TOLD).map(|it| {
+            serde_json::from_value(it.to_json(&sources)).expect("a remark has what a diagnostic has")
+        });
+        let problems = obstacles.into_iter().map(Remark::on_all).chain(told).collect();
+        Self { problems, n_left_out, canonical, hash: None }
+    }
+}
+
+impl Remark {
+    /// About the file as a whole.
+    fn on_all((code, message): (Code, String)) -> Self {
+        Self {
+            severity: RemarkSeverity::Error,
+            code: code.name().to_owned(),
+            line: 1,
+            column: 1,
+            end_line: 1,
+            end_column: 1,
+            message,
+            label: None,
+            notes: Vec::new(),
+            help: None,
+            replacement: None,
+        }
+    }
+}
+
+/// A rubric that stands alone, and how its judges are asked.
+pub(super) struct OneRubric {
+    pub rubric: Arc<Rubric>,
+    pub calls: Calls,
+}
+
+/// The one rubric of a text.
+pub(super) fn rubric_of(source: &str, dialect: Option<String>) -> Result<OneRubric, ApiError> {
+    let loaded = load(source, dialect)?;
+    let problems = problems(&loaded);
+    let suite = loaded.suite.ok_or(ApiError::Senseless(problems))?;
+    let rubric = one_of(&suite).map_err(ApiError::Senseless)?;
+    // Monitors ask all they can at once.
+    let of_file = suite.cases.first().map_or(suite.judge.calls, |it| it.judge.calls);
+    let calls =
+        if suite.monitors.is_empty() { of_file.unwrap_or(Calls::PerCriterion) } else { Calls::PerRubric };
+    Ok(OneRubric { rubric, calls })
+}
+
+fn load(source: &str, dialect: Option<String>) -> Result<Loaded, ApiError> {
+    if let Some(name) = &dialect
+        && !Dialect::ALL.iter().any(|it| it.0 == name)
+    {
+        let all = Dialect::ALL.map(|it| it.0).join(", ");
+        return Err(ApiError::Bad(format!("`dialect` is one of {all}")));
+    }
+    let files = BTreeMap::from([("rubric.yaml".to_owned(), source.to_owned())]);
+    let bundle = Bundle { suite: "rubric.yaml".to_owned(), files, dialect, ..Bundle::default() };
+    Ok(bundle.load())
+}
+
+fn one_of(suite: &Suite) -> Result<Arc<Rubric>, String> {
+    let of_cases = suite.cases.iter().map(|it| &it.rubric);
+    let of_monitors = suite.monitors.iter().map(|it| &it.rubric);
+    let all: BTreeMap<&str, &Arc<Rubric>> = suite
+        .rubrics
+        .values()
+        .chain(of_cases)
+        .chain(of_monitors)
+        .map(|it| (it.version().as_str(), it))
+        .collect();
+    match (all.first_key_value(), all.len()) {
+        (Some((_, rubric)), 1) => Ok(Arc::clone(rubric)),
+        (_, n) => Err(format!("the file has {n} rubrics, and one is wanted")),
+    }
+}

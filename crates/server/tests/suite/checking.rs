@@ -1,0 +1,130 @@
+//! Files that are tried before they are saved.
+
+use jurist_server::Settings;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value as Json, json};
+
+use crate::place::{Place, hasty, served, with_accounts};
+
+const RUBRIC: &str = "description: About greetings.
+criteria:
+  - {name: greets, description: It greets., scale: binary}
+  - {name: short, check: {type: contains, value: Hello}}
+  - {name: kind, description: It is kind., by: human}
+";
+
+impl Place {
+    async fn tried(&self, what: &str, body: Json) -> Json {
+        let answer = self.ask(Method::POST, &format!("/api/v1/{what}"), &[], body).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        answer.json()
+    }
+}
+
+#[test]
+fn a_file_is_checked_with_its_lines_and_nothing_is_saved() {
+    served(&Settings::default(), |place| async move {
+        let source = "criteria:\n  - {name: greets, descripton: It greets., wieght: 2}\n";
+        let found = place.tried("rubrics/check", json!({ "source": source })).await;
+        let problems = found["problems"].as_array().unwrap();
+        let slip = problems.iter().find(|it| it["replacement"] == "weight").expect("the slip is found");
+        assert_eq!(
+            (&slip["severity"], &slip["code"], &slip["line"]),
+            (&json!("error"), &json!("unknown-key"), &json!(2))
+        );
+        let column = slip["column"].as_u64().unwrap() as usize;
+        let line = source.lines().nth(1).unwrap();
+        assert!(line[column - 1..].starts_with("wieght"), "{slip}");
+        assert!(problems.len() > 1 && found["canonical"].is_null() && found["hash"].is_null(), "{found}");
+
+        let vague = "criteria: [{name: good, description: It is good and nice.}]";
+        let found = place.tried("rubrics/check", json!({ "source": vague })).await;
+        assert!(found["problems"].as_array().unwrap().iter().any(|it| it["severity"] == "advice"), "{found}");
+        assert_eq!(found["canonical"]["criteria"][0]["name"], "good");
+        let body = json!({ "name": "one", "source": vague });
+        let saved = place.ask(Method::POST, "/api/v1/rubrics", &[], body).await.json();
+        let version =
+            place.get(&format!("/api/v1/rubric-versions/{}", saved["newest"].as_str().unwrap())).await;
+        assert_eq!((&version["hash"], &version["canonical"]), (&found["hash"], &found["canonical"]));
+
+        let two = "rubrics: {a: {criteria: [{name: a, description: A.}]}, b: {criteria: [{name: b, description: B.}]}}";
+        let found = place.tried("rubrics/check", json!({ "source": two })).await;
+        assert!(found["problems"][0]["message"].as_str().unwrap().contains("one is wanted"), "{found}");
+        let bad = json!({ "source": two, "dialect": "french" });
+        let bad = place.ask(Method::POST, "/api/v1/rubrics/check", &[], bad).await;
+        assert_eq!(bad.status, StatusCode::BAD_REQUEST);
+        assert!(bad.text.contains("native"), "{}", bad.text);
+        assert_eq!(place.get("/api/v1/rubrics").await.as_array().unwrap().len(), 1, "only what was saved");
+    });
+}
+
+#[test]
+fn a_monitor_is_checked_with_its_judges_and_anchors() {
+    served(&Settings::default(), |place| async move {
+        let monitor = |more: &str| json!({ "source": format!("agent: desk\nrubric: {{criteria: [{{name: kind, description: It is kind.}}]}}\n{more}\n") });
+        let fine = place.tried("monitors/check", monitor("judge_model: openai/gpt-5-mini")).await;
+        assert!(fine["problems"].as_array().unwrap().iter().all(|it| it["severity"] != "error"), "{fine}");
+        assert_eq!(fine["canonical"]["agent"], "desk");
+        for (more, said) in [
+            ("judge_model: 'command:rm'", "--allow-commands"),
+            ("judge_model: openai/gpt-5-mini\ncalibration_anchors: {good: [nowhere]}", "nowhere"),
+            ("sample_rate: 7", "sample_rate"),
+        ] {
+            let found = place.tried("monitors/check", monitor(more)).await;
+            let told = |it: &Json| it["severity"] == "error" && it.to_string().contains(said);
+            assert!(found["problems"].as_array().unwrap().iter().any(told), "{more}: {found}");
+            assert!(found["canonical"].is_null(), "{more}");
+        }
+        assert_eq!(place.get("/api/v1/monitors").await, json!([]));
+    });
+}
+
+#[test]
+fn a_judges_prompt_is_shown_word_by_word_and_nobody_is_asked() {
+    served(&hasty(), |place| async move {
+        let shown = place.tried("rubrics/prompt", json!({ "source": RUBRIC })).await;
+        let prompts = shown["prompts"].as_array().unwrap();
+        let of = |name: &str| prompts.iter().find(|it| it["criterion"] == name).unwrap();
+        assert_eq!(prompts.len(), 3);
+        let messages = of("greets")["messages"].as_array().unwrap();
+        assert_eq!((&messages[0]["role"], &messages[1]["role"]), (&json!("system"), &json!("user")));
+        let asked = messages[1]["content"].as_str().unwrap();
+        assert!(asked.contains("It greets.") && asked.contains("(what the agent was asked)"), "{asked}");
+        assert_eq!(of("greets")["form"]["type"], "object");
+        assert_eq!(of("short")["unasked"], "a check answers this");
+        assert_eq!(of("kind")["unasked"], "a person answers this");
+
+        place.finish("t1", "Good morning to you", json!({})).await;
+        place.until("t1", |it| it["state"] == "finished").await;
+        let shown = place.tried("rubrics/prompt", json!({ "source": RUBRIC, "trace": "t1" })).await;
+        let asked = shown["prompts"][0]["messages"][1]["content"].as_str().unwrap();
+        assert!(asked.contains("Good morning to you"), "{asked}");
+        let gone = json!({ "source": RUBRIC, "trace": "t2" });
+        let gone = place.ask(Method::POST, "/api/v1/rubrics/prompt", &[], gone).await;
+        assert_eq!(gone.status, StatusCode::NOT_FOUND, "{}", gone.text);
+
+        // A monitor asks everything at once.
+        let monitor =
+            "agent: desk\nrubric: {criteria: [{name: a, description: A.}, {name: b, description: B.}]}\n";
+        let shown = place.tried("rubrics/prompt", json!({ "source": monitor })).await;
+        assert_eq!(shown["prompts"].as_array().unwrap().len(), 1);
+        assert_eq!(shown["prompts"][0]["criteria"], json!(["a", "b"]));
+        let broken = json!({ "source": "criteria: [{nam: x}]" });
+        let broken = place.ask(Method::POST, "/api/v1/rubrics/prompt", &[], broken).await;
+        assert_eq!(broken.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", broken.text);
+    });
+}
+
+#[test]
+fn whoever_may_not_read_checks_nothing() {
+    served(&with_accounts(), |place| async move {
+        let owner = place.owner().await;
+        let token = place.token(&owner, &["ingest"]).await;
+        for what in ["rubrics/check", "monitors/check", "rubrics/prompt"] {
+            let path = format!("/api/v1/{what}");
+            let headers = [("authorization", token.as_str())];
+            let answer = place.ask(Method::POST, &path, &headers, json!({ "source": RUBRIC })).await;
+            assert_eq!(answer.status, StatusCode::FORBIDDEN, "{what}");
+        }
+    });
+}
