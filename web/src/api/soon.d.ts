@@ -15,56 +15,51 @@ type Post<Path, Body, T> = {
 };
 type Nothing = { path?: never };
 type Id = { path: { id: string } };
-
-type Checked = {
-  problems: {
-    severity: "error" | "warning" | "advice";
-    code: string;
-    line: number;
-    column: number;
-    end_line: number;
-    end_column: number;
-    message: string;
-    notes: string[];
-    help?: string | null;
-    replacement?: string | null;
-  }[];
-  canonical?: Record<string, unknown> | null;
-};
-type JudgeView = {
-  name: string;
-  vendor?: string;
-  is_priced: boolean;
-  has_key: boolean;
-  last_used?: string;
-  error_rate?: number;
-};
 type Message = { role: string; content: string };
+
+export type RubricDifference = {
+  kind: "added" | "removed" | "changed" | "reordered";
+  what: string;
+  from?: string | null;
+  to?: string | null;
+  sentence: string;
+};
+export type JudgeShown = {
+  name: string;
+  vendor: string;
+  is_default: boolean;
+  monitors: string[];
+  key: "present" | "missing" | "not_needed";
+  problem?: string | null;
+  price?: { input: number; cached: number; output: number } | null;
+  last_used?: string | null;
+  n_calls: number;
+  spent: number;
+  n_grades: number;
+  n_errors: number;
+  error_rate?: number | null;
+};
 
 declare module "./openapi" {
   interface paths {
-    "/api/v1/rubrics/check": Post<Nothing, { source: string; dialect?: string }, Checked>;
-    "/api/v1/monitors/check": Post<Nothing, { source: string }, Checked>;
-    "/api/v1/rubrics/prompt": Post<
-      Nothing,
-      { source: string; trace?: string },
-      {
-        prompts: {
-          criterion: string;
-          criteria: string[];
-          messages: Message[];
-          form?: Record<string, unknown> | null;
-          unasked?: string | null;
-        }[];
-      }
-    >;
     "/api/v1/rubrics/try": Post<
       Nothing,
       { source: string; traces: string[]; judge?: string; spend: boolean },
-      { calls: number; cost: number | null; per_trace: number | null; id?: string }
+      {
+        id?: string | null;
+        n_units: number;
+        calls: number;
+        cost?: number | null;
+        judges: string[];
+        per_trace: { trace: string; calls: number; least_calls: number; cost?: number | null }[];
+      }
     >;
     "/api/v1/presets": Get<Nothing, never, { name: string; description: string; source: string }[]>;
-    "/api/v1/rubric-versions/{id}/diff": Get<Id, { from: string }, { sentences: string[] }>;
+    "/api/v1/rubric-versions/{id}/diff": Get<
+      Id,
+      { from: string },
+      { from: string; to: string; changes: RubricDifference[] }
+    >;
     "/api/v1/traces/{id}/exchanges": Get<
       Id,
       never,
@@ -79,10 +74,11 @@ declare module "./openapi" {
         error?: string;
       }[]
     >;
-    "/api/v1/judges": Get<Nothing, never, JudgeView[]>;
-    "/api/v1/retention": Get<Nothing, never, { days?: number | null }>;
-    "/api/v1/judges/ping": Post<Nothing, { judge: string }, { ok: boolean; ms: number; error?: string }>;
+    "/api/v1/judges": Get<Nothing, never, JudgeShown[]>;
+    "/api/v1/judges/ping": Post<
+      Nothing,
+      { judge: string },
+      { ok: boolean; ms: number; error?: string | null; cost?: number | null; is_structured?: boolean | null }
+    >;
   }
 }
-export type Remark = Checked["problems"][number];
-export type { JudgeView };

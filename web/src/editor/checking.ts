@@ -1,9 +1,8 @@
 // A file is checked while it is written.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { answered, api } from "../api/client";
+import { answered, api, type Schemas } from "../api/client";
 import { useProject } from "../api/session";
-import type { Remark } from "../api/soon";
 import type { Fault } from "./problems";
 
 export type Checked = { problems: Fault[]; canonical?: Record<string, unknown> };
@@ -21,7 +20,7 @@ export function usePaused<T>(value: T): T {
   return paused;
 }
 
-const faultOf = (it: Remark): Fault => ({
+const faultOf = (it: Schemas["Remark"]): Fault => ({
   severity: it.severity,
   code: it.code,
   line: it.line,

@@ -1,7 +1,7 @@
 import { percent } from "../chart/figures";
 import type { Decision } from "../monitors/doors";
 import { toldOf } from "../monitors/states";
-import { moment, score } from "../ui/say";
+import { duration, moment, score } from "../ui/say";
 import styles from "./DecisionPath.module.css";
 import type { Verdict } from "./table";
 
@@ -23,19 +23,21 @@ const SPOKEN = {
 /** The way of a trace from its end to its score, always by the same stations, so that one sees where it stopped. */
 export function stationsOf(it: Decision, finished?: string | null, verdict?: Verdict): Station[] {
   const { label } = toldOf(it.state);
+  const after = (time: string) =>
+    finished ? `after ${duration(Math.max(0, Date.parse(time) - Date.parse(finished)))}` : moment(time);
   const isJudged = it.state === "scored" || it.state === "cached";
   const judged: Station = isJudged
-    ? { name: it.state === "cached" ? "judged before" : "judged", told: moment(it.updated), went: "on" }
+    ? { name: it.state === "cached" ? "judged before" : "judged", told: after(it.updated), went: "on" }
     : !it.is_sampled
       ? { name: "judged", went: "ahead" }
       : it.state === "judge_error"
-        ? { name: label, told: moment(it.updated), went: "broke" }
+        ? { name: label, told: after(it.updated), went: "broke" }
         : { name: label, went: it.judge_status === "pending" ? "waits" : "stopped" };
   return [
     { name: "finished", told: finished ? moment(finished) : undefined, went: "on" },
     { name: it.stratum, told: `π ${percent(it.probability)}`, went: "on" },
     it.is_sampled
-      ? { name: "sampled", told: moment(it.decided), went: "on" }
+      ? { name: "sampled", told: after(it.decided), went: "on" }
       : { name: label, went: "stopped" },
     // Nobody has begun: it is the judge that it waits for.
     judged.name === "sampled" ? { ...judged, name: "waits" } : judged,

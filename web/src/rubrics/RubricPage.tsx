@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
+import type { RubricDifference } from "../api/soon";
 import { useChecked } from "../editor/checking";
 import { Desk } from "../editor/NewFile";
 import { SourceEditor } from "../editor/SourceEditor";
@@ -17,7 +18,7 @@ import { State } from "../ui/State";
 import { moment, plural } from "../ui/say";
 import { Tabs } from "../ui/Tabs";
 import { useTell } from "../ui/Toast";
-import { type Canonical, changesOf } from "./canonical";
+import type { Canonical } from "./canonical";
 import { Grid, JudgePrompt, Means } from "./Means";
 import styles from "./Rubrics.module.css";
 import { TryView } from "./Try";
@@ -178,6 +179,18 @@ type ChangesProps = {
 };
 
 function Changes({ version, versions, from, onFrom }: ChangesProps) {
+  const project = useProject();
+  const changes = useQuery({
+    queryKey: ["diff", project.id, version.id, from?.id],
+    queryFn: () =>
+      answered(
+        api(project.id).GET("/api/v1/rubric-versions/{id}/diff", {
+          params: { path: { id: version.id }, query: { from: from?.id ?? "" } },
+        }),
+      ),
+    enabled: from !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
   if (!from) {
     return (
       <State title="There is nothing to compare it with">
@@ -185,7 +198,6 @@ function Changes({ version, versions, from, onFrom }: ChangesProps) {
       </State>
     );
   }
-  const changes = changesOf(from.canonical as Canonical, version.canonical as Canonical);
   return (
     <section className={styles.part}>
       <div className={styles.narrow}>
@@ -198,30 +210,32 @@ function Changes({ version, versions, from, onFrom }: ChangesProps) {
           onChange={(it) => onFrom(it.target.value)}
         />
       </div>
-      {changes.length === 0 ? (
-        <State title="Both ask the same" />
-      ) : (
-        <ul className={styles.changes} aria-label="Changes">
-          {changes.map((it, at) => (
-            <li key={at} data-kind={it.kind}>
-              {it.kind === "changed" ? (
-                <>
-                  <b>{it.what}</b>
-                  <del>{it.from ?? "(default)"}</del>
-                  <ins>{it.to ?? "(default)"}</ins>
-                </>
-              ) : it.kind === "reordered" ? (
-                <b>{it.what} in another order</b>
-              ) : (
-                <b>
-                  {it.kind} {it.what}
-                </b>
-              )}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Loaded query={changes} what="what changed">
+        {({ changes: all }) =>
+          all.length === 0 ? <State title="Both ask the same" /> : <Differences all={all} />
+        }
+      </Loaded>
     </section>
+  );
+}
+
+function Differences({ all }: { all: RubricDifference[] }) {
+  return (
+    <ul className={styles.changes} aria-label="Changes">
+      {all.map((it, at) => (
+        <li key={at} data-kind={it.kind}>
+          {it.kind === "changed" ? (
+            <>
+              <b>{it.what}</b>
+              <del>{it.from ?? "(default)"}</del>
+              <ins>{it.to ?? "(default)"}</ins>
+            </>
+          ) : (
+            <b>{it.sentence}</b>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -10,6 +10,7 @@ import { Fault } from "../ui/Form";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { count, money, plural } from "../ui/say";
+import { type Column, Table } from "../ui/Table";
 import styles from "./Rubrics.module.css";
 
 const NEWEST = 10;
@@ -90,6 +91,19 @@ export function TryView({ source }: { source: string }) {
   );
 }
 
+type Taken = { trace: string; calls: number; least_calls: number; cost?: number | null };
+
+const COLUMNS: Column<Taken>[] = [
+  { name: "trace", head: "Trace", cell: (it) => it.trace },
+  {
+    name: "calls",
+    head: "Calls",
+    align: "end",
+    cell: (it) => (it.least_calls === it.calls ? count(it.calls) : `${it.least_calls} to ${it.calls}`),
+  },
+  { name: "cost", head: "At most", align: "end", cell: (it) => money(it.cost) },
+];
+
 /** What judging takes, before anything is spent; then a run that does it. */
 export function Try({ source, traces }: { source: string; traces: string[] }) {
   const project = useProject();
@@ -117,7 +131,7 @@ export function Try({ source, traces }: { source: string; traces: string[] }) {
       <div className={styles.narrow}>
         <Field
           label="Judge"
-          hint="The server's own unless given."
+          hint="The usual one unless given."
           list="judges"
           value={typed}
           onChange={(it) => setTyped(it.target.value)}
@@ -129,20 +143,31 @@ export function Try({ source, traces }: { source: string; traces: string[] }) {
         </datalist>
       </div>
       <Loaded query={price} what="what it takes">
-        {({ calls, cost, per_trace }) => (
+        {({ calls, cost, judges: asked, per_trace }) => (
           <>
             <p role="status">
-              {plural(traces.length, "trace")}, {plural(calls, "call")},{" "}
-              {cost == null ? (
+              {plural(traces.length, "trace")}, at most {plural(calls, "call")} of{" "}
+              {asked.join(", ") || "nobody"},{" "}
+              {calls === 0 ? (
+                "which costs nothing"
+              ) : cost == null ? (
                 "and nobody knows what they cost: the judge has no price"
               ) : (
                 <>
-                  about <b>{money(cost)}</b>
-                  {per_trace != null && `, ${money(per_trace)} a trace`}
+                  likely at most <b>{money(cost)}</b>
                 </>
               )}
               . Nothing is spent yet.
             </p>
+            <details>
+              <summary>Trace by trace</summary>
+              <Table
+                caption="What each trace takes"
+                columns={COLUMNS}
+                rows={per_trace}
+                keyOf={(it) => it.trace}
+              />
+            </details>
             {may(project, "write") ? (
               <div className={styles.line}>
                 <Button look="main" onClick={() => trying.mutate()} disabled={trying.isPending}>
@@ -150,7 +175,7 @@ export function Try({ source, traces }: { source: string; traces: string[] }) {
                     ? "Beginning…"
                     : cost == null
                       ? "Try it, whatever it costs"
-                      : `Try it for about ${money(cost)}`}
+                      : `Try it for up to ${money(cost)}`}
                 </Button>
               </div>
             ) : (

@@ -15,24 +15,29 @@ const EXPORTS = [
 /** How long things are kept, and how to take them along. */
 export function DataPage() {
   const project = useProject();
-  const retention = useQuery({
-    queryKey: ["retention", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/retention")),
+  const projects = useQuery({
+    queryKey: ["projects"],
+    queryFn: () => answered(api(project.id).GET("/api/v1/projects")),
   });
   const address = (what: string, format: string) =>
     `/api/v1/export?${new URLSearchParams({ project: project.id, what, format })}`;
   return (
     <Settings>
       <h2>Retention</h2>
-      <Loaded query={retention} what="how long things are kept">
-        {({ days }) => (
-          <p>
-            {days == null
-              ? "What traces say is kept until somebody erases it."
-              : `What traces say is erased ${plural(days, "day")} after they finished; scores stay.`}{" "}
-            Whoever starts the server decides, by <code>--retention</code>.
-          </p>
-        )}
+      <Loaded query={projects} what="how long things are kept">
+        {(all) => {
+          const days = (all as { id: string; retention_days?: number | null }[]).find(
+            (it) => it.id === project.id,
+          )?.retention_days;
+          return (
+            <p>
+              {days == null
+                ? "What traces say is kept until somebody erases it."
+                : `What traces say is erased ${plural(days, "day")} after they finished; scores stay.`}{" "}
+              Whoever starts the server decides, by <code>--retention</code>.
+            </p>
+          );
+        }}
       </Loaded>
       <h2>Export</h2>
       <ul className={styles.exports}>

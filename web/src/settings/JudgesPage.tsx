@@ -1,20 +1,19 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { answered, api } from "../api/client";
 import { may, useProject } from "../api/session";
-import type { JudgeView } from "../api/soon";
+import type { JudgeShown } from "../api/soon";
 import { percent } from "../chart/figures";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Fault } from "../ui/Form";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
-import { duration } from "../ui/say";
+import { day, duration, money, plural } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
-import { Time } from "../ui/Time";
 import { Settings } from "./Settings";
 import styles from "./Settings.module.css";
 
-type Judge = JudgeView;
+type Judge = JudgeShown;
 
 /** Who judges in this project, and whether they could. Keys stay with the server. */
 export function JudgesPage() {
@@ -27,13 +26,14 @@ export function JudgesPage() {
     <Settings>
       <h2>Judges</h2>
       <p className={styles.muted}>
-        Those that monitors and rubrics name. Keys are in the server's environment and are never shown.
+        Those that monitors name, or that were asked within thirty days. Keys are in the server's environment
+        and are never shown.
       </p>
       <Loaded query={judges} what="judges">
         {(all) =>
           all.length === 0 ? (
             <State title="No judges yet">
-              <p>A monitor or a rubric that names one puts it here.</p>
+              <p>A monitor that names one puts it here.</p>
             </State>
           ) : (
             <Judges all={all} />
@@ -47,30 +47,47 @@ export function JudgesPage() {
 function Judges({ all }: { all: Judge[] }) {
   const project = useProject();
   const columns: Column<Judge>[] = [
-    { name: "judge", head: "Judge", cell: (it) => it.name },
-    { name: "vendor", head: "Vendor", cell: (it) => it.vendor ?? "–", wide: true },
     {
-      name: "key",
-      head: "Key",
-      cell: (it) => <Badge tone={it.has_key ? "pass" : "fail"}>{it.has_key ? "✓ there" : "✕ missing"}</Badge>,
+      name: "judge",
+      head: "Judge",
+      cell: (it) => (
+        <>
+          {it.name} {it.is_default && <Badge>asked unless told</Badge>}
+          {it.problem && <p className={styles.problem}>{it.problem}</p>}
+        </>
+      ),
     },
+    { name: "key", head: "Key", cell: (it) => <Key of={it} /> },
     {
       name: "price",
-      head: "Price",
-      cell: (it) => (it.is_priced ? "known" : <span className={styles.muted}>not known</span>),
+      head: "A million tokens",
+      cell: (it) =>
+        it.price ? (
+          `${money(it.price.input)} in, ${money(it.price.output)} out`
+        ) : (
+          <span className={styles.muted}>not known</span>
+        ),
+      wide: true,
+    },
+    {
+      name: "monitors",
+      head: "Monitors",
+      cell: (it) => it.monitors.join(", ") || <span className={styles.muted}>–</span>,
       wide: true,
     },
     {
       name: "used",
       head: "Last used",
-      cell: (it) => (it.last_used ? <Time at={it.last_used} /> : <span className={styles.muted}>never</span>),
+      cell: (it) => (it.last_used ? day(it.last_used) : <span className={styles.muted}>never</span>),
       wide: true,
     },
     {
       name: "errors",
-      head: "Errors",
+      head: "Errors, 30 days",
       align: "end",
-      cell: (it) => (it.error_rate == null ? "–" : percent(it.error_rate)),
+      cell: (it) =>
+        it.error_rate == null ? "–" : `${percent(it.error_rate)} of ${plural(it.n_grades, "answer")}`,
+      wide: true,
     },
     ...(may(project, "manage")
       ? [
@@ -84,6 +101,13 @@ function Judges({ all }: { all: Judge[] }) {
       : []),
   ];
   return <Table caption="Judges" columns={columns} rows={all} keyOf={(it) => it.name} />;
+}
+
+function Key({ of: { key } }: { of: Judge }) {
+  if (key === "not_needed") return <span className={styles.muted}>needs none</span>;
+  return (
+    <Badge tone={key === "present" ? "pass" : "fail"}>{key === "present" ? "✓ there" : "✕ missing"}</Badge>
+  );
 }
 
 /** One call of a few tokens: does it answer? */
@@ -102,6 +126,7 @@ function Ping({ judge }: { judge: string }) {
               {found.ok ? `✓ answered in ${duration(found.ms)}` : "✕ did not answer"}
             </Badge>{" "}
             {found.error}
+            {found.is_structured === false && "It does not keep to the shape it is asked for."}
           </>
         )}
       </span>

@@ -125,11 +125,13 @@ function Title({ head }: { head: Head }) {
           Traces
         </Link>
       </p>
-      <h1 className={styles.title}>
-        {titleOf(head) && <bdi>{titleOf(head)}</bdi>} <span className={styles.id}>{head.id}</span>{" "}
-        <Ended trace={head} />
-      </h1>
-      <Actions head={head} />
+      <div className={styles.top}>
+        <h1 className={styles.title}>
+          {titleOf(head) && <bdi>{titleOf(head)}</bdi>} <span className={styles.id}>{head.id}</span>{" "}
+          <Ended trace={head} />
+        </h1>
+        <Actions head={head} />
+      </div>
       <dl className={styles.facts}>
         {facts.map(([name, value]) => (
           <div key={name}>
@@ -223,7 +225,10 @@ function Steps({ trace, shown, onStep }: StepsProps) {
 
 /** Who quoted a step, and for what. */
 function Cites({ all }: { all: Cited[] }) {
-  const once = [...new Map(all.map((it) => [it.grade.id, it.grade])).values()];
+  // Two monitors may have had the same said of it.
+  const once = [
+    ...new Map(all.map(({ grade: it }) => [`${it.grader} ${it.criterion} ${it.score}`, it])).values(),
+  ];
   if (once.length === 0) return null;
   return (
     <ul className={styles.cites} aria-label="Quoted by">

@@ -19,10 +19,10 @@ import { ChooseRubric } from "./ChooseRubric";
 import { SendToPeople } from "./SendToPeople";
 import styles from "./TracesPage.module.css";
 
-type Head = Schemas["Head"];
+type Head = Schemas["Head"] & { title?: string | null };
 type Line = Head & {
-  verdicts?: Pick<Schemas["VerdictLine"], "status" | "score" | "monitor">[];
-  decisions?: Pick<Schemas["DecisionView"], "monitor" | "monitor_name" | "state" | "reason">[];
+  verdicts?: { monitor?: string | null; status: string; score?: number | null }[];
+  decisions?: { monitor: string; state: string; reason: string }[];
 };
 
 /** Traces; which ones, and in which order, is in the address. */
@@ -128,6 +128,7 @@ function Traces({ rows }: { rows: Line[] }) {
   return (
     <>
       <Table caption="Traces" columns={columns} rows={rows} keyOf={(it) => it.id} />
+      <Unlisted />
       {chosen.length > 0 && <Chosen traces={chosen} onClear={() => setChosen([])} />}
     </>
   );
@@ -163,6 +164,14 @@ function useSorting() {
   };
 }
 
+/** Sorting leaves out what has nothing to be sorted by. */
+function Unlisted() {
+  const { sort } = useSearch({ from: "/p/$project/traces" });
+  const by = sort?.replace("-", "");
+  if (by === undefined || by === "time") return null;
+  return <p className={styles.soft}>Traces without a {by} are not listed in this order.</p>;
+}
+
 function Scores({ of: { verdicts = [] } }: { of: Line }) {
   if (verdicts.length === 0) return <span className={styles.soft}>–</span>;
   return (
@@ -184,7 +193,7 @@ function Why({ of: { decisions = [] } }: { of: Line }) {
         <li key={it.monitor}>
           <Badge tone={toldOf(it.state).tone}>{toldOf(it.state).label}</Badge>{" "}
           <span className={styles.soft}>
-            {decisions.length > 1 && `${it.monitor_name ?? it.monitor}: `}
+            {decisions.length > 1 && `${it.monitor}: `}
             {it.reason}
           </span>
         </li>
@@ -210,10 +219,10 @@ function Chosen({ traces, onClear }: { traces: string[]; onClear: () => void }) 
   );
 }
 
-/** What whoever sent it calls it. */
-export function titleOf({ metadata }: Head): string | undefined {
+/** What whoever sent it calls it, or else what was asked. */
+export function titleOf({ metadata, title }: Head): string | undefined {
   const told = metadata as Record<string, unknown> | null | undefined;
-  const found = told?.title ?? told?.name ?? told?.task;
+  const found = told?.title ?? told?.name ?? told?.task ?? title;
   return typeof found === "string" && found.trim() !== "" ? found.trim().slice(0, 200) : undefined;
 }
 
