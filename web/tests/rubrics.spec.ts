@@ -51,6 +51,7 @@ test("a rubric is written with faults at their lines, tried, changed, and compar
   writeFileSync(join(place.folder, "old.yaml"), FIRST);
   writeFileSync(join(place.folder, "new.yaml"), SECOND);
   const told = await place.jurist("diff", "old.yaml", "new.yaml");
+  await expect(page.getByRole("list", { name: "Changes" })).toBeVisible();
   const shown = await page.getByRole("list", { name: "Changes" }).getByRole("listitem").all();
   const words = await Promise.all(
     shown.map(async (it) => {

@@ -6,7 +6,7 @@ mod schedule;
 use crate::rubric::{Answers, Ask, Criterion, GraderKind, Graph, Rubric, Target};
 use crate::suite::{Calls, Case, Cell, Judge, Suite, Unfilled, fill};
 
-pub use sampling::{Facts, Pick, Stratum, pick, place};
+pub use sampling::{Facts, Pick, Stratum, pick, place, share};
 pub use schedule::next_time;
 
 /// What will run, in the order in which it is reported.

@@ -17,6 +17,7 @@ mod notify;
 mod once;
 mod ingest;
 mod pages;
+mod picture;
 mod serve;
 mod telemetry;
 mod work;

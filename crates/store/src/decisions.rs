@@ -78,6 +78,17 @@ pub struct DecisionEvent {
     pub time: Time,
 }
 
+/// What a monitor made of a trace, in short.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    pub trace: String,
+    /// By its name.
+    pub monitor: String,
+    pub state: DecisionState,
+    /// What was last noted.
+    pub reason: String,
+}
+
 /// What became of a decision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome<'a> {
@@ -113,6 +124,16 @@ pub struct DecisionTally {
     pub population_variance: f64,
     /// Where the day begins, if asked by day.
     pub day: Option<Time>,
+    /// If asked by agent; empty where the traces name none.
+    pub agent: Option<String>,
+}
+
+/// What sums are told apart by, besides versions and strata.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Per {
+    All,
+    Day,
+    Agent,
 }
 
 /// Which decisions to list; what is `None` does not matter.
@@ -165,6 +186,11 @@ pub(crate) const ADD_EVENTS: Bulk = Bulk {
     tail: "",
 };
 
+const STANDING: &str =
+    "SELECT d.trace, m.name AS monitor, d.state, COALESCE((SELECT e.note FROM decision_events e
+    WHERE e.project = d.project AND e.trace = d.trace AND e.monitor = d.monitor
+    ORDER BY e.time DESC, e.id DESC LIMIT 1), d.reason) AS reason
+    FROM decisions d JOIN monitors m ON m.id = d.monitor WHERE d.project = $1";
 const DECISIONS: &str =
     "SELECT * FROM decisions WHERE project = $1 AND monitor = $2 AND (decided, trace) < ($3, $4)";
 
@@ -177,16 +203,15 @@ pub(crate) const ADD_TALLIES: Bulk = Bulk {
            population_variance = decision_tallies.population_variance + excluded.population_variance",
 };
 
-const TALLY: &str = "SELECT d.monitor_version, v.rubric_version, d.stratum, d.state, DAY AS day,
+const TALLY: &str =
+    "SELECT d.monitor_version, v.rubric_version, d.stratum, d.state, DAY AS day, AGENT AS agent,
     CAST(SUM(d.n) AS BIGINT) AS n, SUM(d.population) AS population,
     SUM(d.population_variance) AS population_variance
     FROM decision_tallies d JOIN monitor_versions v ON v.id = d.monitor_version
     WHERE d.project = $1 AND d.monitor = $2 AND $3 <= d.day AND d.day < $4";
 const TALLY_BY: &str =
-    "GROUP BY d.monitor_version, v.rubric_version, d.stratum, d.state, DAY HAVING 0 < SUM(d.n)
-    ORDER BY day, d.monitor_version, d.stratum, d.state";
-const DAY: &str = "d.day";
-const NO_DAY: &str = "CAST(NULL AS BIGINT)";
+    "GROUP BY d.monitor_version, v.rubric_version, d.stratum, d.statePER HAVING 0 < SUM(d.n)
+    ORDER BY 5, 6, d.monitor_version, d.stratum, d.state";
 
 impl Store {
     /// Traces that are finished and that no monitor has been asked about, of any project; the oldest first.
@@ -254,6 +279,22 @@ impl Store {
         trace: &TraceId,
     ) -> Result<Vec<Decision>, StoreError> {
         self.db.fetch(DECISIONS_OF, args![project, trace]).await?.iter().map(read).collect()
+    }
+
+    /// What every monitor made of some traces, and why.
+    pub async fn standing(&self, project: ProjectId, traces: &[String]) -> Result<Vec<Standing>, StoreError> {
+        if traces.is_empty() {
+            return Ok(Vec::new());
+        }
+        let read = |row: &Row| {
+            Ok(Standing {
+                trace: row.get("trace")?,
+                monitor: row.get("monitor")?,
+                state: row.parsed("state")?,
+                reason: row.get("reason")?,
+            })
+        };
+        standing(project, traces).fetch(&self.db).await?.iter().map(read).collect()
     }
 
     pub async fn decision(
@@ -374,9 +415,9 @@ impl Store {
         monitor: MonitorId,
         agent: Option<&str>,
         (from, until): (Time, Time),
-        by_day: bool,
+        per: Per,
     ) -> Result<Vec<DecisionTally>, StoreError> {
-        let rows = tally(project, monitor, agent, (from, until), by_day).fetch(&self.db).await?;
+        let rows = tally(project, monitor, agent, (from, until), per).fetch(&self.db).await?;
         let read = |row: &Row| {
             Ok(DecisionTally {
                 version: row.parsed("monitor_version")?,
@@ -387,6 +428,7 @@ impl Store {
                 population: row.get("population")?,
                 population_variance: row.get("population_variance")?,
                 day: row.maybe_time("day")?,
+                agent: row.get("agent")?,
             })
         };
         rows.iter().map(read).collect()
@@ -495,18 +537,45 @@ pub(crate) fn day_of(time: Time) -> i64 {
 
 const DAY_MICROS: i64 = 86_400_000_000;
 
+pub(crate) fn standing(project: ProjectId, traces: &[String]) -> Select {
+    Select::new(STANDING, args![project])
+        .and_in("d.trace", traces.iter().map(Arg::from).collect())
+        .then("ORDER BY d.trace, m.name")
+}
+
 pub(crate) fn tally(
     project: ProjectId,
     monitor: MonitorId,
     agent: Option<&str>,
     (from, until): (Time, Time),
-    by_day: bool,
+    per: Per,
 ) -> Select {
-    let day = if by_day { DAY } else { NO_DAY };
-    let by = if by_day { TALLY_BY.replace("DAY", day) } else { TALLY_BY.replace(", DAY", "") };
-    Select::new(&TALLY.replace("DAY", day), args![project, monitor, day_of(from), until])
+    Select::new(&per.selected(TALLY, "d"), args![project, monitor, day_of(from), until])
         .and_maybe("d.agent = ?", agent)
-        .then(&by)
+        .then(&per.grouped(TALLY_BY, "d"))
+}
+
+impl Per {
+    /// A statement with its columns `DAY` and `AGENT`, of a table.
+    pub(crate) fn selected(self, sql: &str, table: &str) -> String {
+        let (mut day, mut agent) = ("CAST(NULL AS BIGINT)".to_owned(), "CAST(NULL AS TEXT)".to_owned());
+        match self {
+            Self::All => {}
+            Self::Day => day = format!("{table}.day"),
+            Self::Agent => agent = format!("{table}.agent"),
+        }
+        sql.replace("DAY", &day).replace("AGENT", &agent)
+    }
+
+    /// What comes behind it, where `PER` is one more column to group by.
+    pub(crate) fn grouped(self, sql: &str, table: &str) -> String {
+        let more = match self {
+            Self::All => String::new(),
+            Self::Day => format!(", {table}.day"),
+            Self::Agent => format!(", {table}.agent"),
+        };
+        sql.replace("PER", &more)
+    }
 }
 
 impl DecisionFilter {

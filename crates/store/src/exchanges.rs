@@ -3,11 +3,26 @@
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
 
-use crate::db::{Arg, Bulk, args, statements};
+use crate::db::{Arg, Bulk, Row, args, statements};
 use crate::pack::pack;
 use crate::{ExchangeId, ProjectId, Store, StoreError};
 
+/// An exchange, and when and by whom it was had.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptExchange {
+    /// A case of the run, or the rubric version that the trace was judged by.
+    pub part: String,
+    /// The name of the monitor whose rubric that is.
+    pub monitor: Option<String>,
+    pub time: Time,
+    pub body: Json,
+}
+
 statements! {
+    OF_OWNER = "SELECT e.part, e.time, e.body, (SELECT MIN(m.name) FROM monitor_versions v
+        JOIN monitors m ON m.id = v.monitor WHERE v.project = e.project AND v.rubric_version = e.part) AS monitor
+        FROM exchanges e WHERE e.project = $1 AND e.owner = $2
+        AND (CAST($3 AS TEXT) IS NULL OR e.part = $3) ORDER BY e.time, e.id";
     OF_PART = "SELECT body FROM exchanges WHERE project = $1 AND owner = $2 AND part = $3 ORDER BY id";
     REMOVE = "DELETE FROM exchanges WHERE project = $1 AND owner = $2";
 }
@@ -16,7 +31,7 @@ pub(crate) const ADD: Bulk =
     Bulk { into: "exchanges (project, owner, part, id, time, body)", types: "ttttib", tail: "" };
 
 impl Store {
-    /// `owner` is a run or a trace; `part` a case of the run, or the monitor that asked about the trace.
+    /// `owner` is a run or a trace; `part` a case of the run, or the rubric version that the trace was judged by.
     pub async fn put_exchanges(
         &self,
         project: ProjectId,
@@ -39,6 +54,24 @@ impl Store {
     ) -> Result<Vec<Json>, StoreError> {
         let rows = self.db.fetch(OF_PART, args![project, owner, part]).await?;
         rows.iter().map(|row| row.unpacked_json("body")).collect()
+    }
+
+    /// With when they happened, of one part or of all; the oldest first.
+    pub async fn kept_exchanges(
+        &self,
+        project: ProjectId,
+        owner: &str,
+        part: Option<&str>,
+    ) -> Result<Vec<KeptExchange>, StoreError> {
+        let read = |row: &Row| {
+            Ok(KeptExchange {
+                part: row.get("part")?,
+                monitor: row.get("monitor")?,
+                time: row.time("time")?,
+                body: row.unpacked_json("body")?,
+            })
+        };
+        self.db.fetch(OF_OWNER, args![project, owner, part]).await?.iter().map(read).collect()
     }
 
     pub async fn remove_exchanges(&self, project: ProjectId, owner: &str) -> Result<u64, StoreError> {

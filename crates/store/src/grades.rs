@@ -9,7 +9,7 @@ use jurist_core::grade::{Grade, GraderKind, Outcome, Status, Time, Usd, Verdict}
 use crate::db::{Arg, Bulk, Row, args, statements};
 use crate::filter::Select;
 use crate::pack::pack;
-use crate::traces::status_name;
+use crate::traces::{status_name, status_of};
 use crate::{
     Cursor, GradeId, MonitorId, Page, Probability, ProjectId, RubricVersionId, Store, StoreError, tallies,
 };
@@ -84,6 +84,18 @@ pub struct StoredVerdict {
     pub verdict: Verdict,
 }
 
+/// What the newest verdict of a monitor says of a candidate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VerdictHead {
+    pub candidate: String,
+    pub rubric_version: RubricVersionId,
+    /// By its name.
+    pub monitor: Option<String>,
+    pub status: Status,
+    pub score: Option<f64>,
+    pub time: Time,
+}
+
 /// What came of asking, without the particulars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OutcomeKind {
@@ -127,6 +139,8 @@ statements! {
     OF_CANDIDATE = "SELECT grades.*, grade_details.body FROM grades
         LEFT JOIN grade_details ON grade_details.grade = grades.id
         WHERE grades.project = $1 AND grades.candidate = $2 ORDER BY grades.time, grades.id";
+    SCORE_TRACE = "UPDATE traces SET score = $3, scored = $4
+        WHERE project = $1 AND id = $2 AND (scored IS NULL OR scored <= $4)";
 }
 
 pub(crate) const ADD: Bulk = Bulk {
@@ -154,6 +168,8 @@ const LIST_WHOLE: &str =
     "SELECT grades.*, (SELECT body FROM grade_details WHERE grade_details.grade = grades.id) AS body
     FROM grades WHERE project = $1 AND (time, id) < ($2, $3)";
 const LIST_VERDICTS: &str = "SELECT * FROM verdicts WHERE project = $1 AND (time, id) < ($2, $3)";
+const NEWEST: &str = "SELECT v.candidate, v.rubric_version, v.status, v.score, v.time, m.name AS monitor
+    FROM verdicts v LEFT JOIN monitors m ON m.id = v.monitor WHERE v.project = $1";
 const KNOWN: &str = "SELECT id FROM grades WHERE project = $1";
 const VALUES: &str = "SELECT id, time, unit, probability FROM grades WHERE project = $1 AND unit IS NOT NULL \
     AND (time, id) < ($2, $3)";
@@ -185,6 +201,12 @@ impl Store {
         let new = ids(&tx.insert(ADD_VERDICTS, rows).await?)?;
         let new_verdicts: Vec<&NewVerdict> = new.iter().filter_map(|id| verdicts.get(id).copied()).collect();
         tx.insert(tallies::ADD_VERDICTS, tallies::of_verdicts(project, &new_verdicts)).await?;
+        let mut of_traces = new_verdicts.clone();
+        of_traces.sort_by_key(|it| (&it.candidate, it.time));
+        for it in of_traces {
+            let score = it.verdict.score.filter(|it| it.is_finite());
+            tx.execute(SCORE_TRACE, args![project, &it.candidate, score, it.time]).await?;
+        }
         tx.commit().await?;
         Ok(Recorded { n_grades: new_grades.len(), n_verdicts: new_verdicts.len() })
     }
@@ -278,6 +300,42 @@ impl Store {
         let verdicts = rows.iter().map(read_verdict).collect::<Result<_, _>>()?;
         Ok(Page::of(verdicts, limit, |it: &StoredVerdict| Cursor::new(it.time.micros(), &it.id)))
     }
+
+    /// The newest verdict of each monitor on each of some candidates.
+    pub async fn newest_verdicts(
+        &self,
+        project: ProjectId,
+        candidates: &[String],
+    ) -> Result<Vec<VerdictHead>, StoreError> {
+        if candidates.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows = newest(project, candidates).fetch(&self.db).await?;
+        let mut all: Vec<VerdictHead> = Vec::new();
+        for row in &rows {
+            let it = VerdictHead {
+                candidate: row.get("candidate")?,
+                rubric_version: row.parsed("rubric_version")?,
+                monitor: row.get("monitor")?,
+                status: status_of(row)?,
+                score: row.get("score")?,
+                time: row.time("time")?,
+            };
+            // The newest come first.
+            let is_same =
+                |there: &VerdictHead| there.candidate == it.candidate && there.monitor == it.monitor;
+            if !all.iter().rev().take_while(|there| there.candidate == it.candidate).any(is_same) {
+                all.push(it);
+            }
+        }
+        Ok(all)
+    }
+}
+
+pub(crate) fn newest(project: ProjectId, candidates: &[String]) -> Select {
+    Select::new(NEWEST, args![project])
+        .and_in("v.candidate", candidates.iter().map(Arg::from).collect())
+        .then("ORDER BY v.candidate, v.time DESC, v.id")
 }
 
 impl NewGrade {

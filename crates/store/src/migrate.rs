@@ -46,6 +46,7 @@ const MIGRATIONS: &[Migration] = &[
         append_only: &["annotation_task_versions", "adjudications"],
         unchanging: &[],
     },
+    Migration { schema: include_str!("../migrations/0006.sql"), append_only: &[], unchanging: &[] },
 ];
 
 /// The newest schema that this version knows.
@@ -89,6 +90,8 @@ impl Store {
             tx.execute(APPLY, args![number, now]).await?;
         }
         tx.commit().await?;
+        // A connection of SQLite that looked before would go on with what it saw; asked once more, it looks again.
+        self.schema_version().await?;
         Ok(version)
     }
 

@@ -50,7 +50,7 @@ statements! {
         WHERE monitors.project = $1 AND monitors.name = $2";
     LIST = "SELECT monitors.*, v.id AS v_id, v.monitor, v.rubric_version, v.agent, v.settings, v.author,
         v.created AS v_created FROM monitors LEFT JOIN monitor_versions v ON v.id = monitors.newest
-        WHERE monitors.project = $1 AND monitors.removed IS NULL ORDER BY monitors.name";
+        WHERE monitors.project = $1 AND (monitors.removed IS NULL OR $2 = 1) ORDER BY monitors.name";
     PAUSE = "UPDATE monitors SET is_enabled = CASE WHEN CAST($3 AS TEXT) IS NULL THEN 1 ELSE 0 END, paused = $3
         WHERE project = $1 AND id = $2";
     REMOVE = "UPDATE monitors SET removed = $3 WHERE project = $1 AND id = $2";
@@ -89,7 +89,12 @@ impl Store {
 
     /// By name.
     pub async fn monitors(&self, project: ProjectId) -> Result<Vec<Monitor>, StoreError> {
-        self.db.fetch(LIST, args![project]).await?.iter().map(read).collect()
+        self.db.fetch(LIST, args![project, false]).await?.iter().map(read).collect()
+    }
+
+    /// With those that were removed, by name.
+    pub async fn all_monitors(&self, project: ProjectId) -> Result<Vec<Monitor>, StoreError> {
+        self.db.fetch(LIST, args![project, true]).await?.iter().map(read).collect()
     }
 
     /// `None` lets it go on.

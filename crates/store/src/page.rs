@@ -27,6 +27,11 @@ impl Cursor {
         Self { sort, id: id.to_string() }
     }
 
+    /// Before everything, in a list that begins with the smallest.
+    pub(crate) fn bottom(cursor: Option<&Self>) -> Self {
+        cursor.cloned().unwrap_or(Self { sort: i64::MIN, id: String::new() })
+    }
+
     /// Before everything, in a list that begins with the largest.
     pub(crate) fn top(cursor: Option<&Self>) -> Self {
         cursor.cloned().unwrap_or(Self { sort: i64::MAX, id: "\u{10ffff}".to_owned() })

@@ -7,7 +7,7 @@ use jurist_core::plan::Stratum;
 use jurist_core::stats::Sums;
 
 use crate::db::{Arg, Bulk, Row, args, statements};
-use crate::decisions::{Outcome, day_of, set_in};
+use crate::decisions::{Outcome, Per, day_of, set_in};
 use crate::filter::Select;
 use crate::{
     MonitorId, MonitorVersionId, Probability, ProjectId, RescoreId, RubricVersionId, Store, StoreError,
@@ -54,6 +54,8 @@ pub struct ScoreTally {
     pub stratum: Stratum,
     /// Where the day begins, if asked by day.
     pub day: Option<Time>,
+    /// If asked by agent; empty where the traces name none.
+    pub agent: Option<String>,
     pub n_errors: u64,
     pub units: Sums,
     /// Passed is 1, and failed is 0.
@@ -65,6 +67,8 @@ pub struct ScoreTally {
 pub struct ScoreFilter {
     pub agent: Option<String>,
     pub rubric_version: Option<RubricVersionId>,
+    /// Empty is the whole rubric.
+    pub criterion: Option<String>,
     pub from: Time,
     pub until: Time,
 }
@@ -112,11 +116,12 @@ statements! {
         AND NOT EXISTS (SELECT 1 FROM labels newer WHERE newer.project = l.project AND newer.candidate = l.candidate
             AND newer.rubric_version = l.rubric_version AND newer.criterion = l.criterion AND l.id < newer.id)
         LIMIT 100000";
-    WHOLES = "SELECT s.trace, s.rubric_version, s.judge, s.unit, s.is_passed, s.probability FROM monitor_scores s
-        WHERE s.project = $1 AND s.monitor = $2 AND $3 <= s.decided AND s.decided < $4 AND s.rescore = ''
-        AND s.criterion = '' AND s.unit IS NOT NULL
-        AND EXISTS (SELECT 1 FROM labels l WHERE l.project = s.project AND l.candidate = s.trace
-            AND l.rubric_version = s.rubric_version) LIMIT 100000";
+    // From the labels, which are few, to the scores, which are many.
+    WHOLES = "SELECT s.trace, s.rubric_version, s.judge, s.unit, s.is_passed, s.probability
+        FROM (SELECT DISTINCT project, candidate, rubric_version FROM labels WHERE project = $1) l
+        CROSS JOIN monitor_scores s WHERE s.project = l.project AND s.monitor = $2 AND s.trace = l.candidate
+        AND s.rubric_version = l.rubric_version AND $3 <= s.decided AND s.decided < $4 AND s.rescore = ''
+        AND s.criterion = '' AND s.unit IS NOT NULL LIMIT 100000";
     IN_ORDER = "SELECT stratum, unit, decided FROM monitor_scores WHERE project = $1 AND monitor = $2
         AND rubric_version = $3 AND judge = $4 AND criterion = $5 AND rescore = '' AND unit IS NOT NULL
         AND $6 <= decided AND decided < $7 ORDER BY decided, trace LIMIT $8";
@@ -154,15 +159,14 @@ pub(crate) const ADD_TALLIES: Bulk = Bulk {
 };
 
 const TALLY: &str = "SELECT monitor_version, rubric_version, rescore, judge, criterion, stratum, DAY AS day,
+    AGENT AS agent,
     CAST(SUM(n_errors) AS BIGINT) AS n_errors, CAST(SUM(n) AS BIGINT) AS n, SUM(x) AS x, SUM(w) AS w, SUM(wx) AS wx,
     SUM(wxx) AS wxx, SUM(ww) AS ww, SUM(wwx) AS wwx, SUM(wwxx) AS wwxx, CAST(SUM(n_judged) AS BIGINT) AS n_judged,
     CAST(SUM(n_passed) AS BIGINT) AS n_passed, SUM(p_w) AS p_w, SUM(p_wx) AS p_wx, SUM(p_ww) AS p_ww,
     SUM(p_wwx) AS p_wwx FROM score_tallies
     WHERE project = $1 AND monitor = $2 AND $3 <= score_tallies.day AND score_tallies.day < $4";
-const TALLY_BY: &str = "GROUP BY monitor_version, rubric_version, rescore, judge, criterion, stratum, DAY
-    ORDER BY 7, monitor_version, rubric_version, rescore, judge, criterion, stratum";
-const DAY: &str = "score_tallies.day";
-const NO_DAY: &str = "CAST(NULL AS BIGINT)";
+const TALLY_BY: &str = "GROUP BY monitor_version, rubric_version, rescore, judge, criterion, stratumPER
+    ORDER BY 7, 8, monitor_version, rubric_version, rescore, judge, criterion, stratum";
 
 impl Store {
     /// Keeps what judges made of a trace, and what became of the decision. A number that is there stays.
@@ -201,9 +205,9 @@ impl Store {
         project: ProjectId,
         monitor: MonitorId,
         filter: &ScoreFilter,
-        by_day: bool,
+        per: Per,
     ) -> Result<Vec<ScoreTally>, StoreError> {
-        let rows = filter.tally(project, monitor, by_day).fetch(&self.db).await?;
+        let rows = filter.tally(project, monitor, per).fetch(&self.db).await?;
         rows.iter().map(read_tally).collect()
     }
 
@@ -347,13 +351,13 @@ impl Score {
 }
 
 impl ScoreFilter {
-    pub(crate) fn tally(&self, project: ProjectId, monitor: MonitorId, by_day: bool) -> Select {
-        let day = if by_day { DAY } else { NO_DAY };
-        let by = if by_day { TALLY_BY.replace("DAY", day) } else { TALLY_BY.replace(", DAY", "") };
-        Select::new(&TALLY.replace("DAY", day), args![project, monitor, day_of(self.from), self.until])
+    pub(crate) fn tally(&self, project: ProjectId, monitor: MonitorId, per: Per) -> Select {
+        let sql = per.selected(TALLY, "score_tallies");
+        Select::new(&sql, args![project, monitor, day_of(self.from), self.until])
             .and_maybe("agent = ?", self.agent.as_deref())
             .and_maybe("rubric_version = ?", self.rubric_version.as_ref())
-            .then(&by)
+            .and_maybe("criterion = ?", self.criterion.as_deref())
+            .then(&per.grouped(TALLY_BY, "score_tallies"))
     }
 }
 
@@ -370,6 +374,7 @@ fn read_tally(row: &Row) -> Result<ScoreTally, StoreError> {
         criterion: row.get("criterion")?,
         stratum: row.parsed("stratum")?,
         day: row.maybe_time("day")?,
+        agent: row.get("agent")?,
         n_errors: row.count("n_errors")?,
         units: Sums {
             n: count("n")?,

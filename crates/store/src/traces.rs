@@ -1,6 +1,6 @@
 //! Traces: what is known of each, and what an agent did, put together and compressed.
 
-use jurist_core::candidate::{Trace, Usage};
+use jurist_core::candidate::{Trace, Usage, asked_in};
 use jurist_core::grade::{Status, Time, Usd};
 use serde_json::Value as Json;
 
@@ -15,6 +15,8 @@ pub struct TraceHead {
     pub id: TraceId,
     pub agent: Option<String>,
     pub session: Option<String>,
+    /// What it was asked, cut short.
+    pub title: Option<String>,
     pub state: TraceState,
     /// Whether a piece said that it has ended.
     pub has_end: bool,
@@ -37,6 +39,8 @@ pub struct TraceHead {
     pub duration: Option<i64>,
     /// With which it was kept, where whoever sent it keeps only some.
     pub probability: Probability,
+    /// Of its newest verdict.
+    pub score: Option<f64>,
     pub metadata: Json,
 }
 
@@ -116,6 +120,33 @@ pub struct TraceFilter {
     pub verdict: Option<Status>,
     /// Its id begins so.
     pub id_prefix: Option<String>,
+    /// Stands somewhere in its id, agent, session or title; the case of A to Z does not matter.
+    pub search: Option<String>,
+    pub order: TraceOrder,
+}
+
+/// In which order traces are listed. Those that have nothing to be sorted by are not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TraceOrder {
+    pub by: TraceKey,
+    pub is_falling: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TraceKey {
+    /// When it began.
+    Time,
+    Cost,
+    Duration,
+    /// Of the newest verdict.
+    Score,
+}
+
+impl Default for TraceOrder {
+    /// The newest first.
+    fn default() -> Self {
+        Self { by: TraceKey::Time, is_falling: true }
+    }
 }
 
 statements! {
@@ -124,12 +155,14 @@ statements! {
         revision = CASE WHEN content_hash = $4 THEN revision ELSE revision + 1 END,
         content_hash = $4, finished = $5, agent = COALESCE($6, agent), session = COALESCE($7, session),
         status = $8, is_failed = $9, started = $10, duration = $11, n_steps = $12, cost = $13,
-        tokens_in = $14, tokens_cached = $15, tokens_out = $16, probability = $17, metadata = $18
+        tokens_in = $14, tokens_cached = $15, tokens_out = $16, probability = $17, metadata = $18,
+        title = $19
         WHERE project = $1 AND id = $2 AND n_pieces = $3 RETURNING revision";
     ADD = "INSERT INTO traces (project, id, state, has_end, n_pieces, n_late, revision, content_hash, finished,
         updated, agent, session, status, is_failed, started, duration, n_steps, cost, tokens_in, tokens_cached,
-        tokens_out, probability, metadata)
-        VALUES ($1, $2, 'finished', 1, $3, 0, 1, $4, $5, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+        tokens_out, probability, metadata, title)
+        VALUES ($1, $2, 'finished', 1, $3, 0, 1, $4, $5, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+        $19)
         ON CONFLICT DO NOTHING";
     ADD_CONTENT = "INSERT INTO trace_contents (project, trace, revision, hash, body, created)
         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
@@ -139,7 +172,7 @@ statements! {
         AND updated <= $1 AND (has_end = 1 OR updated <= $2) ORDER BY updated LIMIT $3";
     TO_ERASE = "SELECT id FROM traces WHERE project = $1 AND started < $2 AND state = 'finished'
         ORDER BY started LIMIT $3";
-    ERASE = "UPDATE traces SET state = 'erased', metadata = '{}', content_hash = NULL
+    ERASE = "UPDATE traces SET state = 'erased', metadata = '{}', content_hash = NULL, title = NULL
         WHERE project = $1 AND id = $2 AND state = 'finished'";
     ERASE_CONTENT = "DELETE FROM trace_contents WHERE project = $1 AND trace = $2";
     ERASE_PIECES = "UPDATE pieces SET body = NULL WHERE project = $1 AND trace = $2 AND body IS NOT NULL";
@@ -147,7 +180,10 @@ statements! {
     ERASE_EXCHANGES = "DELETE FROM exchanges WHERE project = $1 AND owner = $2";
 }
 
-const LIST: &str = "SELECT * FROM traces WHERE project = $1 AND (started, id) < ($2, $3)";
+const LIST: &str = "SELECT * FROM traces WHERE project = $1";
+
+/// Letters of a title.
+const TITLE: usize = 200;
 
 impl Store {
     /// Traces whose end came before `settled`, or of which nothing came since `idle`; those that wait longest first.
@@ -245,7 +281,7 @@ impl Store {
         row.map(|row| read_content(&row, id)).transpose()
     }
 
-    /// The newest first.
+    /// In the order of the filter: the newest first unless told.
     pub async fn traces(
         &self,
         project: ProjectId,
@@ -255,7 +291,7 @@ impl Store {
     ) -> Result<Page<TraceHead>, StoreError> {
         let rows = filter.select(project, after, limit).fetch(&self.db).await?;
         let heads = rows.iter().map(read).collect::<Result<_, _>>()?;
-        Ok(Page::of(heads, limit, |it: &TraceHead| Cursor::new(it.started.micros(), &it.id)))
+        Ok(Page::of(heads, limit, |it: &TraceHead| filter.order.by.place(it)))
     }
 
     /// Takes away what traces of before a time said, and what judges said about them; their numbers stay.
@@ -311,9 +347,19 @@ async fn put_whole(
 
 impl TraceFilter {
     pub(crate) fn select(&self, project: ProjectId, after: Option<&Cursor>, limit: usize) -> Select {
-        let place = Cursor::top(after);
+        let TraceOrder { by, is_falling } = self.order;
         let end = self.id_prefix.as_ref().map(|it| format!("{it}\u{10ffff}"));
-        Select::new(LIST, args![project, place.sort, place.id])
+        let (column, direction, sign) =
+            (by.column(), if is_falling { "DESC" } else { "ASC" }, if is_falling { "<" } else { ">" });
+        let place = if is_falling { Cursor::top(after) } else { Cursor::bottom(after) };
+        let from = match (by, after) {
+            (TraceKey::Score, None) if is_falling => Arg::from(f64::INFINITY),
+            (TraceKey::Score, None) => Arg::from(f64::NEG_INFINITY),
+            (TraceKey::Score, Some(it)) => Arg::from(f64::from_bits(it.sort.cast_unsigned())),
+            _ => Arg::from(place.sort),
+        };
+        let list = format!("{LIST} AND {column} IS NOT NULL AND ({column}, id) {sign} ($2, $3)");
+        Select::new(&list, vec![Arg::from(project), from, Arg::from(place.id)])
             .and_maybe("agent = ?", self.agent.as_deref())
             .and_maybe("session = ?", self.session.as_deref())
             .and_maybe("state = ?", self.state.map(TraceState::as_str))
@@ -330,9 +376,72 @@ impl TraceFilter {
             )
             .and_maybe("? <= id", self.id_prefix.as_deref())
             .and_maybe("id < ?", end)
-            .then("ORDER BY started DESC, id DESC")
+            .and_maybe(
+                "(LOWER(id) LIKE ? ESCAPE '!' OR LOWER(agent) LIKE ? ESCAPE '!' \
+                 OR LOWER(session) LIKE ? ESCAPE '!' OR LOWER(title) LIKE ? ESCAPE '!')",
+                self.search.as_deref().map(anywhere),
+            )
+            .then(&format!("ORDER BY {column} {direction}, id {direction}"))
             .limit(limit + 1)
     }
+}
+
+/// As a pattern.
+fn anywhere(text: &str) -> String {
+    let plain = text.to_ascii_lowercase().replace('!', "!!").replace('%', "!%").replace('_', "!_");
+    format!("%{plain}%")
+}
+
+impl TraceKey {
+    fn column(self) -> &'static str {
+        match self {
+            Self::Time => "started",
+            Self::Cost => "cost",
+            Self::Duration => "duration",
+            Self::Score => "score",
+        }
+    }
+
+    fn place(self, head: &TraceHead) -> Cursor {
+        let sort = match self {
+            Self::Time => head.started.micros(),
+            Self::Cost => head.cost.map(Usd::nanos).unwrap_or_default(),
+            Self::Duration => head.duration.unwrap_or_default(),
+            // A place is a whole number, and these are its bits.
+            Self::Score => head.score.unwrap_or_default().to_bits().cast_signed(),
+        };
+        Cursor::new(sort, &head.id)
+    }
+}
+
+impl std::str::FromStr for TraceOrder {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, is_falling) = text.strip_prefix('-').map_or((text, false), |it| (it, true));
+        let by = match name {
+            "time" => TraceKey::Time,
+            "cost" => TraceKey::Cost,
+            "duration" => TraceKey::Duration,
+            "score" => TraceKey::Score,
+            _ => {
+                let known = "time, cost, duration and score, with `-` before it for the largest first";
+                return Err(format!("traces are not sorted by `{text}`; there are {known}"));
+            }
+        };
+        Ok(Self { by, is_falling })
+    }
+}
+
+/// What a trace was asked, on one line.
+fn title_of(trace: &Trace) -> Option<String> {
+    let asked = asked_in(trace)?;
+    let words = asked.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut title: String = words.chars().take(TITLE).collect();
+    if title.len() < words.len() {
+        title.push('…');
+    }
+    Some(title).filter(|it| !it.is_empty())
 }
 
 impl Finished {
@@ -357,6 +466,7 @@ impl Finished {
             trace.usage.output,
             self.probability,
             &self.metadata,
+            title_of(trace),
         ]
     }
 }
@@ -394,6 +504,13 @@ pub(crate) fn status_name(status: Status) -> &'static str {
     }
 }
 
+pub(crate) fn status_of(row: &Row) -> Result<Status, StoreError> {
+    let name: String = row.get("status")?;
+    let all = [Status::Pass, Status::Fail, Status::Error, Status::Deferred];
+    let status = all.into_iter().find(|it| status_name(*it) == name);
+    status.ok_or_else(|| StoreError::damaged("verdict", &name, "there is no such status"))
+}
+
 /// Packed, and the hash of what was packed.
 fn content_of(trace: &Trace) -> (Vec<u8>, String) {
     let text = serde_json::to_vec(trace).expect("a trace is plain data");
@@ -411,6 +528,7 @@ pub(crate) fn read(row: &Row) -> Result<TraceHead, StoreError> {
         id: row.parsed("id")?,
         agent: row.get("agent")?,
         session: row.get("session")?,
+        title: row.get("title")?,
         state: row.parsed("state")?,
         has_end: row.flag("has_end")?,
         status: row.get("status")?,
@@ -430,6 +548,7 @@ pub(crate) fn read(row: &Row) -> Result<TraceHead, StoreError> {
         },
         duration: row.get("duration")?,
         probability: row.probability()?,
+        score: row.get("score")?,
         metadata: row.json("metadata")?,
     })
 }

@@ -505,6 +505,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/monitors/{name}/projection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What another dial would cost in a month, and how sure it would make the figures */
+        get: operations["monitors_projection"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/monitors/{name}/radar": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What each criterion says of agents, on top of each other */
+        get: operations["monitors_radar"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/monitors/{name}/rescores": {
         parameters: {
             query?: never;
@@ -768,6 +802,23 @@ export interface paths {
          *     `Last-Event-ID` hears what follows. `progress` counts all results, and `ended` is the last.
          */
         get: operations["runs_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/exchanges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Everything that judges were asked about a case of a run, the oldest first */
+        get: operations["runs_of_run"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1116,7 +1167,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Traces, the newest first */
+        /** Traces, the newest first unless told, with what monitors made of them */
         get: operations["traces_list"];
         put?: never;
         /**
@@ -1196,6 +1247,23 @@ export interface paths {
         };
         /** Why a trace has a score or none: what each monitor made of it, and what became of that */
         get: operations["monitors_why"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/traces/{id}/exchanges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Everything that judges were asked about a trace, the oldest first; what was known already was not asked again */
+        get: operations["traces_of_trace"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1324,6 +1392,18 @@ export interface components {
             seen: string;
             settings: unknown;
         };
+        AgentFigures: {
+            agent: string;
+            /** @description Scores. */
+            n: number;
+            /**
+             * Format: int64
+             * @description Finished traces that were watched.
+             */
+            n_seen: number;
+            pass_rate?: components["schemas"]["Figure"] | null;
+            score?: components["schemas"]["Figure"] | null;
+        };
         /** @description Something that people are told. */
         AlertShown: {
             /** @description When somebody said that they have seen it. */
@@ -1448,6 +1528,35 @@ export interface components {
             counts: number[][];
             labels: string[];
         };
+        /** @description A judge's mean, moved by how wrong it is where people have looked as well */
+        CorrectedView: {
+            /** @description 95 %. */
+            interval: [
+                number,
+                number
+            ];
+            /**
+             * Format: double
+             * @description How far the judge is trusted, from 0, which is the labels alone, to 1.
+             */
+            lambda: number;
+            /** Format: double */
+            mean: number;
+            n_labels: number;
+            /** Format: double */
+            se: number;
+        };
+        CostAhead: {
+            /** Format: double */
+            high?: number | null;
+            /**
+             * Format: double
+             * @description Four months in five cost between the two; absent before the second day.
+             */
+            low?: number | null;
+            /** Format: double */
+            value: number;
+        };
         Count: {
             kind: string;
             /** Format: int64 */
@@ -1474,18 +1583,14 @@ export interface components {
             value?: number | null;
         };
         CriterionEstimate: {
-            /** @description The mean score, moved by how wrong the judge is where people labelled as well (PPI++). */
-            corrected?: Record<string, never> | null;
-            /** @description The same of the share that passes. */
-            corrected_pass_rate?: Record<string, never> | null;
+            corrected?: components["schemas"]["CorrectedView"] | null;
+            corrected_pass_rate?: components["schemas"]["CorrectedView"] | null;
             /** @description Absent for the whole rubric. */
             criterion?: string | null;
             /** @description Why there are none. */
             not_estimable?: string | null;
-            /** @description The share that passes. */
-            pass_rate?: Record<string, never> | null;
-            /** @description The mean score on 0 to 1, post-stratified, with its interval, strata and errors. */
-            score?: Record<string, never> | null;
+            pass_rate?: components["schemas"]["TrafficView"] | null;
+            score?: components["schemas"]["TrafficView"] | null;
         };
         /** @description An id that a platform put into the address */
         CrowdId: {
@@ -1570,6 +1675,25 @@ export interface components {
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
+        /** @description A month at another dial, if traffic and scores stay as they were for up to thirty days */
+        DialProjection: components["schemas"]["DialView"] & {
+            /** @description The same at the dial of the version in use. */
+            now: components["schemas"]["DialView"];
+        };
+        /** @description A month at one dial. Pacing and caps may make it less */
+        DialView: {
+            cost?: components["schemas"]["CostAhead"] | null;
+            half_width: components["schemas"]["HalfWidths"];
+            /** Format: double */
+            judged_a_month: number;
+            /** Format: double */
+            sample_rate: number;
+            /**
+             * Format: double
+             * @description Finished traces that are watched.
+             */
+            traces_a_month: number;
+        };
         Dispute: {
             candidate: string;
             criterion: string;
@@ -1626,6 +1750,49 @@ export interface components {
             state: string;
             time: string;
         };
+        /** @description A stretch of bytes in one part of a candidate */
+        EvidencePlace: {
+            /** Format: int64 */
+            end: number;
+            /** @description Such as `response` or `trace.3.result`. */
+            in: string;
+            /** Format: int64 */
+            start: number;
+        };
+        ExchangeMessage: {
+            content: string;
+            /** @description system, user or assistant. */
+            role: string;
+        };
+        /** @description One call of a judge, as it was sent and as it came back */
+        ExchangeView: {
+            /** @description What it is about; the first of several that were asked together. */
+            criterion?: string | null;
+            /** @description Why no reply came. */
+            error?: string | null;
+            judge: string;
+            messages: components["schemas"]["ExchangeMessage"][];
+            /** @description Of traces: the monitor that asked, by its name. */
+            monitor?: string | null;
+            reply?: string | null;
+            /** @description Of traces. */
+            rubric_version?: string | null;
+            /** @description When it was written down. */
+            time: string;
+        };
+        /** @description A mean over all traffic, post-stratified */
+        Figure: {
+            /** Format: double */
+            high: number;
+            /**
+             * Format: double
+             * @description Of the 95 % interval.
+             */
+            low: number;
+            /** Format: double */
+            mean: number;
+            n: number;
+        };
         /** @description What the month will have cost if its days go on like the last four weeks; four times in five it is in between. */
         ForecastShown: {
             /** Format: double */
@@ -1644,8 +1811,18 @@ export interface components {
             name: string;
             rating: Record<string, never>;
         };
+        GradeError: {
+            detail: string;
+            /** @description timeout, rate_limit, refusal, malformed, off_scale, auth, evidence_not_found, unavailable or crashed. */
+            failure: string;
+        };
+        /** @description A quote, and where it stands in the candidate; without a place it was not found */
+        GradeEvidence: {
+            found?: components["schemas"]["EvidencePlace"] | null;
+            quote: string;
+        };
         /** @description A grade in numbers */
-        GradeLine: {
+        GradeLine: components["schemas"]["GradeSaid"] & {
             agent?: string | null;
             candidate: string;
             /**
@@ -1678,6 +1855,24 @@ export interface components {
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
+        /** @description A claim or a requirement, and whether it holds */
+        GradePoint: {
+            evidence?: components["schemas"]["GradeEvidence"][];
+            holds: boolean;
+            text: string;
+        };
+        /** @description What a grader said: only with `full`, and until retention takes it away */
+        GradeSaid: {
+            error?: components["schemas"]["GradeError"] | null;
+            evidence?: components["schemas"]["GradeEvidence"][];
+            /** @description What the answer rests on, one by one: claims, requirements. */
+            points?: components["schemas"]["GradePoint"][];
+            reason?: string;
+            /** @description The answer on the criterion's own scale: a number, a text, or true or false. */
+            value?: unknown;
+            /** @description Why the grader could not tell, or was not asked. */
+            why?: string | null;
+        };
         GradeSum: {
             /** Format: double */
             cost: number;
@@ -1703,6 +1898,13 @@ export interface components {
             standard_error?: number | null;
             /** @description Where the day or hour begins. */
             time?: string | null;
+        };
+        /** @description Half of what the 95 % interval of a month's figure spans; absent where nothing is scored yet */
+        HalfWidths: {
+            /** Format: double */
+            pass_rate?: number | null;
+            /** Format: double */
+            score?: number | null;
         };
         /** @description What is known of a trace without reading it. */
         Head: {
@@ -1743,12 +1945,14 @@ export interface components {
             state: string;
             /** @description How the run ended, in the words of its framework. */
             status?: string | null;
+            /** @description What it was asked, cut short. */
+            title?: string | null;
             tokens: components["schemas"]["Tokens"];
             /** @description When a piece last came. */
             updated: string;
         };
         Heads: {
-            items: components["schemas"]["Head"][];
+            items: components["schemas"]["ListedTrace"][];
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
@@ -1843,6 +2047,13 @@ export interface components {
             line: number;
             status: components["schemas"]["Became"];
         };
+        /** @description A trace, what monitors made of it, and what their newest verdicts say */
+        ListedTrace: components["schemas"]["Head"] & {
+            /** @description One for each monitor that watches its agent; none before it has finished. */
+            decisions: components["schemas"]["StandingDecision"][];
+            /** @description The newest of each monitor. */
+            verdicts: components["schemas"]["NewestVerdict"][];
+        };
         /** @description A token with its secret, which is not shown again. */
         Made: components["schemas"]["Token"] & {
             secret: string;
@@ -1874,6 +2085,28 @@ export interface components {
             /** @description Why it is paused. */
             reason?: string | null;
         };
+        /** @description What a monitor says of the traffic of thirty days, by its version in use */
+        MonitorFigures: {
+            agents: components["schemas"]["AgentFigures"][];
+            /**
+             * Format: double
+             * @description Of those that a judge was asked about.
+             */
+            error_rate?: number | null;
+            /** @description Whose scores these are: one model, or several, whose scores are averaged. */
+            judge?: string | null;
+            pass_rate?: components["schemas"]["Figure"] | null;
+            score?: components["schemas"]["Figure"] | null;
+            /**
+             * Format: double
+             * @description Dollars that its judges cost this month.
+             */
+            spent_this_month: number;
+            /** @description What became of every finished trace, under any version. */
+            states: {
+                [key: string]: number;
+            };
+        };
         /** @description A monitor and what it does */
         MonitorView: {
             agents: string[];
@@ -1884,6 +2117,7 @@ export interface components {
              * @description How far judges may be apart, on 0 to 1.
              */
             disagreement_margin: number;
+            figures?: components["schemas"]["MonitorFigures"] | null;
             /** @example mon_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             id: string;
             judges: string[];
@@ -1895,6 +2129,8 @@ export interface components {
             pass_mark: number;
             /** @description Why it judges nothing at the moment. */
             paused?: string | null;
+            /** @description Since when it watches nothing any more. */
+            removed?: string | null;
             /**
              * Format: double
              * @description Share of finished traces that is judged; failed ones always are.
@@ -2041,6 +2277,19 @@ export interface components {
              */
             source: string;
         };
+        NewestVerdict: {
+            /** @description By its name. */
+            monitor?: string | null;
+            rubric_version: string;
+            /**
+             * Format: double
+             * @description On 0 to 1.
+             */
+            score?: number | null;
+            /** @description pass, fail, error or deferred. */
+            status: string;
+            time: string;
+        };
         /** @description Work, or why there is none */
         NextWork: components["schemas"]["WorkShown"] | components["schemas"]["NoWork"];
         NoWork: {
@@ -2138,6 +2387,16 @@ export interface components {
             training: components["schemas"]["RightOfAll"];
             warnings: string[];
         };
+        /** @description A chart, and the table behind it */
+        Picture: {
+            /** @description To stand inside a page: it follows light and dark, and has no title of its own. */
+            svg: string;
+            table: components["schemas"]["PictureTable"];
+        };
+        PictureTable: {
+            columns: string[];
+            rows: string[][];
+        };
         Placed: {
             /** @description In the plan, from 0. */
             place: number;
@@ -2158,6 +2417,11 @@ export interface components {
             /** @example prj_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             id: string;
             name: string;
+            /**
+             * Format: int32
+             * @description Days after which what traces said is erased; absent is never. A setting of the server: `--retention`.
+             */
+            retention_days?: number | null;
         };
         PromptMessage: {
             content: string;
@@ -2269,8 +2533,7 @@ export interface components {
             /** @description How far it is from each earlier version, on the same traces. */
             offsets: components["schemas"]["Offset"][];
             rubric_version: string;
-            /** @description What the newer version says of the traffic of that time. */
-            score?: Record<string, never> | null;
+            score?: components["schemas"]["TrafficView"] | null;
             /**
              * Format: double
              * @description The share of traces that was drawn.
@@ -2468,10 +2731,44 @@ export interface components {
             /** @description Monitors by their name and runs by their id, the dearest first; at most fifty. */
             subjects: components["schemas"]["PartShown"][];
         };
+        StandingDecision: {
+            /** @description The same in four words: scored, error, pending or unscored. */
+            judge_status: string;
+            /** @description By its name. */
+            monitor: string;
+            /** @description What was last noted, in words. */
+            reason: string;
+            /** @description sampled, sampled_out, filtered, over_budget, overloaded, pending, scored, cached or judge_error. */
+            state: string;
+        };
         StateCount: {
             /** Format: int64 */
             n: number;
             state: string;
+        };
+        StratumView: {
+            interval?: [
+                number,
+                number
+            ] | null;
+            /** Format: double */
+            mean?: number | null;
+            n: number;
+            /** @description Sampled, and the judge broke. */
+            n_errors: number;
+            /** @description Traces that are known here. */
+            n_seen: number;
+            /** @description Sampled, and not judged: it waits, or there was no money or no room. */
+            n_unjudged: number;
+            /** @description failed, expensive or other. */
+            name: string;
+            /** @description Why there is no mean. */
+            not_estimable?: string | null;
+            /**
+             * Format: double
+             * @description Traces there were, where whoever sent them kept only some.
+             */
+            population: number;
         };
         SubmitAnswer: {
             feedback?: components["schemas"]["TrainingFeedback"] | null;
@@ -2587,6 +2884,51 @@ export interface components {
             /** Format: int64 */
             output: number;
         };
+        /** @description A mean over all traffic, from a sample */
+        TrafficView: {
+            /**
+             * Format: double
+             * @description The share of the population in strata that can be estimated; the mean is of these alone.
+             */
+            covered: number;
+            /**
+             * Format: double
+             * @description Of those sampled that a judge was asked about.
+             */
+            error_rate: number;
+            /** @description Where the mean would be if all that the judge could not grade scored 0, and if it scored 1. */
+            if_errors_scored: [
+                number,
+                number
+            ];
+            /** @description 95 %. */
+            interval: [
+                number,
+                number
+            ];
+            /**
+             * Format: double
+             * @description On 0 to 1; strata count by how many traces they have.
+             */
+            mean: number;
+            n: number;
+            /**
+             * Format: double
+             * @description As many from a simple random sample would say as much.
+             */
+            n_eff: number;
+            /**
+             * Format: double
+             * @description The plain mean of what was scored, which the sampling dial moves.
+             */
+            naive: number;
+            /** Format: double */
+            population: number;
+            /** Format: double */
+            se: number;
+            strata: components["schemas"]["StratumView"][];
+            warnings: string[];
+        };
         TrainingFeedback: {
             right: boolean;
             rows: Record<string, never>[];
@@ -2615,7 +2957,7 @@ export interface components {
             n: number;
             /** @description Finished traces that were watched. */
             n_seen: number;
-            /** @description Where the mean of all days so far lies, however often one looks. */
+            /** @description Where the mean of all days so far lies, however often one looks; not where every criterion is asked for. */
             sequence?: [
                 number,
                 number
@@ -3468,6 +3810,8 @@ export interface operations {
                 after?: string;
                 /** @description From 1 to 200; 50 unless told. */
                 limit?: number;
+                /** @description With what was said as well: reasons, quotes, claims, errors. */
+                full?: boolean;
             };
             header?: never;
             path?: never;
@@ -4208,7 +4552,12 @@ export interface operations {
     };
     monitors_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description How each does in the traffic of thirty days, as well. */
+                figures?: boolean;
+                /** @description Those that were removed, as well. */
+                removed?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4221,6 +4570,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MonitorView"][];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             401: {
@@ -4850,7 +5207,7 @@ export interface operations {
                 from?: string;
                 /** @description Now unless told. */
                 until?: string;
-                /** @description Of trends: a criterion; the whole rubric unless told. */
+                /** @description Of trends: a criterion, or `*` for each of them and the whole; the whole rubric unless told. */
                 criterion?: string;
             };
             header?: never;
@@ -4867,6 +5224,140 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Estimates"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    monitors_projection: {
+        parameters: {
+            query: {
+                /** @description A share above 0 and up to 1. */
+                sample_rate: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DialProjection"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    monitors_radar: {
+        parameters: {
+            query?: {
+                /** @description Up to six; all, as far as they can be told apart, unless told */
+                agent?: string[];
+                /** @description Thirty days ago unless told; whole days of UTC are looked at */
+                from?: string;
+                /** @description Now unless told */
+                until?: string;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Picture"];
                 };
             };
             400: {
@@ -5065,7 +5556,7 @@ export interface operations {
                 from?: string;
                 /** @description Now unless told. */
                 until?: string;
-                /** @description Of trends: a criterion; the whole rubric unless told. */
+                /** @description Of trends: a criterion, or `*` for each of them and the whole; the whole rubric unless told. */
                 criterion?: string;
             };
             header?: never;
@@ -6507,6 +6998,71 @@ export interface operations {
             };
         };
     };
+    runs_of_run: {
+        parameters: {
+            query: {
+                /** @description The name of a case. */
+                case: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExchangeView"][];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     runs_report: {
         parameters: {
             query?: {
@@ -7899,6 +8455,14 @@ export interface operations {
                 verdict?: string;
                 /** @description Its id begins so. */
                 id_prefix?: string;
+                /** @description Stands somewhere in its id, agent, session or title; the case of A to Z does not matter. */
+                search?: string;
+                /**
+                 * @description time, cost, duration or score (of the newest verdict), with `-` before it for the largest first; `-time`
+                 *     unless told. Traces that have nothing to be sorted by are not listed.
+                 * @example -cost
+                 */
+                sort?: string;
                 /** @description `next` of the page before. */
                 after?: string;
                 /** @description From 1 to 200; 50 unless told. */
@@ -8200,6 +8764,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DecisionView"][];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    traces_of_trace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExchangeView"][];
                 };
             };
             400: {

@@ -15,7 +15,6 @@ type Post<Path, Body, T> = {
 };
 type Nothing = { path?: never };
 type Id = { path: { id: string } };
-type Message = { role: string; content: string };
 
 export type RubricDifference = {
   kind: "added" | "removed" | "changed" | "reordered";
@@ -59,20 +58,6 @@ declare module "./openapi" {
       Id,
       { from: string },
       { from: string; to: string; changes: RubricDifference[] }
-    >;
-    "/api/v1/traces/{id}/exchanges": Get<
-      Id,
-      never,
-      {
-        judge: string;
-        monitor?: string;
-        rubric_version?: string;
-        criterion?: string;
-        time: string;
-        messages: Message[];
-        reply?: string;
-        error?: string;
-      }[]
     >;
     "/api/v1/judges": Get<Nothing, never, JudgeShown[]>;
     "/api/v1/judges/ping": Post<

@@ -3,14 +3,8 @@ import type { Schemas } from "../api/client";
 import type { Quote } from "../traces/view/marks";
 import { partsOf, type Trace } from "../traces/view/parts";
 
-export type Evidence = { quote: string; found?: { in: string; start: number; end: number } };
-export type GradeSaid = Schemas["GradeLine"] & {
-  reason?: string;
-  evidence?: Evidence[];
-  points?: { text: string; holds: boolean; evidence?: Evidence[] }[];
-  error?: { failure: string; detail: string };
-  why?: string;
-};
+export type Evidence = Schemas["GradeEvidence"];
+export type GradeSaid = Schemas["GradeLine"];
 export type Verdict = Schemas["VerdictLine"];
 
 export type Grid = {

@@ -26,9 +26,7 @@ export function DataPage() {
       <h2>Retention</h2>
       <Loaded query={projects} what="how long things are kept">
         {(all) => {
-          const days = (all as { id: string; retention_days?: number | null }[]).find(
-            (it) => it.id === project.id,
-          )?.retention_days;
+          const days = all.find((it) => it.id === project.id)?.retention_days;
           return (
             <p>
               {days == null

@@ -19,11 +19,8 @@ import { ChooseRubric } from "./ChooseRubric";
 import { SendToPeople } from "./SendToPeople";
 import styles from "./TracesPage.module.css";
 
-type Head = Schemas["Head"] & { title?: string | null };
-type Line = Head & {
-  verdicts?: { monitor?: string | null; status: string; score?: number | null }[];
-  decisions?: { monitor: string; state: string; reason: string }[];
-};
+type Head = Schemas["Head"];
+type Line = Schemas["ListedTrace"];
 
 /** Traces; which ones, and in which order, is in the address. */
 export function TracesPage() {
@@ -46,7 +43,7 @@ export function TracesPage() {
       <Filter />
       <Loaded query={traces} what="traces">
         {({ pages }) => {
-          const rows: Line[] = pages.flatMap((it) => it.items);
+          const rows = pages.flatMap((it) => it.items);
           if (rows.length > 0) {
             return (
               <>
@@ -172,7 +169,7 @@ function Unlisted() {
   return <p className={styles.soft}>Traces without a {by} are not listed in this order.</p>;
 }
 
-function Scores({ of: { verdicts = [] } }: { of: Line }) {
+function Scores({ of: { verdicts } }: { of: Line }) {
   if (verdicts.length === 0) return <span className={styles.soft}>–</span>;
   return (
     <ul className={styles.each}>
@@ -185,7 +182,7 @@ function Scores({ of: { verdicts = [] } }: { of: Line }) {
   );
 }
 
-function Why({ of: { decisions = [] } }: { of: Line }) {
+function Why({ of: { decisions } }: { of: Line }) {
   if (decisions.length === 0) return <span className={styles.soft}>nobody watched it</span>;
   return (
     <ul className={styles.each}>

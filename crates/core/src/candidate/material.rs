@@ -114,7 +114,7 @@ impl Material {
 }
 
 /// What a run was asked: its task, or its first user.
-pub(crate) fn asked_in(trace: &Trace) -> Option<String> {
+pub fn asked_in(trace: &Trace) -> Option<String> {
     let is_user = |it: &&Step| it.role == Role::User;
     trace.task.clone().or_else(|| trace.steps.iter().find(is_user).map(|it| it.text.clone()))
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use crate::quantity::Usd;
-use crate::suite::{Monitor, TraceFilter};
+use crate::suite::{AgentOverride, Monitor, TraceFilter};
 
 /// Expensive traces are looked at so many times as often as others, unless a monitor says otherwise.
 const EXPENSIVE_TIMES: f64 = 3.0;
@@ -58,20 +58,27 @@ pub fn pick(monitor: &Monitor, trace: &Facts<'_>, expensive_from: Option<Usd>, p
     if let Some(why) = refusal(&monitor.filter, trace) {
         return Pick::Filtered(why);
     }
-    let dial = own.sample_rate.unwrap_or(monitor.sample_rate);
-    let expensive = monitor.expensive.unwrap_or_default();
-    let above = expensive.above.map(dollars).or(expensive_from);
+    let above = monitor.expensive.and_then(|it| it.above).map(dollars).or(expensive_from);
     let is_expensive = trace.cost.zip(above).is_some_and(|(cost, above)| above.nanos() <= cost.nanos());
-    let (stratum, probability) = if trace.is_failed {
-        (Stratum::Failed, 1.0)
-    } else if is_expensive {
-        let share = expensive.sample_rate.unwrap_or(EXPENSIVE_TIMES * dial).clamp(dial, 1.0);
-        (Stratum::Expensive, pace * share)
-    } else {
-        (Stratum::Other, pace * dial)
+    let (stratum, pace) = match (trace.is_failed, is_expensive) {
+        (true, _) => (Stratum::Failed, 1.0),
+        (false, true) => (Stratum::Expensive, pace),
+        (false, false) => (Stratum::Other, pace),
     };
+    let probability = pace * share(monitor, *own, stratum);
     let is_sampled = place(monitor.salt.as_deref().unwrap_or_default(), trace.id) < probability;
     Pick::Drawn { stratum, probability, is_sampled }
+}
+
+/// The share of a stratum that is looked at, before money slows anything down. `own` is what holds for the agent.
+pub fn share(monitor: &Monitor, own: AgentOverride, stratum: Stratum) -> f64 {
+    let dial = own.sample_rate.unwrap_or(monitor.sample_rate);
+    let expensive = || monitor.expensive.unwrap_or_default().sample_rate.unwrap_or(EXPENSIVE_TIMES * dial);
+    match stratum {
+        Stratum::Failed => 1.0,
+        Stratum::Expensive => expensive().clamp(dial, 1.0),
+        Stratum::Other => dial,
+    }
 }
 
 /// Where something stands on 0..1: the same for the same salt, anywhere for another.
@@ -160,7 +167,7 @@ mod tests {
 
     use super::*;
     use crate::rubric::{Ask, Criterion, Draft, Rubric, Scale};
-    use crate::suite::{AgentOverride, Expensive};
+    use crate::suite::Expensive;
 
     fn monitor(sample_rate: f64) -> Monitor {
         let criteria = vec![Criterion::new("tone", "It is kind.", Ask::Question(Scale::Binary))];

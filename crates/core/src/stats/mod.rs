@@ -38,6 +38,7 @@ mod sequence;
 mod boundary;
 mod drift;
 mod traffic;
+mod projection;
 mod pass_k;
 mod describe;
 mod rank;
@@ -94,6 +95,7 @@ pub use panel::{ErrorPair, Member, Panel, effective_votes, panel};
 pub use pass_k::{PassK, Tried, pass_k};
 pub use power::{Aim, n_pairs, n_per_group, n_per_group_shares, n_per_group_shares_normal, n_to_detect};
 pub use ppi::{Alternative, MeanEstimate, PredictionPowered, prediction_powered};
+pub use projection::{Dialled, MonthAhead, half_width, month_ahead};
 pub use proportion::{Proportion, ProportionMethod, pass_rate, proportion};
 pub use rank::{
     Elo, Model, Pair, Position, Preferred, Ranked, Ranking, Strength, Ties, WinRates, bradley_terry, elo,

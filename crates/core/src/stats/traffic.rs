@@ -107,13 +107,13 @@ impl Sums {
         }
     }
 
-    fn mean(&self) -> f64 {
+    pub(super) fn mean(&self) -> f64 {
         (self.wx / self.w).clamp(0.0, 1.0)
     }
 
     /// The spread of the scores. Those that are all alike may still have others beside them: as if one more of
     /// each end had been seen.
-    fn spread(&self) -> f64 {
+    pub(super) fn spread(&self) -> f64 {
         let (n, mean) = (self.n as f64, self.mean());
         let own = (self.wxx / self.w - mean * mean).max(0.0);
         if 1 < self.n && 1e-9 < own {

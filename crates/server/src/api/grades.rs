@@ -1,7 +1,7 @@
 //! Grades and verdicts, one by one and summed up.
 
 use axum::extract::State;
-use jurist_core::grade::{GraderKind, Status, Time};
+use jurist_core::grade::{self, Grade, GraderKind, Outcome, Status, Time};
 use jurist_store::grades::{GradeFilter, GradeHead, StoredVerdict, VerdictFilter};
 use jurist_store::tallies::{By, GradeTally, TallyFilter, VerdictTally};
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,13 @@ use crate::error::{ApiError, Problem};
 
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(grades)).routes(routes!(verdicts)).routes(routes!(tallies))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct InFull {
+    /// With what was said as well: reasons, quotes, claims, errors.
+    full: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -69,6 +76,65 @@ pub struct GradeLine {
     /// Dollars.
     pub cost: Option<f64>,
     pub time: String,
+    #[serde(flatten)]
+    said: GradeSaid,
+}
+
+/// What a grader said: only with `full`, and until retention takes it away
+#[derive(Debug, Default, Serialize, ToSchema)]
+struct GradeSaid {
+    /// The answer on the criterion's own scale: a number, a text, or true or false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Value>)]
+    value: Option<grade::Value>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    reason: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    evidence: Vec<GradeEvidence>,
+    /// What the answer rests on, one by one: claims, requirements.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    points: Vec<GradePoint>,
+    /// How the grader broke.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<GradeError>,
+    /// Why the grader could not tell, or was not asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+/// A quote, and where it stands in the candidate; without a place it was not found
+#[derive(Debug, Serialize, ToSchema)]
+struct GradeEvidence {
+    quote: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found: Option<EvidencePlace>,
+}
+
+/// A stretch of bytes in one part of a candidate
+#[derive(Debug, Serialize, ToSchema)]
+struct EvidencePlace {
+    /// Such as `response` or `trace.3.result`.
+    #[serde(rename = "in")]
+    part: String,
+    start: u64,
+    end: u64,
+}
+
+/// A claim or a requirement, and whether it holds
+#[derive(Debug, Serialize, ToSchema)]
+struct GradePoint {
+    text: String,
+    holds: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    evidence: Vec<GradeEvidence>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct GradeError {
+    /// timeout, rate_limit, refusal, malformed, off_scale, auth, evidence_not_found, unavailable or crashed.
+    #[schema(value_type = String)]
+    failure: grade::Failure,
+    detail: String,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -197,7 +263,7 @@ impl Which {
 }
 
 /// Grades, the newest first
-#[utoipa::path(get, path = "/grades", tag = "grades", params(Which), responses(
+#[utoipa::path(get, path = "/grades", tag = "grades", params(Which, InFull), responses(
     (status = 200, body = GradeLines), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
@@ -205,13 +271,24 @@ async fn grades(
     State(app): State<App>,
     caller: Caller,
     Query(which): Query<Which>,
+    Query(in_full): Query<InFull>,
 ) -> Result<Json<GradeLines>, ApiError> {
     caller.needs(Scope::Read)?;
     let after = super::place(which.after.as_deref())?;
     let limit = super::limit(which.limit)?;
-    let page = app.store.grades(caller.project, &which.grades()?, after.as_ref(), limit).await?;
-    let items = page.items.into_iter().map(GradeLine::from).collect();
-    Ok(Json(GradeLines { items, next: page.next.map(|it| it.to_string()) }))
+    let (project, filter) = (caller.project, which.grades()?);
+    let (items, next) = if in_full.full.unwrap_or(false) {
+        let page = app.store.whole_grades(project, &filter, after.as_ref(), limit).await?;
+        let whole = |(head, grade): (GradeHead, Option<Grade>)| GradeLine {
+            said: grade.map(GradeSaid::from).unwrap_or_default(),
+            ..GradeLine::from(head)
+        };
+        (page.items.into_iter().map(whole).collect(), page.next)
+    } else {
+        let page = app.store.grades(project, &filter, after.as_ref(), limit).await?;
+        (page.items.into_iter().map(GradeLine::from).collect(), page.next)
+    };
+    Ok(Json(GradeLines { items, next: next.map(|it| it.to_string()) }))
 }
 
 /// Verdicts, the newest first
@@ -284,7 +361,45 @@ impl From<GradeHead> for GradeLine {
             probability: it.probability.get(),
             cost: it.cost.map(dollars),
             time: it.time.to_string(),
+            said: GradeSaid::default(),
         }
+    }
+}
+
+impl From<Grade> for GradeSaid {
+    fn from(it: Grade) -> Self {
+        let (mut value, mut error, mut why) = (None, None, None);
+        match it.outcome {
+            Outcome::Scored { value: given, .. } => value = Some(given),
+            Outcome::NotApplicable => {}
+            Outcome::Abstained { why: told } => why = Some(told),
+            Outcome::Failed { failure, detail } => error = Some(GradeError { failure, detail }),
+            Outcome::Deferred { why: reason } => {
+                why = serde_json::to_value(reason).ok().and_then(|it| it.as_str().map(str::to_owned));
+            }
+        }
+        Self {
+            value,
+            reason: it.reason.as_str().to_owned(),
+            evidence: it.evidence.into_iter().map(GradeEvidence::from).collect(),
+            points: it.points.into_iter().map(GradePoint::from).collect(),
+            error,
+            why,
+        }
+    }
+}
+
+impl From<grade::Evidence> for GradeEvidence {
+    fn from(it: grade::Evidence) -> Self {
+        let place = |it: grade::Found| EvidencePlace { part: it.part, start: it.start, end: it.end };
+        Self { quote: it.quote, found: it.found.map(place) }
+    }
+}
+
+impl From<grade::Point> for GradePoint {
+    fn from(it: grade::Point) -> Self {
+        let evidence = it.evidence.into_iter().map(GradeEvidence::from).collect();
+        Self { text: it.text, holds: it.holds, evidence }
     }
 }
 

@@ -8,6 +8,7 @@ mod assignments;
 mod audit;
 mod checking;
 mod events;
+mod exchanges;
 mod export;
 mod grades;
 mod health;
@@ -101,6 +102,7 @@ fn routes() -> OpenApiRouter<App> {
         .merge(audit::routes())
         .merge(checking::routes())
         .merge(events::routes())
+        .merge(exchanges::routes())
         .merge(export::routes())
         .merge(grades::routes())
         .merge(jobs::routes())

@@ -17,9 +17,10 @@ use crate::app::App;
 use crate::auth::{Caller, Scope};
 use crate::error::{ApiError, Problem};
 use crate::monitor::{
-    self, Applied, ComparisonPlan, ComparisonView, DecisionView, Estimates, Look, MonitorView, NewComparison,
-    NewRescore, RescorePlan, RescoreView, Trend, VersionView, find,
+    self, Applied, ComparisonPlan, ComparisonView, DecisionView, DialProjection, Estimates, Look,
+    MonitorView, NewComparison, NewRescore, RescorePlan, RescoreView, Trend, VersionView, find,
 };
+use crate::picture::Picture;
 
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -29,6 +30,8 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(decisions))
         .routes(routes!(estimates))
         .routes(routes!(trend))
+        .routes(routes!(radar))
+        .routes(routes!(projection))
         .routes(routes!(rescores, rescore))
         .routes(routes!(comparisons, compare))
         .routes(routes!(why))
@@ -77,6 +80,23 @@ struct Which {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+struct Listed {
+    /// How each does in the traffic of thirty days, as well.
+    figures: Option<bool>,
+    /// Those that were removed, as well.
+    removed: Option<bool>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Dial {
+    /// A share above 0 and up to 1.
+    #[param(minimum = 0, maximum = 1)]
+    sample_rate: f64,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 struct Window {
     agent: Option<String>,
     /// Thirty days ago unless told; whole days of UTC are looked at.
@@ -85,7 +105,7 @@ struct Window {
     /// Now unless told.
     #[param(value_type = Option<String>)]
     until: Option<Time>,
-    /// Of trends: a criterion; the whole rubric unless told.
+    /// Of trends: a criterion, or `*` for each of them and the whole; the whole rubric unless told.
     criterion: Option<String>,
 }
 
@@ -107,16 +127,31 @@ struct Decisions {
 }
 
 /// Monitors by name
-#[utoipa::path(get, path = "/monitors", tag = "monitors", responses(
-    (status = 200, body = Vec<MonitorView>), (status = 401, body = Problem), (status = 403, body = Problem),
-    (status = 404, body = Problem)
+#[utoipa::path(get, path = "/monitors", tag = "monitors", params(Listed), responses(
+    (status = 200, body = Vec<MonitorView>), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
 ))]
-async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<MonitorView>>, ApiError> {
+async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Query(listed): Query<Listed>,
+) -> Result<Json<Vec<MonitorView>>, ApiError> {
     caller.needs(Scope::Read)?;
-    let all = app.store.monitors(caller.project).await?;
+    let (store, project, now) = (&app.store, caller.project, clock::now());
+    let all = match listed.removed {
+        Some(true) => store.all_monitors(project).await?,
+        _ => store.monitors(project).await?,
+    };
+    let mut views = Vec::new();
     // One whose first version never came is not there yet.
-    let all = all.iter().filter(|it| it.newest.is_some()).map(monitor::shown);
-    Ok(Json(all.collect::<Result<_, _>>()?))
+    for it in all.iter().filter(|it| it.newest.is_some()) {
+        let mut view = monitor::shown(it)?;
+        if listed.figures == Some(true) {
+            view.figures = Some(monitor::figures(store, project, it, now).await?);
+        }
+        views.push(view);
+    }
+    Ok(Json(views))
 }
 
 /// A monitor, by its name or id
@@ -289,6 +324,56 @@ async fn trend(
     let look = window.look()?;
     let trend = monitor::trend(&app.store, caller.project, &found, &look, criterion.as_deref()).await?;
     Ok(Json(trend))
+}
+
+/// What each criterion says of agents, on top of each other
+#[utoipa::path(get, path = "/monitors/{name}/radar", tag = "monitors", params(
+        ("name" = String, Path),
+        ("agent" = Option<Vec<String>>, Query, description = "Up to six; all, as far as they can be told apart, unless told"),
+        ("from" = Option<String>, Query, description = "Thirty days ago unless told; whole days of UTC are looked at"),
+        ("until" = Option<String>, Query, description = "Now unless told")
+    ), responses(
+        (status = 200, body = Picture), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn radar(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+    Query(asked): Query<Vec<(String, String)>>,
+) -> Result<Json<Picture>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let all = |key: &'static str| asked.iter().filter(move |it| it.0 == key).map(|it| it.1.as_str());
+    let time = |key| all(key).next().map(Time::parse).transpose().map_err(ApiError::bad);
+    let window = Window { agent: None, from: time("from")?, until: time("until")?, criterion: None };
+    let agents: Vec<String> = all("agent").map(str::to_owned).collect();
+    if monitor::MOST_AGENTS < agents.len() {
+        return Err(ApiError::Bad(format!("`agent` is given up to {} times", monitor::MOST_AGENTS)));
+    }
+    let found = find(&app.store, caller.project, &name).await?;
+    let chart = monitor::radar(&app.store, caller.project, &found, &window.look()?, &agents).await?;
+    Ok(Json(Picture::from(&chart)))
+}
+
+/// What another dial would cost in a month, and how sure it would make the figures
+#[utoipa::path(get, path = "/monitors/{name}/projection", tag = "monitors", params(("name" = String, Path), Dial),
+    responses(
+        (status = 200, body = DialProjection), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn projection(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+    Query(dial): Query<Dial>,
+) -> Result<Json<DialProjection>, ApiError> {
+    caller.needs(Scope::Read)?;
+    if !(0.0 < dial.sample_rate && dial.sample_rate <= 1.0) {
+        return Err(ApiError::bad("`sample_rate` is a share above 0 and up to 1"));
+    }
+    let found = find(&app.store, caller.project, &name).await?;
+    let (store, rate) = (&app.store, dial.sample_rate);
+    Ok(Json(monitor::projection(store, caller.project, &found, rate, clock::now()).await?))
 }
 
 /// Re-scorings of a monitor, the newest first, with how far versions are apart

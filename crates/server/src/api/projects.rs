@@ -26,6 +26,8 @@ struct Project {
     id: String,
     name: String,
     created: String,
+    /// Days after which what traces said is erased; absent is never. A setting of the server: `--retention`.
+    retention_days: Option<u32>,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -50,7 +52,7 @@ async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Project
             all.retain(|it| mine.iter().any(|member| member.project == it.id));
         }
     }
-    Ok(Json(all.into_iter().map(Project::from).collect()))
+    Ok(Json(all.into_iter().map(|it| Project::new(it, &app)).collect()))
 }
 
 /// A new project, whose owner is the one who makes it
@@ -74,11 +76,16 @@ async fn add(
     // Noted where the new project's owner looks.
     let caller = Caller { project: project.id, ..caller };
     note(&app, &caller, "project.add", &project.id, json!({ "name": name })).await?;
-    Ok(Json(project.into()))
+    Ok(Json(Project::new(project, &app)))
 }
 
-impl From<jurist_store::projects::Project> for Project {
-    fn from(it: jurist_store::projects::Project) -> Self {
-        Self { id: it.id.to_string(), name: it.name, created: it.created.to_string() }
+impl Project {
+    fn new(it: jurist_store::projects::Project, app: &App) -> Self {
+        Self {
+            id: it.id.to_string(),
+            name: it.name,
+            created: it.created.to_string(),
+            retention_days: app.settings.retention_days,
+        }
     }
 }

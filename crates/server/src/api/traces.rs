@@ -1,5 +1,6 @@
 //! Traces: in, whole or in pieces; and what is known of them.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use axum::body::Body;
@@ -57,6 +58,13 @@ pub(super) struct Which {
     verdict: Option<String>,
     /// Its id begins so.
     id_prefix: Option<String>,
+    /// Stands somewhere in its id, agent, session or title; the case of A to Z does not matter.
+    #[param(max_length = 200)]
+    search: Option<String>,
+    /// time, cost, duration or score (of the newest verdict), with `-` before it for the largest first; `-time`
+    /// unless told. Traces that have nothing to be sorted by are not listed.
+    #[param(example = "-cost")]
+    sort: Option<String>,
     /// `next` of the page before.
     after: Option<String>,
     /// From 1 to 200; 50 unless told.
@@ -70,6 +78,8 @@ struct Head {
     id: String,
     agent: Option<String>,
     session: Option<String>,
+    /// What it was asked, cut short.
+    title: Option<String>,
     /// `open`, `finished`, `reopened` or `erased`.
     state: &'static str,
     /// How the run ended, in the words of its framework.
@@ -102,9 +112,45 @@ struct Tokens {
     cached: u64,
 }
 
+/// A trace, what monitors made of it, and what their newest verdicts say
+#[derive(Debug, Serialize, ToSchema)]
+struct ListedTrace {
+    #[serde(flatten)]
+    head: Head,
+    /// The newest of each monitor.
+    verdicts: Vec<NewestVerdict>,
+    /// One for each monitor that watches its agent; none before it has finished.
+    decisions: Vec<StandingDecision>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct NewestVerdict {
+    /// By its name.
+    monitor: Option<String>,
+    rubric_version: String,
+    /// pass, fail, error or deferred.
+    #[schema(value_type = String)]
+    status: Status,
+    /// On 0 to 1.
+    score: Option<f64>,
+    time: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct StandingDecision {
+    /// By its name.
+    monitor: String,
+    /// sampled, sampled_out, filtered, over_budget, overloaded, pending, scored, cached or judge_error.
+    state: &'static str,
+    /// The same in four words: scored, error, pending or unscored.
+    judge_status: &'static str,
+    /// What was last noted, in words.
+    reason: String,
+}
+
 #[derive(Debug, Serialize, ToSchema)]
 struct Heads {
-    items: Vec<Head>,
+    items: Vec<ListedTrace>,
     /// Where the next page begins; absent at the end.
     next: Option<String>,
 }
@@ -138,7 +184,7 @@ struct Revision {
     revision: Option<u64>,
 }
 
-/// Traces, the newest first
+/// Traces, the newest first unless told, with what monitors made of them
 #[utoipa::path(get, path = "/traces", tag = "traces", params(Which), responses(
     (status = 200, body = Heads), (status = 400, body = Problem), (status = 403, body = Problem)
 ))]
@@ -151,8 +197,42 @@ async fn list(
     let after = super::place(which.after.as_deref())?;
     let limit = super::limit(which.limit)?;
     let page = app.store.traces(caller.project, &which.filter()?, after.as_ref(), limit).await?;
-    let items = page.items.into_iter().map(Head::from).collect();
+    let items = listed(&app, &caller, page.items).await?;
     Ok(Json(Heads { items, next: page.next.map(|it| it.to_string()) }))
+}
+
+/// Two questions for all of them.
+async fn listed(app: &App, caller: &Caller, heads: Vec<TraceHead>) -> Result<Vec<ListedTrace>, ApiError> {
+    let ids: Vec<String> = heads.iter().map(|it| it.id.to_string()).collect();
+    let mut verdicts: BTreeMap<String, Vec<NewestVerdict>> = BTreeMap::new();
+    for it in app.store.newest_verdicts(caller.project, &ids).await? {
+        verdicts.entry(it.candidate).or_default().push(NewestVerdict {
+            monitor: it.monitor,
+            rubric_version: it.rubric_version.to_string(),
+            status: it.status,
+            score: it.score,
+            time: it.time.to_string(),
+        });
+    }
+    let mut decisions: BTreeMap<String, Vec<StandingDecision>> = BTreeMap::new();
+    for it in app.store.standing(caller.project, &ids).await? {
+        decisions.entry(it.trace).or_default().push(StandingDecision {
+            monitor: it.monitor,
+            state: it.state.as_str(),
+            judge_status: it.state.judge_status(),
+            reason: it.reason,
+        });
+    }
+    let line = |head: TraceHead| {
+        let id = head.id.as_str();
+        let (verdicts, decisions) = (verdicts.remove(id), decisions.remove(id));
+        ListedTrace {
+            verdicts: verdicts.unwrap_or_default(),
+            decisions: decisions.unwrap_or_default(),
+            head: head.into(),
+        }
+    };
+    Ok(heads.into_iter().map(line).collect())
 }
 
 /// A trace, whole or in pieces
@@ -331,6 +411,10 @@ impl Which {
             let wrong = || ApiError::bad("`min_cost` is a number of dollars under nine million");
             is_right.then(|| Usd::from_nanos((it * 1e9).round() as i64)).ok_or_else(wrong)
         };
+        let search = self.search.as_deref().map(str::trim).filter(|it| !it.is_empty());
+        if search.is_some_and(|it| 200 < it.chars().count()) {
+            return Err(ApiError::bad("`search` is a text of up to 200 letters"));
+        }
         Ok(TraceFilter {
             agent: self.agent.clone(),
             session: self.session.clone(),
@@ -343,6 +427,14 @@ impl Which {
             min_duration: self.min_duration_ms.map(|it| it.saturating_mul(1000)),
             verdict: self.verdict.as_ref().map(verdict).transpose()?,
             id_prefix: self.id_prefix.clone(),
+            search: search.map(str::to_owned),
+            order: self
+                .sort
+                .as_deref()
+                .map(str::parse)
+                .transpose()
+                .map_err(ApiError::Bad)?
+                .unwrap_or_default(),
         })
     }
 }
@@ -362,6 +454,7 @@ impl From<TraceHead> for Head {
             id: it.id.to_string(),
             agent: it.agent,
             session: it.session,
+            title: it.title,
             state: it.state.as_str(),
             status: it.status,
             is_failed: it.is_failed,

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::alarms;
+use super::figures::MonitorFigures;
 use super::watched::{Kept, Watched, read, written};
 use crate::notify;
 use crate::work::{CONTEST, MONITOR, MonitorTask, Refused, Work, benches};
@@ -49,6 +50,9 @@ pub struct MonitorView {
     pub name: String,
     /// Why it judges nothing at the moment.
     pub paused: Option<String>,
+    /// Since when it watches nothing any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removed: Option<String>,
     pub created: String,
     pub agents: Vec<String>,
     pub judges: Vec<String>,
@@ -60,6 +64,9 @@ pub struct MonitorView {
     pub pass_mark: f64,
     pub criteria: Vec<String>,
     pub version: VersionView,
+    /// Where lists ask for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figures: Option<MonitorFigures>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -200,6 +207,7 @@ pub fn shown(monitor: &monitors::Monitor) -> Result<MonitorView, StoreError> {
         id: monitor.id.to_string(),
         name: monitor.name.clone(),
         paused: monitor.paused.clone(),
+        removed: monitor.removed.map(|it| it.to_string()),
         created: monitor.created.to_string(),
         agents: told.agents.iter().map(|it| it.0.clone()).collect(),
         judges: told.judges.clone(),
@@ -208,6 +216,7 @@ pub fn shown(monitor: &monitors::Monitor) -> Result<MonitorView, StoreError> {
         pass_mark: told.rubric.pass_mark,
         criteria: told.rubric.questions().map(|it| it.id()).collect(),
         version: VersionView::from(version),
+        figures: None,
     })
 }
 

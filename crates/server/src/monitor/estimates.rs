@@ -10,10 +10,9 @@ use jurist_core::grade::Time;
 use jurist_core::plan::Stratum;
 use jurist_core::rubric::Rubric;
 use jurist_core::stats::{
-    CorrectedTraffic, LabelledTrace, Sums, Traffic, TrafficSequence, TrafficSums, Undefined,
-    corrected_traffic, traffic,
+    LabelledTrace, Sums, Traffic, TrafficSequence, TrafficSums, Undefined, corrected_traffic, traffic,
 };
-use jurist_store::decisions::{DecisionState, DecisionTally};
+use jurist_store::decisions::{DecisionState, DecisionTally, Per};
 use jurist_store::monitors::Monitor;
 use jurist_store::scores::{ScoreFilter, ScoreTally};
 use jurist_store::{MonitorVersionId, ProjectId, RubricVersionId, Store, StoreError};
@@ -22,6 +21,7 @@ use utoipa::ToSchema;
 
 use super::Watched;
 use super::labelled::Labelled;
+use super::traffic::{CorrectedView, TrafficView};
 
 /// Scores that a sequence is made of, at most.
 const LONGEST_SEQUENCE: usize = 100_000;
@@ -85,20 +85,16 @@ pub struct CriterionEstimate {
     /// Absent for the whole rubric.
     pub criterion: Option<String>,
     /// The mean score on 0 to 1, post-stratified, with its interval, strata and errors.
-    #[schema(value_type = Option<Object>)]
-    pub score: Option<Traffic>,
+    pub score: Option<TrafficView>,
     /// The share that passes.
-    #[schema(value_type = Option<Object>)]
-    pub pass_rate: Option<Traffic>,
+    pub pass_rate: Option<TrafficView>,
     /// Why there are none.
     pub not_estimable: Option<String>,
     /// The mean score, moved by how wrong the judge is where people labelled as well (PPI++).
-    #[schema(value_type = Option<Object>)]
-    pub corrected: Option<CorrectedTraffic>,
+    pub corrected: Option<CorrectedView>,
     /// The same of the share that passes.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
-    pub corrected_pass_rate: Option<CorrectedTraffic>,
+    pub corrected_pass_rate: Option<CorrectedView>,
 }
 
 /// One judge's figures day by day, under one rubric version
@@ -121,13 +117,13 @@ pub struct TrendPoint {
     /// Of this day alone; absent where it cannot be estimated.
     pub mean: Option<f64>,
     pub interval: Option<(f64, f64)>,
-    /// Where the mean of all days so far lies, however often one looks.
+    /// Where the mean of all days so far lies, however often one looks; not where every criterion is asked for.
     pub sequence: Option<(f64, f64)>,
 }
 
 /// Everything that the estimates are made of.
-struct Gathered {
-    decisions: Vec<DecisionTally>,
+pub(super) struct Gathered {
+    pub(super) decisions: Vec<DecisionTally>,
     scores: Vec<ScoreTally>,
     /// The judges of each version, as they are written.
     judges: BTreeMap<MonitorVersionId, Vec<String>>,
@@ -137,32 +133,45 @@ struct Gathered {
 /// One judge under one rubric version.
 pub(super) type Series = (RubricVersionId, String);
 
+/// Which part of what was gathered; what is `None` does not matter.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Only<'a> {
+    pub day: Option<Time>,
+    pub agent: Option<&'a str>,
+}
+
+impl Only<'_> {
+    fn holds(self, day: Option<Time>, agent: Option<&str>) -> bool {
+        self.day.is_none_or(|it| Some(it) == day) && self.agent.is_none_or(|it| Some(it) == agent)
+    }
+}
+
 pub async fn estimates(
     store: &Store,
     project: ProjectId,
     monitor: &Monitor,
     look: &Look,
 ) -> Result<Estimates, StoreError> {
-    let gathered = gather(store, project, monitor, look, false).await?;
+    let gathered = gather(store, project, monitor, look, Per::All, None).await?;
     let labelled = Labelled::read(store, project, monitor, look, &gathered.rubrics).await?;
     let mut judges = Vec::new();
     for series in gathered.series() {
         let (version, judge) = &series;
         let criteria = gathered.criteria(version, judge).into_iter().map(|criterion| {
-            let (units, passes) = gathered.sums(version, judge, &criterion, None);
+            let (units, passes) = gathered.sums((version, judge, &criterion), Only::default());
             let (score, pass_rate) = (traffic(&units), traffic(&passes));
             let rubric = gathered.rubrics.get(version);
             let labels = rubric.map(|it| labelled.pairs(it, &series, &criterion)).unwrap_or_default();
             let moved = |raw: &Result<Traffic, Undefined>, labels: &[LabelledTrace]| {
-                raw.as_ref().ok().and_then(|it| corrected_traffic(it, labels).ok())
+                raw.as_ref().ok().and_then(|it| corrected_traffic(it, labels).ok()).map(CorrectedView::from)
             };
             CriterionEstimate {
                 corrected: moved(&score, &labels.0),
                 corrected_pass_rate: moved(&pass_rate, &labels.1),
                 criterion: Some(criterion).filter(|it| !it.is_empty()),
                 not_estimable: score.as_ref().err().map(ToString::to_string),
-                score: score.ok(),
-                pass_rate: pass_rate.ok(),
+                score: score.ok().map(TrafficView::from),
+                pass_rate: pass_rate.ok().map(TrafficView::from),
             }
         });
         let is_current = monitor.newest.as_ref().is_some_and(|it| it.rubric_version == *version);
@@ -183,6 +192,9 @@ pub async fn estimates(
     })
 }
 
+/// In place of a criterion: the whole rubric and each of its criteria.
+const EVERY: &str = "*";
+
 /// Day by day; a version begins anew.
 pub async fn trend(
     store: &Store,
@@ -191,39 +203,20 @@ pub async fn trend(
     look: &Look,
     criterion: Option<&str>,
 ) -> Result<Vec<Trend>, StoreError> {
-    let gathered = gather(store, project, monitor, look, true).await?;
+    let gathered = gather(store, project, monitor, look, Per::Day, None).await?;
     let criterion = criterion.unwrap_or_default();
     let mut trends = Vec::new();
     for (version, judge) in gathered.series() {
+        if criterion == EVERY {
+            // Sums are enough; the scores one by one would be many.
+            let every = gathered.criteria(&version, &judge);
+            trends.extend(every.iter().map(|it| gathered.trend((&version, &judge, it), None)));
+            continue;
+        }
         let series = (&version, judge.as_str(), criterion);
         let window = (look.from, look.until);
         let scores = store.scores_in_order(project, monitor.id, series, window, LONGEST_SEQUENCE).await?;
-        let mut scores = scores.into_iter().peekable();
-        let mut sequence = TrafficSequence::new(Stratum::ALL.len(), ALPHA);
-        let mut populations: BTreeMap<String, f64> = BTreeMap::new();
-        let mut points = Vec::new();
-        for day in gathered.days(&version, &judge) {
-            let (units, _) = gathered.sums(&version, &judge, criterion, Some(day));
-            for it in units.iter().filter(|it| 0 < it.n_seen) {
-                *populations.entry(it.name.clone()).or_default() += it.population;
-            }
-            let end = day.micros() + DAY;
-            while let Some((stratum, unit, _)) = scores.next_if(|it| it.2.micros() < end) {
-                // What is stored is on the scale.
-                let _ = sequence.push(stratum.as_str(), unit);
-            }
-            let found = traffic(&units).ok();
-            points.push(TrendPoint {
-                day: day.to_string(),
-                n_seen: units.iter().map(|it| it.n_seen).sum(),
-                n: units.iter().map(|it| it.scores.n).sum(),
-                mean: found.as_ref().map(|it| it.mean),
-                interval: found.as_ref().map(|it| it.interval),
-                sequence: sequence.interval(&populations),
-            });
-        }
-        let criterion = Some(criterion.to_owned()).filter(|it| !it.is_empty());
-        trends.push(Trend { rubric_version: version.to_string(), judge, criterion, points });
+        trends.push(gathered.trend(series, Some(scores)));
     }
     Ok(trends)
 }
@@ -235,11 +228,7 @@ pub(super) async fn main_series(
     monitor: &Monitor,
     look: &Look,
 ) -> Result<Option<Series>, StoreError> {
-    let Some(version) = monitor.newest.as_ref().map(|it| &it.rubric_version) else { return Ok(None) };
-    let gathered = gather(store, project, monitor, look, false).await?;
-    let own = gathered.series().into_iter().filter(|it| it.0 == *version);
-    let n = |it: &Series| gathered.of(&it.0, &it.1).map(|it| it.units.n).sum::<usize>();
-    Ok(own.max_by_key(|it| (n_judges(it), n(it))))
+    Ok(gather(store, project, monitor, look, Per::All, Some("")).await?.main_series(monitor))
 }
 
 /// Where the mean of a series over some traffic lies, however often one looks.
@@ -251,7 +240,7 @@ pub(super) async fn seen(
     (version, judge): &Series,
     alpha: f64,
 ) -> Result<Option<Seen>, StoreError> {
-    let gathered = gather(store, project, monitor, look, false).await?;
+    let gathered = gather(store, project, monitor, look, Per::All, Some("")).await?;
     let window = (look.from, look.until);
     let scores =
         store.scores_in_order(project, monitor.id, (version, judge, ""), window, LONGEST_SEQUENCE).await?;
@@ -260,27 +249,37 @@ pub(super) async fn seen(
         // What is stored is on the scale.
         let _ = sequence.push(stratum.as_str(), *unit);
     }
-    let (units, _) = gathered.sums(version, judge, "", None);
+    let (units, _) = gathered.sums((version, judge, ""), Only::default());
     let populations = units.into_iter().filter(|it| 0 < it.n_seen).map(|it| (it.name, it.population));
     let interval = sequence.interval(&populations.collect());
     Ok(interval.map(|interval| Seen { interval, n: scores.len() }))
 }
 
-async fn gather(
+/// Of one criterion, or of all of them and the whole.
+pub(super) async fn gather(
     store: &Store,
     project: ProjectId,
     monitor: &Monitor,
     look: &Look,
-    by_day: bool,
+    per: Per,
+    criterion: Option<&str>,
 ) -> Result<Gathered, StoreError> {
     let (agent, window) = (look.agent.as_deref(), (look.from, look.until));
-    let decisions = store.tally_decisions(project, monitor.id, agent, window, by_day).await?;
-    let filter =
-        ScoreFilter { agent: look.agent.clone(), rubric_version: None, from: look.from, until: look.until };
-    let mut scores = store.tally_scores(project, monitor.id, &filter, by_day).await?;
+    let decisions = store.tally_decisions(project, monitor.id, agent, window, per).await?;
+    let filter = ScoreFilter {
+        agent: look.agent.clone(),
+        rubric_version: None,
+        criterion: criterion.map(str::to_owned),
+        from: look.from,
+        until: look.until,
+    };
+    let mut scores = store.tally_scores(project, monitor.id, &filter, per).await?;
     // Those that were judged again are counted with their re-scoring.
     scores.retain(|it| it.rescore.is_none());
-    let versions = store.monitor_versions(project, monitor.id).await?;
+    let mut versions = store.monitor_versions(project, monitor.id).await?;
+    let used: BTreeSet<MonitorVersionId> =
+        decisions.iter().map(|it| it.version).chain(scores.iter().map(|it| it.version)).collect();
+    versions.retain(|it| used.contains(&it.id));
     let (mut judges, mut rubrics) = (BTreeMap::new(), BTreeMap::new());
     for watched in versions.iter().filter_map(|it| Watched::read(it).ok()) {
         judges.insert(watched.id, watched.monitor.judges.clone());
@@ -299,6 +298,60 @@ impl Gathered {
         all
     }
 
+    /// The series of the version in use that has most scores, of several judges their average.
+    pub(super) fn main_series(&self, monitor: &Monitor) -> Option<Series> {
+        let version = &monitor.newest.as_ref()?.rubric_version;
+        let own = self.series().into_iter().filter(|it| it.0 == *version);
+        let n = |it: &Series| self.of(&it.0, &it.1).map(|it| it.units.n).sum::<usize>();
+        own.max_by_key(|it| (n_judges(it), n(it)))
+    }
+
+    /// With the scores one by one, bounds that hold however often one looks.
+    fn trend(
+        &self,
+        (version, judge, criterion): (&RubricVersionId, &str, &str),
+        scores: Option<Vec<(Stratum, f64, Time)>>,
+    ) -> Trend {
+        let versions = self.versions(version, judge);
+        let decisions: Vec<&DecisionTally> =
+            self.decisions.iter().filter(|it| versions.contains(&it.version)).collect();
+        let tallies: Vec<&ScoreTally> =
+            self.of(version, judge).filter(|it| it.criterion == criterion).collect();
+        let mut sequence = scores.is_some().then(|| TrafficSequence::new(Stratum::ALL.len(), ALPHA));
+        let mut scores = scores.unwrap_or_default().into_iter().peekable();
+        let mut populations: BTreeMap<String, f64> = BTreeMap::new();
+        let mut points = Vec::new();
+        let days: BTreeSet<Time> = decisions.iter().filter_map(|it| it.day).collect();
+        for day in days {
+            let own = decisions.iter().copied().filter(|it| it.day == Some(day));
+            let tallies = tallies.iter().copied().filter(|it| it.day == Some(day));
+            let (units, _) = by_stratum(own, &tallies.collect::<Vec<_>>());
+            for it in units.iter().filter(|it| 0 < it.n_seen) {
+                *populations.entry(it.name.clone()).or_default() += it.population;
+            }
+            let end = day.micros() + DAY;
+            while let Some((stratum, unit, _)) = scores.next_if(|it| it.2.micros() < end) {
+                // What is stored is on the scale.
+                let _ = sequence.as_mut().map(|it| it.push(stratum.as_str(), unit));
+            }
+            let found = traffic(&units).ok();
+            points.push(TrendPoint {
+                day: day.to_string(),
+                n_seen: units.iter().map(|it| it.n_seen).sum(),
+                n: units.iter().map(|it| it.scores.n).sum(),
+                mean: found.as_ref().map(|it| it.mean),
+                interval: found.as_ref().map(|it| it.interval),
+                sequence: sequence.as_ref().and_then(|it| it.interval(&populations)),
+            });
+        }
+        Trend {
+            rubric_version: version.to_string(),
+            judge: judge.to_owned(),
+            criterion: Some(criterion.to_owned()).filter(|it| !it.is_empty()),
+            points,
+        }
+    }
+
     fn criteria(&self, version: &RubricVersionId, judge: &str) -> BTreeSet<String> {
         self.of(version, judge).map(|it| it.criterion.clone()).collect()
     }
@@ -315,23 +368,18 @@ impl Gathered {
         same.filter(|it| self.judges.get(it).is_some_and(|it| asked.contains(it))).collect()
     }
 
-    fn days(&self, version: &RubricVersionId, judge: &str) -> BTreeSet<Time> {
-        let versions = self.versions(version, judge);
-        self.decisions.iter().filter(|it| versions.contains(&it.version)).filter_map(|it| it.day).collect()
-    }
-
     /// Of scores and of passes, stratum by stratum.
-    fn sums(
+    pub(super) fn sums(
         &self,
-        version: &RubricVersionId,
-        judge: &str,
-        criterion: &str,
-        day: Option<Time>,
+        (version, judge, criterion): (&RubricVersionId, &str, &str),
+        only: Only<'_>,
     ) -> (Vec<TrafficSums>, Vec<TrafficSums>) {
         let versions = self.versions(version, judge);
-        let decisions = || self.decisions.iter().filter(|it| versions.contains(&it.version) && it.day == day);
-        let scores = self.of(version, judge).filter(|it| it.criterion == criterion && it.day == day);
-        by_stratum(decisions(), &scores.collect::<Vec<_>>())
+        let is_meant = |it: &&DecisionTally| only.holds(it.day, it.agent.as_deref());
+        let decisions = self.decisions.iter().filter(|it| versions.contains(&it.version)).filter(is_meant);
+        let scores = self.of(version, judge).filter(|it| it.criterion == criterion);
+        let scores = scores.filter(|it| only.holds(it.day, it.agent.as_deref()));
+        by_stratum(decisions, &scores.collect::<Vec<_>>())
     }
 }
 

@@ -7,8 +7,8 @@ use jurist_core::grade::{Time, Usd};
 use jurist_core::judge::Prompter;
 use jurist_core::plan::place;
 use jurist_core::rubric::{Ask, Criterion};
-use jurist_core::stats::{Traffic, traffic, weighted_mean};
-use jurist_store::decisions::Decision;
+use jurist_core::stats::{traffic, weighted_mean};
+use jurist_store::decisions::{Decision, Per};
 use jurist_store::jobs::{JobsLeft, NewJob};
 use jurist_store::monitors::{Monitor, MonitorVersion};
 use jurist_store::rescores::{Rescorable, Rescore};
@@ -19,6 +19,7 @@ use utoipa::ToSchema;
 
 use super::Watched;
 use super::estimates::by_stratum;
+use super::traffic::TrafficView;
 use crate::work::{Bench, MONITOR, MonitorTask, Refused, Work, benches};
 
 /// Traces of one re-scoring, at most.
@@ -111,8 +112,7 @@ pub struct RescoreView {
     pub note: Option<String>,
     pub created: String,
     /// What the newer version says of the traffic of that time.
-    #[schema(value_type = Option<Object>)]
-    pub score: Option<Traffic>,
+    pub score: Option<TrafficView>,
     /// How far it is from each earlier version, on the same traces.
     pub offsets: Vec<Offset>,
 }
@@ -318,9 +318,10 @@ async fn view(
     it: &Rescore,
 ) -> Result<RescoreView, StoreError> {
     let window = (it.since, it.until);
-    let filter = ScoreFilter { agent: None, rubric_version: None, from: it.since, until: it.until };
-    let scores = store.tally_scores(project, monitor.id, &filter, false).await?;
-    let decisions = store.tally_decisions(project, monitor.id, None, window, false).await?;
+    let filter =
+        ScoreFilter { agent: None, rubric_version: None, criterion: None, from: it.since, until: it.until };
+    let scores = store.tally_scores(project, monitor.id, &filter, Per::All).await?;
+    let decisions = store.tally_decisions(project, monitor.id, None, window, Per::All).await?;
     let own: Vec<_> = scores.iter().filter(|score| score.rescore == Some(it.id)).collect();
     // Of several judges, their average is named longest.
     let judge = own.iter().map(|it| it.judge.as_str()).max_by_key(|it| it.len()).unwrap_or_default();
@@ -374,7 +375,7 @@ async fn view(
         n_waiting: left.n_waiting,
         note: note(monitor, &left, it.n_traces.saturating_sub(n_scored as u64 + n_errors)),
         created: it.created.to_string(),
-        score: traffic(&units).ok(),
+        score: traffic(&units).ok().map(TrafficView::from),
         offsets,
     })
 }

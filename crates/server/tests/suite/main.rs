@@ -5,6 +5,7 @@
 mod alarms;
 mod annotate;
 mod checking;
+mod dashboard;
 mod description;
 #[path = "../../../engine/tests/server/mod.rs"]
 mod model;

@@ -79,6 +79,8 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
         min_duration: Some(1),
         verdict: Some(Status::Pass),
         id_prefix: text(),
+        search: text(),
+        order: traces::TraceOrder::default(),
     };
     let grades = grades::GradeFilter {
         candidate: text(),
@@ -117,8 +119,13 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
         from: Some(now),
         until: Some(now),
     };
-    let scored =
-        scores::ScoreFilter { agent: text(), rubric_version: Some(version.clone()), from: now, until: now };
+    let scored = scores::ScoreFilter {
+        agent: text(),
+        rubric_version: Some(version.clone()),
+        criterion: text(),
+        from: now,
+        until: now,
+    };
     let audit = audit::AuditFilter { project: Some(project), actor: text(), action: text(), target: text() };
     let mut all = vec![
         traces.select(project, None, 1).sql,
@@ -129,14 +136,21 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
         audit::AuditFilter::default().select(None, 1).sql,
         decided.select(project, monitor, None, 1).sql,
         decisions::DecisionFilter::default().select(project, monitor, None, 1).sql,
-        decisions::tally(project, monitor, Some("a"), (now, now), true).sql,
-        decisions::tally(project, monitor, None, (now, now), false).sql,
-        scored.tally(project, monitor, true).sql,
-        scored.tally(project, monitor, false).sql,
         labels::select(project, &version, Some("a"), None, 1).sql,
         jobs::take(db, "w", &["a", "b"], 1, now, now).0,
         jobs::take(db, "w", &[], 1, now, now).0,
     ];
+    for order in ["time", "-cost", "duration", "score", "-score"].map(|it| it.parse().unwrap_or_default()) {
+        all.push(traces::TraceFilter { order, ..traces.clone() }.select(project, None, 1).sql);
+    }
+    let ids = ["a".to_owned(), "b".to_owned()];
+    all.push(decisions::standing(project, &ids).sql);
+    all.push(grades::newest(project, &ids).sql);
+    for per in [decisions::Per::All, decisions::Per::Day, decisions::Per::Agent] {
+        all.push(decisions::tally(project, monitor, Some("a"), (now, now), per).sql);
+        all.push(scored.tally(project, monitor, per).sql);
+    }
+    all.push(decisions::tally(project, monitor, None, (now, now), decisions::Per::All).sql);
     all.extend(grades.statements(project));
     all.extend(grades::GradeFilter::default().statements(project));
     for by in [tallies::By::All, tallies::By::Day, tallies::By::Hour] {

@@ -6,7 +6,7 @@ use jurist_store::rubrics::NewRubricVersion;
 use jurist_store::tallies::{By, TallyFilter};
 use jurist_store::testing::{Scene, for_each_engine};
 use jurist_store::traces::TraceFilter;
-use jurist_store::{Probability, ProjectId, Region, RubricVersionId, StoreError};
+use jurist_store::{Probability, ProjectId, Region, RubricVersionId, Store, StoreError};
 use serde_json::json;
 
 use crate::traces::{finished, id};
@@ -205,6 +205,10 @@ fn verdicts_are_counted_listed_and_found_by_their_traces() {
         for name in ["t1", "t2"] {
             store.put_trace(support, &id(name), &finished("x", 1), at(2)).await.unwrap();
         }
+        let newest = store.newest_verdicts(support, &["t1".into(), "t3".into()]).await.unwrap();
+        let told: Vec<_> = newest.iter().map(|it| (it.candidate.as_str(), it.status, it.score)).collect();
+        assert_eq!(told, [("t1", Status::Pass, Some(0.9)), ("t3", Status::Error, None)]);
+        assert!(store.newest_verdicts(support, &[]).await.unwrap().is_empty());
         let failed = TraceFilter { verdict: Some(Status::Fail), ..TraceFilter::default() };
         assert_eq!(store.traces(support, &failed, None, 5).await.unwrap().items[0].id, id("t2"));
         let errors = VerdictFilter { status: Some(Status::Error), ..VerdictFilter::default() };
@@ -306,5 +310,53 @@ fn history_cannot_be_changed() {
         }
         assert!(scene.execute("UPDATE trace_contents SET revision = 7").await.is_err());
         assert!(scene.execute("UPDATE grade_details SET candidate = 'x'").await.is_err());
+    });
+}
+
+#[test]
+fn the_newest_verdict_of_a_trace_is_what_it_is_sorted_by() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let version = version(&scene, support).await;
+        for name in ["a", "b", "c", "d"] {
+            store.put_trace(support, &id(name), &finished("x", 1), at(2)).await.unwrap();
+        }
+        let given = |name: &str, attempt: u32, score: Option<f64>, time: i64| {
+            let status = if score.is_some() { Status::Pass } else { Status::Error };
+            NewVerdict { attempt, time: at(time), ..verdict(&version, name, status, score) }
+        };
+        let first = [given("a", 1, Some(0.1), 1), given("b", 1, Some(0.3), 1), given("c", 1, Some(0.2), 1)];
+        store.record(support, &[], &first).await.unwrap();
+        // One came late and says nothing new, one is newer, and one broke.
+        let more = [given("a", 2, Some(0.9), 0), given("b", 2, Some(0.15), 3), given("c", 2, None, 3)];
+        store.record(support, &[], &more).await.unwrap();
+        let sorted = async |order: &str| {
+            let filter = TraceFilter { order: order.parse().unwrap(), ..TraceFilter::default() };
+            let first = store.traces(support, &filter, None, 1).await.unwrap();
+            let after = first.next.map(|it| it.to_string().parse().unwrap());
+            let rest = store.traces(support, &filter, after.as_ref(), 9).await.unwrap().items;
+            let all: Vec<_> =
+                first.items.iter().chain(&rest).map(|it| (it.id.to_string(), it.score)).collect();
+            all
+        };
+        let told = [("a".to_owned(), Some(0.1)), ("b".to_owned(), Some(0.15))];
+        assert_eq!(sorted("score").await, told);
+        assert_eq!(sorted("-score").await, told.into_iter().rev().collect::<Vec<_>>());
+
+        // A database of before finds out by itself.
+        for index in ["traces_cost", "traces_duration", "traces_score", "monitor_scores_series"] {
+            scene.execute(&format!("DROP INDEX {index}")).await.unwrap();
+        }
+        for column in ["title", "score", "scored"] {
+            scene.execute(&format!("ALTER TABLE traces DROP COLUMN {column}")).await.unwrap();
+        }
+        scene.execute("DELETE FROM jurist_schema WHERE version >= 6").await.unwrap();
+        let again = Store::open(&scene.url).await.unwrap();
+        let mut scores = Vec::new();
+        for name in ["a", "b", "c", "d"] {
+            scores.push(again.trace(support, &id(name)).await.unwrap().score);
+        }
+        assert_eq!(scores, [Some(0.1), Some(0.15), None, None]);
+        again.close().await;
     });
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use jurist_core::candidate::Trace;
 use jurist_core::grade::{Time, Value};
 use jurist_core::plan::Stratum;
-use jurist_store::decisions::{DecisionFilter, DecisionState, NewDecision, Outcome};
+use jurist_store::decisions::{DecisionFilter, DecisionState, NewDecision, Outcome, Per};
 use jurist_store::jobs::NewJob;
 use jurist_store::labels::NewLabel;
 use jurist_store::monitors::NewMonitorVersion;
@@ -156,7 +156,7 @@ fn a_decision_is_made_once_and_its_history_is_kept() {
         assert!(watch.scene.execute("DELETE FROM decision_events").await.is_err());
 
         let tally =
-            store.tally_decisions(support, monitor, Some("desk"), (at(0), at(9)), true).await.unwrap();
+            store.tally_decisions(support, monitor, Some("desk"), (at(0), at(9)), Per::Day).await.unwrap();
         let told: Vec<_> = tally.iter().map(|it| (it.state, it.n, it.population)).collect();
         let counts = [DecisionState::Filtered, DecisionState::SampledOut, DecisionState::Scored]
             .map(|it| (it, 1, 2.0));
@@ -189,15 +189,27 @@ fn scores_are_summed_by_stratum_and_an_error_may_heal_while_a_number_stays() {
         watch.consider(&made, at(3)).await;
         watch.score("a", Some(0.5)).await;
         watch.score("b", None).await;
-        let filter =
-            ScoreFilter { agent: Some("desk".into()), rubric_version: None, from: at(0), until: at(9) };
-        let tallies = store.tally_scores(support, monitor, &filter, false).await.unwrap();
+        let filter = ScoreFilter {
+            agent: Some("desk".into()),
+            rubric_version: None,
+            criterion: None,
+            from: at(0),
+            until: at(9),
+        };
+        let tallies = store.tally_scores(support, monitor, &filter, Per::All).await.unwrap();
         assert_eq!((tallies.len(), tallies[0].n_errors, tallies[0].units.n), (2, 1, 1));
         let sums = &tallies[0].units;
         assert!((sums.w - 4.0).abs() < 1e-12 && (sums.wwxx - 4.0).abs() < 1e-12, "{sums:?}");
         watch.score("b", Some(1.0)).await;
         watch.score("a", Some(0.0)).await;
-        let tallies = store.tally_scores(support, monitor, &filter, true).await.unwrap();
+        let whole = ScoreFilter { agent: None, criterion: Some(String::new()), ..filter.clone() };
+        let by_agent = store.tally_scores(support, monitor, &whole, Per::Agent).await.unwrap();
+        let told: Vec<_> = by_agent.iter().map(|it| (it.agent.as_deref(), it.units.n)).collect();
+        assert_eq!(told, [(Some("desk"), 2)], "the whole rubric alone");
+        let by_agent =
+            store.tally_decisions(support, monitor, None, (at(0), at(9)), Per::Agent).await.unwrap();
+        assert!(by_agent.iter().all(|it| it.agent.as_deref() == Some("desk") && it.day.is_none()));
+        let tallies = store.tally_scores(support, monitor, &filter, Per::Day).await.unwrap();
         let whole = &tallies[0];
         assert_eq!((whole.criterion.as_str(), whole.n_errors, whole.units.n), ("", 0, 2));
         assert!((whole.units.x - 1.5).abs() < 1e-12 && (whole.passes.wx - 8.0).abs() < 1e-12, "{whole:?}");

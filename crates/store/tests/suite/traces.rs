@@ -2,7 +2,7 @@ use jurist_core::candidate::{Role, Step, Trace, Usage};
 use jurist_core::grade::Usd;
 use jurist_store::pieces::{NewPiece, PieceKind};
 use jurist_store::testing::for_each_engine;
-use jurist_store::traces::{Finish, Finished, Put, TraceFilter, TraceState};
+use jurist_store::traces::{Finish, Finished, Put, TraceFilter, TraceOrder, TraceState};
 use jurist_store::{Probability, StoreError, TraceId};
 use serde_json::json;
 
@@ -197,6 +197,75 @@ fn lists_are_filtered_and_paged_without_gaps() {
             count(TraceFilter { min_cost: Some(Usd::from_nanos(8)), ..TraceFilter::default() }).await,
             0
         );
+    });
+}
+
+#[test]
+fn lists_are_sorted_by_what_traces_cost_and_took() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        for n in 0..12_i64 {
+            let mut one = finished("x", 1);
+            // Every fourth has neither, and some are alike.
+            one.trace.cost = (n % 4 != 0).then(|| Usd::from_nanos(n / 2 * 10));
+            one.duration = (n % 4 != 0).then_some(100 - n);
+            store.put_trace(support, &id(&format!("t{n:02}")), &one, at(50)).await.unwrap();
+        }
+        let sorted = async |order: &str| {
+            let filter = TraceFilter { order: order.parse().unwrap(), ..TraceFilter::default() };
+            let (mut seen, mut after) = (Vec::new(), None);
+            loop {
+                let page = store.traces(support, &filter, after.as_ref(), 2).await.unwrap();
+                seen.extend(page.items.iter().map(|it| it.id.as_str()[1..].parse::<i64>().unwrap()));
+                let Some(next) = page.next else { break seen };
+                after = Some(next.to_string().parse().unwrap());
+            }
+        };
+        assert_eq!(sorted("cost").await, [1, 2, 3, 5, 6, 7, 9, 10, 11]);
+        assert_eq!(sorted("-cost").await, [11, 10, 9, 7, 6, 5, 3, 2, 1]);
+        assert_eq!(sorted("duration").await, [11, 10, 9, 7, 6, 5, 3, 2, 1]);
+        assert_eq!(sorted("time").await, (0..12).collect::<Vec<_>>());
+        assert_eq!(sorted("score").await, [0_i64; 0], "none has one");
+        let wrong = "colour".parse::<TraceOrder>().unwrap_err();
+        assert!(wrong.contains("`colour`") && wrong.contains("duration"), "{wrong}");
+    });
+}
+
+#[test]
+fn traces_are_found_by_what_they_were_asked() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let put = async |name: &str, asked: &str, agent: &str, session: Option<&str>| {
+            let mut one = finished("x", 1);
+            one.trace.steps.insert(0, Step::new(Role::User, asked));
+            (one.agent, one.session) = (Some(agent.into()), session.map(str::to_owned));
+            store.put_trace(support, &id(name), &one, at(2)).await.unwrap();
+        };
+        put("a1", &format!("Where is\n my   Parcel? {}", "long ".repeat(100)), "Support", None).await;
+        put("B2", "100% sure_thing!", "sales", Some("Monday")).await;
+        let found = async |text: &str| {
+            let filter = TraceFilter { search: Some(text.to_owned()), ..TraceFilter::default() };
+            let page = store.traces(support, &filter, None, 9).await.unwrap();
+            page.items.iter().map(|it| it.id.to_string()).collect::<Vec<_>>().join(" ")
+        };
+        for (text, expected) in [
+            ("my parcel", "a1"),
+            ("SUPPORT", "a1"),
+            ("b2", "B2"),
+            ("mond", "B2"),
+            ("0% SURE_T", "B2"),
+            ("g!", "B2"),
+            ("a_1", ""),
+            ("s%p", ""),
+            ("'; --", ""),
+        ] {
+            assert_eq!(found(text).await, expected, "{text}");
+        }
+        let title = store.trace(support, &id("a1")).await.unwrap().title.unwrap();
+        assert!(title.starts_with("Where is my Parcel? long") && title.ends_with('…'), "{title}");
+        assert_eq!(title.chars().count(), 201);
+        store.erase_traces(support, at(9), 9).await.unwrap();
+        assert_eq!((found("parcel").await.as_str(), found("support").await.as_str()), ("", "a1"));
     });
 }
 

@@ -3,10 +3,9 @@
 use std::io::Write;
 
 use jurist_core::quantity::plural;
-use jurist_core::stats::Traffic;
 use jurist_server::monitor::{
     ComparisonPlan, ComparisonView, CriterionEstimate, DecisionView, Estimates, MonitorView, RescorePlan,
-    RescoreView, Trend,
+    RescoreView, TrafficView, Trend,
 };
 
 use crate::render::printable;
@@ -108,11 +107,11 @@ fn estimate(out: &mut impl Write, it: &CriterionEstimate) -> std::io::Result<()>
     Ok(())
 }
 
-fn figures(it: &Traffic) -> String {
+fn figures(it: &TrafficView) -> String {
     format!("{:.3} [{:.3}, {:.3}]", it.mean, it.interval.0, it.interval.1)
 }
 
-fn shares(it: &Traffic) -> String {
+fn shares(it: &TrafficView) -> String {
     format!("{} [{}, {}]", percent(it.mean), percent(it.interval.0), percent(it.interval.1))
 }
 

@@ -1,0 +1,129 @@
+//! What judges were asked, word for word, and what they said.
+
+use axum::extract::State;
+use jurist_core::run::RunId;
+use jurist_engine::judge::Exchange;
+use jurist_engine::model::Role;
+use jurist_store::exchanges::KeptExchange;
+use jurist_store::{StoreError, TraceId};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::{Json, Path, Query};
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(of_trace)).routes(routes!(of_run))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct OfCase {
+    /// The name of a case.
+    case: String,
+}
+
+/// One call of a judge, as it was sent and as it came back
+#[derive(Debug, Serialize, ToSchema)]
+struct ExchangeView {
+    judge: String,
+    /// Of traces: the monitor that asked, by its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    monitor: Option<String>,
+    /// Of traces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rubric_version: Option<String>,
+    /// What it is about; the first of several that were asked together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    criterion: Option<String>,
+    /// When it was written down.
+    time: String,
+    messages: Vec<ExchangeMessage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reply: Option<String>,
+    /// Why no reply came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct ExchangeMessage {
+    /// system, user or assistant.
+    role: &'static str,
+    content: String,
+}
+
+/// Everything that judges were asked about a trace, the oldest first; what was known already was not asked again
+#[utoipa::path(get, path = "/traces/{id}/exchanges", tag = "traces", params(("id" = String, Path)), responses(
+    (status = 200, body = Vec<ExchangeView>), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn of_trace(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Vec<ExchangeView>>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let id: TraceId = id.parse()?;
+    app.store.trace(caller.project, &id).await?;
+    let all = app.store.kept_exchanges(caller.project, id.as_str(), None).await?;
+    let view = |it: KeptExchange| {
+        let (monitor, rubric_version) = (it.monitor.clone(), Some(it.part.clone()));
+        Ok(ExchangeView { monitor, rubric_version, ..view(it)? })
+    };
+    Ok(Json(all.into_iter().map(view).collect::<Result<_, ApiError>>()?))
+}
+
+/// Everything that judges were asked about a case of a run, the oldest first
+#[utoipa::path(get, path = "/runs/{id}/exchanges", tag = "runs", params(("id" = String, Path), OfCase), responses(
+    (status = 200, body = Vec<ExchangeView>), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn of_run(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Query(of): Query<OfCase>,
+) -> Result<Json<Vec<ExchangeView>>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let id: RunId = id.parse()?;
+    app.store.run_progress(caller.project, id).await?;
+    let all = app.store.kept_exchanges(caller.project, &id.to_string(), Some(&of.case)).await?;
+    Ok(Json(all.into_iter().map(view).collect::<Result<_, _>>()?))
+}
+
+fn view(kept: KeptExchange) -> Result<ExchangeView, ApiError> {
+    let damaged = |error: serde_json::Error| StoreError::Damaged {
+        what: "exchange",
+        id: kept.part.clone(),
+        why: error.to_string(),
+    };
+    let Exchange { criterion, request, reply } = serde_json::from_value(kept.body).map_err(damaged)?;
+    let system = ExchangeMessage { role: "system", content: request.system };
+    let mut messages: Vec<_> = Some(system).filter(|it| !it.content.is_empty()).into_iter().collect();
+    messages.extend(request.messages.into_iter().map(|it| ExchangeMessage {
+        role: match it.role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        },
+        content: it.parts.join("\n"),
+    }));
+    let (reply, error) = match reply {
+        Ok(reply) => (Some(reply), None),
+        Err(error) => (None, Some(error)),
+    };
+    Ok(ExchangeView {
+        judge: request.model,
+        monitor: None,
+        rubric_version: None,
+        criterion: Some(criterion).filter(|it| !it.is_empty()),
+        time: kept.time.to_string(),
+        messages,
+        reply,
+        error,
+    })
+}

@@ -1,0 +1,108 @@
+//! How a monitor does, in few numbers, for lists of several.
+
+use std::collections::BTreeMap;
+
+use jurist_core::grade::Time;
+use jurist_core::money::Month;
+use jurist_core::stats::{Traffic, TrafficSums, traffic};
+use jurist_store::decisions::{DecisionState, Per};
+use jurist_store::monitors::Monitor;
+use jurist_store::{ProjectId, Store, StoreError};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::estimates::{Look, Only, Series, gather};
+
+/// What a monitor says of the traffic of thirty days, by its version in use
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct MonitorFigures {
+    /// Whose scores these are: one model, or several, whose scores are averaged.
+    pub judge: Option<String>,
+    /// The mean score on 0 to 1.
+    pub score: Option<Figure>,
+    pub pass_rate: Option<Figure>,
+    /// Of those that a judge was asked about.
+    pub error_rate: Option<f64>,
+    /// What became of every finished trace, under any version.
+    pub states: BTreeMap<String, u64>,
+    /// Dollars that its judges cost this month.
+    pub spent_this_month: f64,
+    pub agents: Vec<AgentFigures>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct AgentFigures {
+    pub agent: String,
+    /// Finished traces that were watched.
+    pub n_seen: u64,
+    /// Scores.
+    pub n: usize,
+    pub score: Option<Figure>,
+    pub pass_rate: Option<Figure>,
+}
+
+/// A mean over all traffic, post-stratified
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct Figure {
+    pub mean: f64,
+    /// Of the 95 % interval.
+    pub low: f64,
+    pub high: f64,
+    pub n: usize,
+}
+
+pub async fn figures(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+    now: Time,
+) -> Result<MonitorFigures, StoreError> {
+    let look = Look::new(None, None, None, now);
+    let gathered = gather(store, project, monitor, &look, Per::Agent, Some("")).await?;
+    let series = gathered.main_series(monitor);
+    let estimated = |only: Only<'_>| match &series {
+        Some((version, judge)) => gathered.sums((version, judge, ""), only),
+        None => (Vec::new(), Vec::new()),
+    };
+    let (units, passes) = estimated(Only::default());
+    let (mut states, mut seen): (BTreeMap<String, u64>, BTreeMap<&str, u64>) = Default::default();
+    for it in &gathered.decisions {
+        *states.entry(it.state.as_str().to_owned()).or_default() += it.n;
+        let n_seen = seen.entry(it.agent.as_deref().unwrap_or_default()).or_default();
+        *n_seen += if it.state == DecisionState::Filtered { 0 } else { it.n };
+    }
+    let agent = |(agent, n_seen): (&str, u64)| {
+        let (units, passes) = estimated(Only { agent: Some(agent), ..Only::default() });
+        AgentFigures {
+            agent: agent.to_owned(),
+            n_seen,
+            n: units.iter().map(|it| it.scores.n).sum(),
+            score: Figure::of(&units),
+            pass_rate: Figure::of(&passes),
+        }
+    };
+    let month = Month::of(now).to_string();
+    let spent = store.subject_spend(project, &monitor.id.to_string(), Some(&month)).await?;
+    Ok(MonitorFigures {
+        score: Figure::of(&units),
+        pass_rate: Figure::of(&passes),
+        error_rate: error_rate(&units),
+        states,
+        spent_this_month: spent.settled.nanos() as f64 / 1e9,
+        agents: seen.into_iter().map(agent).collect(),
+        judge: series.map(|it: Series| it.1),
+    })
+}
+
+fn error_rate(strata: &[TrafficSums]) -> Option<f64> {
+    let sum = |of: fn(&TrafficSums) -> usize| strata.iter().map(of).sum::<usize>() as f64;
+    let (n_errors, n) = (sum(|it| it.n_errors), sum(|it| it.scores.n));
+    (0.0 < n + n_errors).then(|| n_errors / (n + n_errors))
+}
+
+impl Figure {
+    fn of(strata: &[TrafficSums]) -> Option<Self> {
+        let Traffic { mean, interval: (low, high), n, .. } = traffic(strata).ok()?;
+        Some(Self { mean, low, high, n })
+    }
+}

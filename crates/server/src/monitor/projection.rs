@@ -1,0 +1,184 @@
+//! What another dial would cost in a month, and how sure it would make the mean.
+
+use std::collections::BTreeMap;
+
+use jurist_core::grade::Time;
+use jurist_core::plan::{Stratum, share};
+use jurist_core::stats::{Dialled, TrafficSums, half_width, month_ahead};
+use jurist_core::suite;
+use jurist_store::decisions::{DecisionState, Per};
+use jurist_store::monitors::Monitor;
+use jurist_store::tallies::{By, TallyFilter};
+use jurist_store::{ProjectId, Store, StoreError};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::Watched;
+use super::estimates::{DAY, Gathered, Look, Only, Series, gather};
+
+/// A month at another dial, if traffic and scores stay as they were for up to thirty days
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct DialProjection {
+    #[serde(flatten)]
+    pub asked: DialView,
+    /// The same at the dial of the version in use.
+    pub now: DialView,
+}
+
+/// A month at one dial. Pacing and caps may make it less
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct DialView {
+    pub sample_rate: f64,
+    /// Finished traces that are watched.
+    pub traces_a_month: f64,
+    pub judged_a_month: f64,
+    /// Dollars; absent where no judgement has cost anything yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<CostAhead>,
+    pub half_width: HalfWidths,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct CostAhead {
+    pub value: f64,
+    /// Four months in five cost between the two; absent before the second day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+}
+
+/// Half of what the 95 % interval of a month's figure spans; absent where nothing is scored yet
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct HalfWidths {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass_rate: Option<f64>,
+}
+
+/// Everything that does not depend on the dial.
+struct Known {
+    /// Traces of each day and stratum.
+    days: Vec<BTreeMap<Stratum, f64>>,
+    /// How many of each agent's traces are in each stratum.
+    agents: BTreeMap<(String, Stratum), f64>,
+    units: Vec<TrafficSums>,
+    passes: Vec<TrafficSums>,
+    /// Dollars for one judgement.
+    price: Option<f64>,
+}
+
+pub async fn projection(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+    sample_rate: f64,
+    now: Time,
+) -> Result<DialProjection, StoreError> {
+    let damaged = |why: String| StoreError::Damaged { what: "monitor", id: monitor.id.to_string(), why };
+    let version = monitor.newest.as_ref().ok_or_else(|| damaged("it has no version".to_owned()))?;
+    let watched = Watched::read(version).map_err(damaged)?;
+    let known = known(store, project, monitor, now).await?;
+    let at = |sample_rate: f64| {
+        known.at(&suite::Monitor { sample_rate, ..suite::Monitor::clone(&watched.monitor) })
+    };
+    Ok(DialProjection { asked: at(sample_rate), now: at(watched.monitor.sample_rate) })
+}
+
+async fn known(store: &Store, project: ProjectId, monitor: &Monitor, now: Time) -> Result<Known, StoreError> {
+    let look = Look::new(None, None, None, now);
+    let by_agent = gather(store, project, monitor, &look, Per::Agent, Some("")).await?;
+    let by_day = store.tally_decisions(project, monitor.id, None, (look.from, look.until), Per::Day).await?;
+    let today = Time::from_micros(now.micros().div_euclid(DAY) * DAY);
+    let is_watched = |state: DecisionState| state != DecisionState::Filtered;
+    let mut days: BTreeMap<Time, BTreeMap<Stratum, f64>> = BTreeMap::new();
+    for it in by_day.iter().filter(|it| is_watched(it.state)) {
+        let Some(day) = it.day else { continue };
+        *days.entry(day).or_default().entry(it.stratum).or_default() += it.n as f64;
+    }
+    // Today is not over, unless there is nothing else to go by.
+    if 1 < days.len() {
+        days.remove(&today);
+    }
+    let (first, last) = (days.keys().next().copied(), days.keys().next_back().copied());
+    let whole = first.zip(last).into_iter().flat_map(|(first, last)| {
+        let end = if last == today { today.micros() } else { today.micros() - DAY };
+        (first.micros()..=end).step_by(DAY as usize).map(Time::from_micros)
+    });
+    let days = whole.map(|it| days.get(&it).cloned().unwrap_or_default()).collect();
+    let mut agents: BTreeMap<(String, Stratum), f64> = BTreeMap::new();
+    for it in by_agent.decisions.iter().filter(|it| is_watched(it.state)) {
+        *agents.entry((it.agent.clone().unwrap_or_default(), it.stratum)).or_default() += it.n as f64;
+    }
+    let series = by_agent.main_series(monitor);
+    let price = price(store, project, series.as_ref(), &look).await?;
+    let (units, passes) = sums(&by_agent, series.as_ref());
+    Ok(Known { days, agents, units, passes, price })
+}
+
+fn sums(gathered: &Gathered, series: Option<&Series>) -> (Vec<TrafficSums>, Vec<TrafficSums>) {
+    let sums = series.map(|(version, judge)| gathered.sums((version, judge, ""), Only::default()));
+    sums.unwrap_or_default()
+}
+
+/// What a judgement cost under the version in use, those from a cache included.
+async fn price(
+    store: &Store,
+    project: ProjectId,
+    series: Option<&Series>,
+    look: &Look,
+) -> Result<Option<f64>, StoreError> {
+    let Some((version, _)) = series else { return Ok(None) };
+    let filter = TallyFilter {
+        rubric_version: Some(version.clone()),
+        from: Some(look.from),
+        until: Some(look.until),
+        ..TallyFilter::default()
+    };
+    let all = store.verdict_tallies(project, By::All, &filter).await?;
+    let n: u64 = all.iter().map(|it| it.n_pass + it.n_fail + it.n_error).sum();
+    let dollars = all.iter().map(|it| it.cost.nanos() as f64 / 1e9).sum::<f64>();
+    Ok((0 < n && 0.0 < dollars).then(|| dollars / n as f64))
+}
+
+impl Known {
+    fn at(&self, monitor: &suite::Monitor) -> DialView {
+        let shares = self.shares(monitor);
+        let share = |stratum: &Stratum| shares.get(stratum).copied().unwrap_or_default();
+        let judged = |day: &BTreeMap<Stratum, f64>| day.iter().map(|(it, n)| n * share(it)).sum::<f64>();
+        let month = |of: &dyn Fn(&BTreeMap<Stratum, f64>) -> f64| {
+            month_ahead(&self.days.iter().map(of).collect::<Vec<_>>())
+        };
+        let value = |of: &dyn Fn(&BTreeMap<Stratum, f64>) -> f64| month(of).map_or(0.0, |it| it.value);
+        let cost = self.price.and_then(|price| month(&|day| price * judged(day))).map(|it| {
+            let (low, high) = it.interval.unzip();
+            CostAhead { value: it.value, low, high }
+        });
+        let dialled = |strata: &[TrafficSums]| {
+            let of = |it: &TrafficSums| {
+                let share = it.name.parse().ok().map_or(0.0, |it| share(&it));
+                Dialled { sums: it.clone(), share }
+            };
+            half_width(&strata.iter().map(of).collect::<Vec<_>>(), self.days.len() as f64)
+        };
+        DialView {
+            sample_rate: monitor.sample_rate,
+            traces_a_month: value(&|day| day.values().sum()),
+            judged_a_month: value(&judged),
+            cost,
+            half_width: HalfWidths { score: dialled(&self.units), pass_rate: dialled(&self.passes) },
+        }
+    }
+
+    /// Of each stratum over all agents, some of which may have dials of their own.
+    fn shares(&self, monitor: &suite::Monitor) -> BTreeMap<Stratum, f64> {
+        let (mut judged, mut all): (BTreeMap<Stratum, f64>, BTreeMap<Stratum, f64>) = Default::default();
+        for ((agent, stratum), n) in &self.agents {
+            let own = monitor.agents.iter().find(|it| it.0 == *agent).map(|it| it.1).unwrap_or_default();
+            *judged.entry(*stratum).or_default() += n * share(monitor, own, *stratum);
+            *all.entry(*stratum).or_default() += n;
+        }
+        judged.into_iter().map(|(it, n)| (it, n / all[&it])).collect()
+    }
+}

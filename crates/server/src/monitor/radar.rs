@@ -1,0 +1,49 @@
+//! Agents on top of each other: what each criterion says of them.
+
+use std::collections::BTreeSet;
+
+use jurist_core::chart::{Chart, Measure, Radar, RadarSeries};
+use jurist_core::stats::traffic;
+use jurist_store::decisions::Per;
+use jurist_store::monitors::Monitor;
+use jurist_store::{ProjectId, Store, StoreError};
+
+use super::Watched;
+use super::estimates::{Look, Only, gather};
+
+/// Shapes that can be told apart.
+pub const MOST_AGENTS: usize = 6;
+
+/// The mean of each criterion, post-stratified, of the version in use; of all agents if none is named, as far as
+/// they can be told apart.
+pub async fn radar(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+    look: &Look,
+    agents: &[String],
+) -> Result<Chart, StoreError> {
+    let gathered = gather(store, project, monitor, look, Per::Agent, None).await?;
+    let series = gathered.main_series(monitor);
+    let rubric =
+        monitor.newest.as_ref().and_then(|it| Watched::read(it).ok()).map(|it| it.monitor.rubric.clone());
+    let axes: Vec<String> = rubric.iter().flat_map(|it| it.questions().map(|it| it.id())).collect();
+    let known: BTreeSet<&str> = gathered.decisions.iter().filter_map(|it| it.agent.as_deref()).collect();
+    let agents: Vec<&str> = match agents {
+        [] => known.into_iter().take(MOST_AGENTS).collect(),
+        named => named.iter().map(String::as_str).collect(),
+    };
+    let shape = |agent: &&str| {
+        let value = |criterion: &String| {
+            let Some((version, judge)) = &series else { return Measure::default() };
+            let only = Only { agent: Some(agent), ..Only::default() };
+            let found = traffic(&gathered.sums((version, judge, criterion), only).0).ok();
+            Measure::new(found.as_ref().map(|it| it.mean), found.as_ref().map(|it| it.interval))
+        };
+        RadarSeries { name: (*agent).to_owned(), values: axes.iter().map(value).collect() }
+    };
+    let shapes = agents.iter().map(shape).collect();
+    let mark = rubric.as_ref().map(|it| it.pass_mark);
+    let title = format!("Criteria of {}", monitor.name);
+    Ok(Chart::Radar(Radar { title, axes: axes.clone(), series: shapes, mark }))
+}

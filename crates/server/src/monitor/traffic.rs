@@ -1,0 +1,101 @@
+//! Estimates of `core` as they are told to others.
+
+use jurist_core::stats::{CorrectedTraffic, Traffic, TrafficStratum};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A mean over all traffic, from a sample
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct TrafficView {
+    /// On 0 to 1; strata count by how many traces they have.
+    pub mean: f64,
+    pub se: f64,
+    /// 95 %.
+    pub interval: (f64, f64),
+    /// The plain mean of what was scored, which the sampling dial moves.
+    pub naive: f64,
+    pub n: usize,
+    /// As many from a simple random sample would say as much.
+    pub n_eff: f64,
+    pub population: f64,
+    /// The share of the population in strata that can be estimated; the mean is of these alone.
+    pub covered: f64,
+    /// Of those sampled that a judge was asked about.
+    pub error_rate: f64,
+    /// Where the mean would be if all that the judge could not grade scored 0, and if it scored 1.
+    pub if_errors_scored: (f64, f64),
+    pub strata: Vec<StratumView>,
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct StratumView {
+    /// failed, expensive or other.
+    pub name: String,
+    /// Traces that are known here.
+    pub n_seen: usize,
+    /// Traces there were, where whoever sent them kept only some.
+    pub population: f64,
+    pub n: usize,
+    /// Sampled, and the judge broke.
+    pub n_errors: usize,
+    /// Sampled, and not judged: it waits, or there was no money or no room.
+    pub n_unjudged: usize,
+    pub mean: Option<f64>,
+    pub interval: Option<(f64, f64)>,
+    /// Why there is no mean.
+    pub not_estimable: Option<String>,
+}
+
+/// A judge's mean, moved by how wrong it is where people have looked as well
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct CorrectedView {
+    pub mean: f64,
+    pub se: f64,
+    /// 95 %.
+    pub interval: (f64, f64),
+    pub n_labels: usize,
+    /// How far the judge is trusted, from 0, which is the labels alone, to 1.
+    pub lambda: f64,
+}
+
+impl From<Traffic> for TrafficView {
+    fn from(it: Traffic) -> Self {
+        Self {
+            mean: it.mean,
+            se: it.se,
+            interval: it.interval,
+            naive: it.naive,
+            n: it.n,
+            n_eff: it.n_eff,
+            population: it.population,
+            covered: it.covered,
+            error_rate: it.error_rate,
+            if_errors_scored: it.if_errors_scored,
+            strata: it.strata.into_iter().map(StratumView::from).collect(),
+            warnings: it.warnings,
+        }
+    }
+}
+
+impl From<TrafficStratum> for StratumView {
+    fn from(it: TrafficStratum) -> Self {
+        Self {
+            name: it.name,
+            n_seen: it.n_seen,
+            population: it.population,
+            n: it.n,
+            n_errors: it.n_errors,
+            n_unjudged: it.n_unjudged,
+            mean: it.mean,
+            interval: it.interval,
+            not_estimable: it.not_estimable,
+        }
+    }
+}
+
+impl From<CorrectedTraffic> for CorrectedView {
+    fn from(it: CorrectedTraffic) -> Self {
+        Self { mean: it.mean, se: it.se, interval: it.interval, n_labels: it.n_labels, lambda: it.lambda }
+    }
+}
