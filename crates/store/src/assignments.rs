@@ -190,6 +190,7 @@ statements! {
         WHERE annotations.project = $1 AND annotations.item = $2 ORDER BY annotations.account, annotations.revision";
     BY_ANNOTATOR = "SELECT account, COUNT(*) AS n FROM assignments WHERE project = $1 AND task = $2
         AND state = 'submitted' GROUP BY account ORDER BY account";
+    SUBMITTED = "SELECT id, item, account FROM assignments WHERE project = $1 AND task = $2 AND state = 'submitted'";
     RECENT = "SELECT seconds FROM annotations WHERE task = $1 AND seconds IS NOT NULL ORDER BY id DESC LIMIT $2";
 }
 
@@ -396,6 +397,16 @@ impl Store {
         item: ItemId,
     ) -> Result<Vec<Annotation>, StoreError> {
         self.db.fetch(OF_ITEM_ANSWERS, args![project, item]).await?.iter().map(read_annotation).collect()
+    }
+
+    /// Who has answered what, and under which assignment.
+    pub async fn submitted(
+        &self,
+        project: ProjectId,
+        task: TaskId,
+    ) -> Result<Vec<(AssignmentId, ItemId, AccountId)>, StoreError> {
+        let rows = self.db.fetch(SUBMITTED, args![project, task]).await?;
+        rows.iter().map(|row| Ok((row.parsed("id")?, row.parsed("item")?, row.parsed("account")?))).collect()
     }
 
     /// How long the last answers took.

@@ -40,6 +40,8 @@ statements! {
     SERIES = "SELECT series FROM contests WHERE project = $1 AND monitor = $2 GROUP BY series
         ORDER BY series DESC LIMIT 20";
     LIST = "SELECT * FROM contests WHERE project = $1 AND monitor = $2 AND series = $3 ORDER BY id LIMIT 100000";
+    NEWEST = "SELECT * FROM contests WHERE project = $1 AND (CAST($2 AS TEXT) IS NULL OR monitor = $2)
+        ORDER BY id DESC LIMIT $3";
 }
 
 impl Store {
@@ -83,6 +85,17 @@ impl Store {
         series: SeriesId,
     ) -> Result<Vec<Contest>, StoreError> {
         self.db.fetch(LIST, args![project, monitor, series]).await?.iter().map(read).collect()
+    }
+
+    /// Of all series, or of those of one monitor; the newest first.
+    pub async fn newest_contests(
+        &self,
+        project: ProjectId,
+        monitor: Option<MonitorId>,
+        limit: usize,
+    ) -> Result<Vec<Contest>, StoreError> {
+        let monitor = monitor.map(|it| it.to_string());
+        self.db.fetch(NEWEST, args![project, monitor, limit]).await?.iter().map(read).collect()
     }
 }
 

@@ -361,6 +361,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/judges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Judges that monitors name or that were asked within thirty days, by name */
+        get: operations["judges_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/judges/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Asks a judge for a word, which costs a few tokens under the cap of the project */
+        post: operations["judges_ping"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/members": {
         parameters: {
             query?: never;
@@ -626,6 +660,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/presets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Rubrics to begin with */
+        get: operations["rubrics_presets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects": {
         parameters: {
             query?: never;
@@ -644,6 +695,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/ranking": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who is better, from all that were compared two by two */
+        get: operations["ranking_show"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/rubric-versions/{id}": {
         parameters: {
             query?: never;
@@ -653,6 +721,23 @@ export interface paths {
         };
         /** A version, which never changes */
         get: operations["rubrics_version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rubric-versions/{id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What changed from another version to this one */
+        get: operations["rubrics_diff"];
         put?: never;
         post?: never;
         delete?: never;
@@ -707,6 +792,23 @@ export interface paths {
         put?: never;
         /** What a judge would be asked about a trace, word by word; nobody is asked */
         post: operations["rubrics_prompt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rubrics/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tries a rubric on traces: tells what it costs, and grades them if it is to be spent */
+        post: operations["rubrics_try"];
         delete?: never;
         options?: never;
         head?: never;
@@ -789,6 +891,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{id}/comparison": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether a run is better than others, and how sure that is */
+        get: operations["runs_comparison"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{id}/events": {
         parameters: {
             query?: never;
@@ -819,6 +938,40 @@ export interface paths {
         };
         /** Everything that judges were asked about a case of a run, the oldest first */
         get: operations["runs_of_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/flaky": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Cases whose trials disagree, the most undecided first */
+        get: operations["runs_flaky"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/matrix": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A run in rows and columns: models by prompts, or whatever the suite varies */
+        get: operations["runs_matrix"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1468,6 +1621,19 @@ export interface components {
              */
             rate: number;
         };
+        /** @description A case whose verdict is another one now */
+        ChangedCase: {
+            after: string;
+            /** @description pass, fail, error or deferred. */
+            before: string;
+            case: string;
+            /** @description Why it does not pass now, a line for each criterion. */
+            reasons: string[];
+            /** Format: double */
+            score_after?: number | null;
+            /** Format: double */
+            score_before?: number | null;
+        };
         /** @description What a file came to */
         Checked: {
             /** @description In native form; absent if there is an error. */
@@ -1694,6 +1860,8 @@ export interface components {
              */
             traces_a_month: number;
         };
+        /** @enum {string} */
+        DifferenceKind: "added" | "removed" | "changed" | "reordered";
         Dispute: {
             candidate: string;
             criterion: string;
@@ -1792,6 +1960,21 @@ export interface components {
             /** Format: double */
             mean: number;
             n: number;
+        };
+        FlakyCase: {
+            case: string;
+            /**
+             * Format: double
+             * @description Share of trials that go against the majority.
+             */
+            flip_rate: number;
+            /** @description Trials that came to a verdict. */
+            n: number;
+            /** @description How likely all of k trials pass, for k from 1 to n. */
+            pass_k: number[];
+            passed: number;
+            /** @description In the order of the plan; null where a trial has none. */
+            scores: (number | null)[];
         };
         /** @description What the month will have cost if its days go on like the last four weeks; four times in five it is in between. */
         ForecastShown: {
@@ -2024,6 +2207,74 @@ export interface components {
             judge: string;
             rubric_version: string;
         };
+        /** @enum {string} */
+        JudgeKey: "present" | "missing" | "not_needed";
+        JudgePing: {
+            /** @example openai/gpt-5-mini */
+            judge: string;
+        };
+        /** @description Whether a judge answers */
+        JudgeReached: {
+            /**
+             * Format: double
+             * @description Dollars, where they are known.
+             */
+            cost?: number | null;
+            /** @description Why it does not answer. */
+            error?: string | null;
+            /** @description Whether it keeps to the shape that it is asked for. */
+            is_structured?: boolean | null;
+            /**
+             * Format: int64
+             * @description Milliseconds.
+             */
+            ms: number;
+            ok: boolean;
+        };
+        /** @description A judge of a project; figures are those of thirty days */
+        JudgeShown: {
+            /**
+             * Format: double
+             * @description Absent without grades.
+             */
+            error_rate?: number | null;
+            /** @description Asked where nothing names a judge. */
+            is_default: boolean;
+            key: components["schemas"]["JudgeKey"];
+            /**
+             * @description The day of the last call that was paid, of UTC.
+             * @example 2026-03-20
+             */
+            last_used?: string | null;
+            /** @description Monitors that name it. */
+            monitors: string[];
+            /** Format: int64 */
+            n_calls: number;
+            /**
+             * Format: int64
+             * @description Those of them that are none, because it broke.
+             */
+            n_errors: number;
+            /**
+             * Format: int64
+             * @description Answers to criteria of traces.
+             */
+            n_grades: number;
+            /**
+             * @description With its vendor.
+             * @example openai/gpt-5-mini
+             */
+            name: string;
+            price?: components["schemas"]["TokenPrice"] | null;
+            /** @description Why it cannot be asked at all. */
+            problem?: string | null;
+            /**
+             * Format: double
+             * @description Dollars.
+             */
+            spent: number;
+            vendor: string;
+        };
         /** @description Whose answers are confirmed or corrected */
         JudgedBy: {
             monitor?: string | null;
@@ -2057,6 +2308,35 @@ export interface components {
         /** @description A token with its secret, which is not shown again. */
         Made: components["schemas"]["Token"] & {
             secret: string;
+        };
+        MatrixCell: {
+            /** @description Those that passed or failed. */
+            decided: number;
+            interval?: [
+                number,
+                number
+            ] | null;
+            /** @description Results, with those that came to no verdict. */
+            n: number;
+            pass_interval?: [
+                number,
+                number
+            ] | null;
+            /**
+             * Format: double
+             * @description Of those that were decided.
+             */
+            pass_rate?: number | null;
+            passed: number;
+            /**
+             * Format: double
+             * @description The mean, over those that have a score.
+             */
+            score?: number | null;
+        };
+        MatrixKey: {
+            key: string;
+            n_values: number;
         };
         MayDo: {
             annotate: boolean;
@@ -2140,8 +2420,7 @@ export interface components {
         };
         MoreItems: {
             rows?: Record<string, never>[] | null;
-            /** @description Which traces, as `GET /traces` takes it. */
-            traces?: Record<string, never> | null;
+            traces?: components["schemas"]["TaskTraces"] | null;
         };
         NewCap: {
             /**
@@ -2269,6 +2548,25 @@ export interface components {
             name: string;
             /** @description Any of `ingest`, `read`, `annotate`, `write`, `manage`. */
             scopes: string[];
+        };
+        NewTrial: {
+            dialect?: string | null;
+            /** @description Instead of the judge that the file names, or the usual one. */
+            judge?: string | null;
+            /**
+             * Format: double
+             * @description Dollars that the run may cost.
+             */
+            max_cost?: number | null;
+            /**
+             * @description A file with one rubric or monitor, in any dialect.
+             * @example criteria: [{name: greets, description: It greets.}]
+             */
+            source: string;
+            /** @description Begins a run, which needs the scope `write`; without it, only what it would take is told. */
+            spend?: boolean;
+            /** @description Ids of traces. */
+            traces: string[];
         };
         NewVersion: {
             /**
@@ -2403,6 +2701,33 @@ export interface components {
             /** @description As `run.schema.json` describes it. */
             result: Record<string, never>;
         };
+        PositionShown: {
+            first_wins: number;
+            interval: [
+                number,
+                number
+            ];
+            /** @description Comparisons that somebody won. */
+            n: number;
+            /**
+             * Format: double
+             * @description How often chance alone is as far from a half.
+             */
+            p: number;
+            /**
+             * Format: double
+             * @description A half, if the place does not matter.
+             */
+            rate: number;
+        };
+        /** @description A rubric to begin with */
+        PresetShown: {
+            description: string;
+            /** @example safety */
+            name: string;
+            /** @description As one would have written it. */
+            source: string;
+        };
         /** @description The body of every answer that is an error. */
         Problem: {
             /** @description What was wrong, and what would have been right. */
@@ -2460,6 +2785,51 @@ export interface components {
              * @example Europe/London
              */
             zone: string;
+        };
+        RankedSide: {
+            /**
+             * Format: double
+             * @description On the scale of chess, around 1000.
+             */
+            elo: number;
+            /** @description Of 95 %. */
+            interval?: [
+                number,
+                number
+            ] | null;
+            /** @description Comparisons that it was part of. */
+            n: number;
+            /** @description From 1. */
+            rank: number;
+            side: string;
+            /**
+             * Format: double
+             * @description Log-odds; those of all sides sum to zero.
+             */
+            strength: number;
+        };
+        /** @description Who is better */
+        Ranks: {
+            /** @description Strengths after Bradley and Terry, the strongest first. */
+            bradley_terry?: components["schemas"]["RankedSide"][] | null;
+            /** @description Comparisons in which a judge broke; they count for nobody. */
+            errors: number;
+            /** @description Judges of these comparisons, whichever is asked for. */
+            judges: string[];
+            /** @description Comparisons that came to something. */
+            n: number;
+            picture?: components["schemas"]["Picture"] | null;
+            position?: components["schemas"]["PositionShown"] | null;
+            /** @description The share of points that the row takes from the column, a tie being half a point; null if they never met. */
+            rates: (number | null)[][];
+            /** @description The strongest first; by name where strengths are not to be had. */
+            sides: string[];
+            strengths?: components["schemas"]["Picture"] | null;
+            ties: number;
+            /** @description Why there are no strengths. */
+            undefined?: string | null;
+            /** @description How often the side of the row won against that of the column. */
+            wins: number[][];
         };
         /** @description The mean of somebody's ratings on 0 to 1, in the first and in the second half of their work */
         RatingDrift: {
@@ -2564,6 +2934,64 @@ export interface components {
         RubricChange: {
             archived: boolean;
         };
+        RubricDifference: {
+            /** @description Of a change; null where the default held. */
+            from?: string | null;
+            kind: components["schemas"]["DifferenceKind"];
+            /** @description All of it in words, as `jurist diff` prints it. */
+            sentence: string;
+            to?: string | null;
+            /** @description Such as: criterion `kind` weight. */
+            what: string;
+        };
+        /** @description What two runs say about each other, case by case; as `jurist compare --format json` */
+        RunComparison: {
+            before: string;
+            /** @description What else differs between the two, so that a difference may come from there. */
+            caveats: string[];
+            /** @description The worst first. */
+            changed: components["schemas"]["ChangedCase"][];
+            /** @description Their p-values hold for all of them together. */
+            criteria: {
+                [key: string]: components["schemas"]["RunDifference"];
+            };
+            forest?: components["schemas"]["Picture"] | null;
+            /** @description Cases that both decided with the same rubric. */
+            n_cases: number;
+            only_after: string[];
+            only_before: string[];
+            pass_rate?: components["schemas"]["RunDifference"] | null;
+            score?: components["schemas"]["RunDifference"] | null;
+            /** @description Cases that at least one of them did not decide. */
+            undecided: string[];
+        };
+        /** @description The difference of two means */
+        RunDifference: {
+            /** Format: double */
+            after: number;
+            /** Format: double */
+            before: number;
+            /** Format: double */
+            difference: number;
+            /** @description Of 95 %; absent for a single case. */
+            interval?: [
+                number,
+                number
+            ] | null;
+            /** @description Whether it is more than chance makes. */
+            is_shown: boolean;
+            /** @description Independent cases. */
+            n: number;
+            /** Format: double */
+            p: number;
+            /** @description What can be said of it. */
+            sentence: string;
+            /**
+             * Format: double
+             * @description From case to case, the standard deviation of the differences.
+             */
+            spread: number;
+        };
         RunInFull: components["schemas"]["RunLine"] & {
             /** Format: int32 */
             format: number;
@@ -2612,6 +3040,43 @@ export interface components {
             items: components["schemas"]["RunLine"][];
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
+        };
+        /** @description A run in rows and columns */
+        RunMatrix: {
+            /** @description Row by row; null where there is no case. */
+            cells: (components["schemas"]["MatrixCell"] | null)[][];
+            columns: string[];
+            columns_by?: string | null;
+            /** @description Everything that can be an axis: what cases differ in, the usual first. */
+            keys: components["schemas"]["MatrixKey"][];
+            rows: string[];
+            /** @description Absent where nothing differs. */
+            rows_by?: string | null;
+        };
+        /** @description Cases that were tried several times */
+        RunTrials: {
+            /**
+             * Format: double
+             * @description Share of cases of which all did.
+             */
+            all?: number | null;
+            /**
+             * Format: double
+             * @description Share of cases of which at least one trial passed.
+             */
+            any?: number | null;
+            /** @description Those that passed now and then, the most undecided first. */
+            cases: components["schemas"]["FlakyCase"][];
+            /** @description The most trials of one case; 0 where nothing was tried twice. */
+            k: number;
+            n_cases: number;
+        };
+        /** @description A run beside others */
+        RunsCompared: {
+            after: string;
+            /** @description One for each `before`, in their order. */
+            comparisons: components["schemas"]["RunComparison"][];
+            radar?: components["schemas"]["Picture"] | null;
         };
         /** @description A trace: whole in `trace`, or a part of it in `pieces`. */
         Sent: {
@@ -2843,8 +3308,7 @@ export interface components {
             rubric?: string | null;
             /** @description As `annotation.schema.json` describes them. */
             settings?: Record<string, never> | null;
-            /** @description Which traces, as `GET /traces` takes it. */
-            traces?: Record<string, never> | null;
+            traces?: components["schemas"]["TaskTraces"] | null;
             verify?: components["schemas"]["JudgedBy"] | null;
         };
         TaskName: {
@@ -2862,6 +3326,10 @@ export interface components {
             /** Format: int64 */
             n_wanted: number;
         };
+        /** @description Which traces */
+        TaskTraces: string[] | {
+            [key: string]: unknown;
+        };
         Token: {
             created: string;
             expires?: string | null;
@@ -2872,6 +3340,14 @@ export interface components {
             scopes: string[];
             /** @description When it was last seen, to the minute. */
             used?: string | null;
+        };
+        TokenPrice: {
+            /** Format: double */
+            cached: number;
+            /** Format: double */
+            input: number;
+            /** Format: double */
+            output: number;
         };
         Tokens: {
             /**
@@ -2963,6 +3439,39 @@ export interface components {
                 number
             ] | null;
         };
+        /** @description What trying a rubric takes, and the run if it has begun */
+        Trial: {
+            /**
+             * Format: int32
+             * @description Calls of judges, at most.
+             */
+            calls: number;
+            /**
+             * Format: double
+             * @description Dollars that it is likely to cost at most, without repairs; absent where a price is not known.
+             */
+            cost?: number | null;
+            /**
+             * @description The run, once it has begun.
+             * @example run_0190c4d27e1b7a3c9f50b8e6d1a24c7e
+             */
+            id?: string | null;
+            judges: string[];
+            n_units: number;
+            per_trace: components["schemas"]["TrialTrace"][];
+        };
+        TrialTrace: {
+            /** Format: int32 */
+            calls: number;
+            /** Format: double */
+            cost?: number | null;
+            /**
+             * Format: int32
+             * @description Of a tree or of conditions, at least.
+             */
+            least_calls: number;
+            trace: string;
+        };
         TriedMonitor: {
             /**
              * @description A file with one monitor.
@@ -3037,6 +3546,13 @@ export interface components {
             rubric: string;
             /** @description As it was written. */
             source?: string | null;
+        };
+        /** @description What changed from one version to another */
+        VersionDiff: {
+            /** @description From the top of the rubric to its end; empty if both are the same. */
+            changes: components["schemas"]["RubricDifference"][];
+            from: string;
+            to: string;
         };
         VersionView: {
             created: string;
@@ -4380,6 +4896,147 @@ export interface operations {
                 };
             };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    judges_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgeShown"][];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    judges_ping: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JudgePing"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgeReached"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such judge */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5846,6 +6503,58 @@ export interface operations {
             };
         };
     };
+    rubrics_presets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetShown"][];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     projects_list: {
         parameters: {
             query?: never;
@@ -5939,6 +6648,75 @@ export interface operations {
             };
         };
     };
+    ranking_show: {
+        parameters: {
+            query?: {
+                /** @description `comparisons` of monitors, or `people`; comparisons unless told. */
+                source?: string;
+                /** @description Of comparisons: only those of this monitor, by its name or id. */
+                monitor?: string;
+                /** @description Of comparisons: only those before this judge. */
+                judge?: string;
+                /** @description Of people: the task in which they compare. */
+                task?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ranks"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     rubrics_version: {
         parameters: {
             query?: never;
@@ -5956,6 +6734,71 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Version"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rubrics_diff: {
+        parameters: {
+            query: {
+                /** @description The version that it is compared with. */
+                from: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VersionDiff"];
                 };
             };
             400: {
@@ -6251,6 +7094,95 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Prompts"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The file is not in order */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rubrics_try: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTrial"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trial"];
                 };
             };
             400: {
@@ -6933,6 +7865,72 @@ export interface operations {
             };
         };
     };
+    runs_comparison: {
+        parameters: {
+            query: {
+                /** @description A run to compare with; up to seven of them */
+                before: string[];
+            };
+            header?: never;
+            path: {
+                /** @description The run after */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunsCompared"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     runs_events: {
         parameters: {
             query?: never;
@@ -7018,6 +8016,134 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExchangeView"][];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runs_flaky: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunTrials"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runs_matrix: {
+        parameters: {
+            query?: {
+                /** @description One of the keys; what the suite varies unless told. */
+                rows?: string;
+                columns?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunMatrix"];
                 };
             };
             400: {

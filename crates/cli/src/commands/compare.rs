@@ -1,12 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use jurist_core::chart::{Chart, Forest, ForestRow, Measure};
+use anyhow::Context;
 use jurist_core::grade::Status;
 use jurist_core::quantity::plural;
-use jurist_core::report::{reasons, word};
+use jurist_core::report::{forest, reasons, word};
 use jurist_core::run::Run;
-use jurist_core::stats::{Comparison, Difference, compare};
+use jurist_core::stats::{Comparison, Difference, WORTH_SEEING, compare};
 
 use super::Ended;
 use super::judging::wait_for;
@@ -59,7 +59,9 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         Format::Text => show(&mut out, &compared, &after)?,
     }
     if let Some(picture) = &args.chart {
-        picture.draw(&forest(&compared)?)?;
+        let chart = forest(&compared)
+            .context("there is no picture, for no case was decided by both with the same rubric")?;
+        picture.draw(&chart)?;
     }
     let dropped = args.max_drop.is_some_and(|it| drop_is_shown(&compared, it));
     Ok(if dropped { Ended::Failed } else { Ended::Passed })
@@ -70,26 +72,6 @@ pub fn drop_is_shown(compared: &Comparison, most: f64) -> bool {
     let is_larger = |it: &Difference| it.is_shown() && it.interval.is_some_and(|(_, high)| high < -most);
     compared.score.as_ref().is_some_and(is_larger)
 }
-
-/// The pass rate and each criterion, and below them the score.
-fn forest(compared: &Comparison) -> anyhow::Result<Chart> {
-    let row = |name: &str, it: &Difference| ForestRow {
-        label: name.to_owned(),
-        measure: Measure::new(Some(it.difference), it.interval),
-        n: it.n,
-    };
-    let Some(score) = &compared.score else {
-        anyhow::bail!("there is no picture, for no case was decided by both with the same rubric")
-    };
-    let criteria = compared.criteria.iter().filter(|_| 1 < compared.criteria.len());
-    let criteria = criteria.map(|(name, it)| row(name, it));
-    let rows = compared.pass_rate.iter().map(|it| row("pass rate", it)).chain(criteria).collect();
-    let title = format!("After minus before, {}", plural(compared.n_cases, "case"));
-    Ok(Chart::Forest(Forest { title, rows, whole: Some(row("score", score)), reference: 0.0 }))
-}
-
-/// A difference that is looked for where none is shown.
-const WORTH_SEEING: f64 = 0.05;
 
 pub fn show(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow::Result<()> {
     for caveat in &compared.caveats {

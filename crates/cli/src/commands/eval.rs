@@ -14,7 +14,7 @@ use jurist_engine::agent::Agents;
 use jurist_engine::bundle::{Bundle, Reading};
 use jurist_engine::embed::Embedders;
 use jurist_engine::execute::jobs;
-use jurist_engine::judge::Bench;
+use jurist_engine::judge::{Bench, Expected, expected};
 use jurist_engine::load::Project;
 use jurist_engine::model::resolve::Resolver;
 use jurist_server::{NewRun, Shard};
@@ -250,16 +250,12 @@ fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<Ende
         let names: Vec<&str> = bench.members.iter().map(|it| it.line.name.as_str()).collect();
         let judges = if unit.calls.most == 0 { "checks alone".to_owned() } else { distinct(&names) };
         let calls = told_range(unit.calls);
-        // About four bytes a token, our own words, and a reply of 150 tokens.
         let case = unit.cell.case().expect("it was filled when it was planned");
-        let tokens = (size(&case.candidate) / 4 + 600) as f64;
-        most_tokens += f64::from(unit.calls.most) * (tokens + 150.0);
-        let price = bench.members.first().and_then(|it| it.line.price);
-        let one = price.map(|it| (tokens * it.input + 150.0 * it.output) / 1e6);
-        let cost = |n: u32| if n == 0 { Some(0.0) } else { one.map(|it| it * f64::from(n)) };
-        let told = match (cost(unit.calls.least), cost(unit.calls.most)) {
-            (Some(least), Some(most)) => told_cost(least, most),
-            _ => "price not known".to_owned(),
+        let Expected { tokens, cost } = expected(&bench, size(&case.candidate), unit.calls);
+        most_tokens += tokens;
+        let told = match cost {
+            Some((least, most)) => told_cost(least, most),
+            None => "price not known".to_owned(),
         };
         writeln!(out, "  {}", unit.name)?;
         writeln!(
@@ -270,8 +266,7 @@ fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<Ende
         )?;
         sum = CallRange { least: sum.least + unit.calls.least, most: sum.most + unit.calls.most };
         let add = |sum: Option<f64>, it: Option<f64>| sum.zip(it).map(|(sum, it)| sum + it);
-        (least_cost, most_cost) =
-            (add(least_cost, cost(unit.calls.least)), add(most_cost, cost(unit.calls.most)));
+        (least_cost, most_cost) = (add(least_cost, cost.map(|it| it.0)), add(most_cost, cost.map(|it| it.1)));
     }
     let cost = least_cost
         .zip(most_cost)

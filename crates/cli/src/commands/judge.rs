@@ -17,7 +17,7 @@ use jurist_engine::load::read_input;
 use jurist_engine::model::Line;
 use jurist_engine::model::script::Script;
 use jurist_engine::model::vendors::{PRICES_AS_OF, Shape};
-use jurist_engine::model::{Message, Request, Role};
+use jurist_engine::model::{Role, ping as ping_of};
 use serde_json::{Value as Json, json};
 
 use super::judging::{Judging, wait_for};
@@ -184,23 +184,7 @@ async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
     };
     let judge = judging.found(judging.judge(&told), &resolver).await?;
     let line = resolver.line(&judge)?;
-    let request = Request {
-        model: line.name.clone(),
-        system: "You are reached by a test of the connection.".to_owned(),
-        messages: vec![Message::new(
-            Role::User,
-            // Nothing but the schema asks for JSON, so that the reply shows whether it is kept to.
-            vec!["Say hello, in one word.".to_owned()],
-        )],
-        tools: Vec::new(),
-        schema: json!({
-            "type": "object", "properties": { "verdict": { "type": "boolean" } },
-            "required": ["verdict"], "additionalProperties": false,
-        }),
-        temperature: Some(0.0),
-        max_tokens: 1024,
-        draw: 0,
-    };
+    let request = ping_of(&line.name);
     let mut out = anstream::stdout();
     let address = line.http.as_ref().map(|it| format!(" at {}", it.endpoint().address())).unwrap_or_default();
     writeln!(out, "\x1b[1m{}\x1b[0m{address}", line.name)?;

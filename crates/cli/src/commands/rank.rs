@@ -2,10 +2,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use jurist_core::chart::{Chart, Forest, ForestRow, Matrix, Measure, Shade};
-use jurist_core::stats::{
-    Elo, Model, Pair, Position, Preferred, Ranked, Ranking, Ties, WinRates, bradley_terry, elo,
-};
+use jurist_core::report;
+use jurist_core::stats::{self, Elo, Pair, Preferred, WinRates, elo};
 use jurist_engine::load::read_input;
 use serde::Deserialize;
 use serde_json::json;
@@ -86,14 +84,9 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         pairs.push(Pair::new(place(&mut cases, case), first, second, preferred));
     }
     anyhow::ensure!(!pairs.is_empty(), "`{name}` holds no comparison");
-    let model = Model { ties: Ties::Davidson, position: Position::Estimated, penalty: args.penalty };
-    // Without ties, or with one order throughout, there is nothing to estimate of them.
-    let ranking = bradley_terry(&names, &pairs, model, args.told.seed).or_else(|_| {
-        bradley_terry(&names, &pairs, Model { penalty: args.penalty, ..Model::default() }, args.told.seed)
-    })?;
+    let ranking = stats::strengths(&names, &pairs, args.penalty, args.told.seed)?;
     let (rates, ratings) = (WinRates::new(names.len(), &pairs), elo(names.len(), &pairs, Elo::default()));
-    let mut order: Vec<usize> = (0..names.len()).collect();
-    order.sort_by(|a, b| ranking.players[*b].strength.value.total_cmp(&ranking.players[*a].strength.value));
+    let order = stats::order(&ranking);
     let mut out = anstream::stdout();
     if args.told.json {
         let told = json!({ "ranking": ranking, "elo": ratings, "win_rates": rates.matrix(), "names": names });
@@ -132,38 +125,9 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     }
     if let Some(picture) = &args.told.chart {
         picture.draw(&match args.picture {
-            PictureOf::Strengths => strengths(&order, &ranking, &pairs),
-            PictureOf::Wins => wins(&order, &names, &rates),
+            PictureOf::Strengths => report::strengths(&order, &ranking, &pairs),
+            PictureOf::Wins => report::wins(&order, &names, &rates),
         })?;
     }
     Ok(Ended::Passed)
-}
-
-fn strengths(order: &[usize], ranking: &Ranking, pairs: &[Pair]) -> Chart {
-    let row = |at: &usize| {
-        let Ranked { name, strength } = &ranking.players[*at];
-        ForestRow {
-            label: name.clone(),
-            measure: Measure::new(Some(strength.value), strength.interval),
-            n: pairs.iter().filter(|it| it.first == *at || it.second == *at).count(),
-        }
-    };
-    let (title, rows) = ("Strengths in log-odds".to_owned(), order.iter().map(row).collect());
-    Chart::Forest(Forest { title, rows, whole: None, reference: 0.0 })
-}
-
-/// The strongest first.
-fn wins(order: &[usize], names: &[String], rates: &WinRates) -> Chart {
-    let names: Vec<String> = order.iter().map(|at| names[*at].clone()).collect();
-    let cells =
-        order.iter().map(|one| order.iter().map(|other| rates.rate(*one, *other)).collect()).collect();
-    Chart::Matrix(Matrix {
-        title: "Share of comparisons won".to_owned(),
-        row_name: "who wins".to_owned(),
-        column_name: "against whom".to_owned(),
-        rows: names.clone(),
-        columns: names,
-        cells,
-        shade: Shade::Unit,
-    })
 }

@@ -2,6 +2,7 @@
 //!
 //! Errors and deferrals are failures in none of them.
 
+mod compared;
 mod csv;
 mod finding;
 mod github;
@@ -10,14 +11,17 @@ mod html;
 mod junit;
 mod markdown;
 mod otel;
+mod ranked;
 mod rows;
 mod said;
 mod sarif;
 mod shown;
 mod tap;
 
+pub use compared::{forest, radar};
 pub use github::summary as github_summary;
 pub use otel::{Judged, otel_of_trace};
+pub use ranked::{strengths, wins};
 pub use rows::{COLUMNS, Cell, Column, Kind, Row, csv_head, csv_rows, rows};
 pub use shown::{Rubrics, rubrics, shown_score};
 

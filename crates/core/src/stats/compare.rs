@@ -15,6 +15,9 @@ use crate::run::{CaseResult, Run};
 /// A p-value under which a difference is taken to be shown.
 const ALPHA: f64 = 0.05;
 
+/// A difference that is looked for where none is shown.
+pub const WORTH_SEEING: f64 = 0.05;
+
 /// What two runs say about each other. `before` and `after` are in the order they were given.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {

@@ -1,8 +1,10 @@
 //! How far numbers can be trusted. Everything is a pure function; chance comes from a seed.
 
 mod undefined;
+mod varied;
 mod numbers;
 mod special;
+mod standing;
 mod resample;
 mod proportion;
 mod ahead;
@@ -65,7 +67,7 @@ pub use calibrate::{
     Anchors, Calibration, Decisions, MIN_LABELS, Measured, Proof, Quality, Threshold, anchors, calibrate,
     calibrate_held_out, threshold,
 };
-pub use compare::{Comparison, Difference, StatusChange, compare};
+pub use compare::{Comparison, Difference, StatusChange, WORTH_SEEING, compare};
 pub use compute::compute;
 pub use consensus::{
     Consensus, Errors, Majority, Settled, SettledItem, Stop, Votes, agreement_with, dawid_skene, majority,
@@ -108,9 +110,11 @@ pub use sample::{
 };
 pub use sequence::{Bound, Sequence};
 pub use several::{Adjustment, Friedman, adjust, friedman};
+pub use standing::{FirstWins, first_wins, order, strengths};
 pub use summary::{Estimate, Flaky, Trials, estimates, trials};
 pub use traffic::{
     Corrected as CorrectedTraffic, LabelledTrace, Sums, Traffic, TrafficSequence, TrafficStratum,
     TrafficSums, corrected as corrected_traffic, traffic,
 };
 pub use undefined::Undefined;
+pub use varied::{Varied, VariedCell, varied};

@@ -46,6 +46,10 @@ impl Default for Tries {
 }
 
 impl Tries {
+    pub fn once() -> Self {
+        Self(1)
+    }
+
     pub fn is_used_up(&self) -> bool {
         self.0 == 0
     }

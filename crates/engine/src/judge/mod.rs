@@ -2,6 +2,7 @@
 
 mod compare;
 mod converse;
+mod price;
 mod sitting;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use crate::model::resolve::{Resolver, Unresolved};
 
 pub use compare::{Preference, compare};
 pub use converse::Exchange;
+pub use price::{Expected, expected};
 use sitting::Sitting;
 
 /// Room for reasons; models that think need more, and say so when they are cut off.

@@ -7,10 +7,13 @@ pub mod guard;
 pub mod http;
 pub mod openai_chat;
 pub mod openai_responses;
+mod ping;
 pub mod resolve;
 pub mod script;
 mod stream;
 pub mod vendors;
+
+pub use ping::ping;
 
 use std::future::Future;
 use std::pin::Pin;

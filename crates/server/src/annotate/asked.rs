@@ -85,8 +85,7 @@ impl Asked {
         item: &annotate::Item,
         assignment: Option<AssignmentId>,
     ) -> Result<(Item, Vec<Scheme>), StoreError> {
-        // Chance made the id, and it stays: so does the order of what is compared.
-        let turn = assignment.is_some_and(|it| it.to_string().bytes().map(u32::from).sum::<u32>() % 2 == 1);
+        let turn = assignment.is_some_and(is_turned);
         let id = item.id.to_string();
         let subject = serde_json::from_value(item.body.clone()).unwrap_or(Subject::Row(Map::new()));
         let (mut shown, claims) = match subject {
@@ -116,4 +115,9 @@ impl Asked {
         }
         Ok((shown, schemes))
     }
+}
+
+/// Whether what is compared stands the other way round. Chance made the id, and it stays: so does the order.
+pub fn is_turned(assignment: AssignmentId) -> bool {
+    assignment.to_string().bytes().map(u32::from).sum::<u32>() % 2 == 1
 }

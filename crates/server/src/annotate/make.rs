@@ -15,7 +15,7 @@ use jurist_store::grades::GradeFilter;
 use jurist_store::rubrics::{NewRubricVersion, RubricVersion};
 use jurist_store::tokens::NewToken;
 use jurist_store::traces::TraceFilter;
-use jurist_store::{AccountId, ProjectId, Region, Store, StoreError, TaskId};
+use jurist_store::{AccountId, ProjectId, Region, Store, StoreError, TaskId, TraceId};
 use serde_json::{Map, Value, json};
 
 use super::{Asked, Graded, Subject, settings_of, wanted};
@@ -86,7 +86,7 @@ pub async fn from_annotation(
     put_asked(store, project, task.id, &asked, now).await?;
     let task = store.task(project, task.id).await?;
     let known = annotation.known.iter().map(|it| (it.item.clone(), Subject::Row(it.row.clone())));
-    add(store, project, &task, known.collect(), now).await?;
+    add_subjects(store, project, &task, known.collect(), now).await?;
     let added = add_rows(store, project, &task, &asked.shape, &annotation.rows, now).await?;
     Ok((task, added))
 }
@@ -141,7 +141,7 @@ pub async fn verification(
     };
     let task = add_task(store, project, name, settings, &asked, None, now).await?;
     put_asked(store, project, task.id, &asked, now).await?;
-    let added = add(store, project, &task, subjects, now).await?;
+    let added = add_subjects(store, project, &task, subjects, now).await?;
     Ok((store.task(project, task.id).await?, added))
 }
 
@@ -243,7 +243,35 @@ pub async fn add_rows(
         }
         subjects.push((id, Subject::Row(row.clone())));
     }
-    add(store, project, task, subjects, now).await
+    add_subjects(store, project, task, subjects, now).await
+}
+
+/// Traces of the store by their ids, as what items are about; all of them must be there.
+pub async fn named_traces(
+    store: &Store,
+    project: ProjectId,
+    ids: &[String],
+) -> Result<Vec<(String, Subject)>, NotMade> {
+    let (mut subjects, mut missing) = (Vec::new(), Vec::new());
+    for id in ids {
+        let head = match TraceId::new(id.clone()) {
+            Ok(id) => match store.trace(project, &id).await {
+                Ok(head) => Some(head),
+                Err(StoreError::Unknown { .. }) => None,
+                Err(error) => return Err(error.into()),
+            },
+            Err(_) => None,
+        };
+        match head.filter(|it| 0 < it.revision && it.state.as_str() != "erased") {
+            Some(_) => subjects.push((id.clone(), Subject::Trace { id: id.clone(), claims: Vec::new() })),
+            None => missing.push(format!("`{id}`")),
+        }
+    }
+    match missing.as_slice() {
+        [] if subjects.is_empty() => Err(NotMade::Nothing("`traces` names no trace".to_owned())),
+        [] => Ok(subjects),
+        _ => Err(NotMade::Nothing(format!("nothing is kept of a trace {}", missing.join(", ")))),
+    }
 }
 
 /// Traces of the store, the newest first.
@@ -270,10 +298,11 @@ pub async fn add_traces(
         }
     }
     subjects.truncate(limit);
-    add(store, project, task, subjects, now).await
+    add_subjects(store, project, task, subjects, now).await
 }
 
-async fn add(
+/// What has a name that is there already is left alone.
+pub async fn add_subjects(
     store: &Store,
     project: ProjectId,
     task: &Task,

@@ -194,7 +194,7 @@ async fn prompt(
     Json(wanted): Json<WantedPrompts>,
 ) -> Result<Json<Prompts>, ApiError> {
     caller.needs(Scope::Read)?;
-    let OneRubric { rubric, calls } = rubric_of(&wanted.source, wanted.dialect)?;
+    let OneRubric { rubric, calls, .. } = rubric_of(&wanted.source, wanted.dialect)?;
     let material = match wanted.trace {
         None => stand_in(),
         Some(id) => {
@@ -274,6 +274,8 @@ impl Remark {
 pub(super) struct OneRubric {
     pub rubric: Arc<Rubric>,
     pub calls: Calls,
+    /// The one that the file names, if any.
+    pub judge: Option<String>,
 }
 
 /// The one rubric of a text.
@@ -282,11 +284,13 @@ pub(super) fn rubric_of(source: &str, dialect: Option<String>) -> Result<OneRubr
     let problems = problems(&loaded);
     let suite = loaded.suite.ok_or(ApiError::Senseless(problems))?;
     let rubric = one_of(&suite).map_err(ApiError::Senseless)?;
-    // Monitors ask all they can at once.
-    let of_file = suite.cases.first().map_or(suite.judge.calls, |it| it.judge.calls);
-    let calls =
-        if suite.monitors.is_empty() { of_file.unwrap_or(Calls::PerCriterion) } else { Calls::PerRubric };
-    Ok(OneRubric { rubric, calls })
+    let told = suite.cases.first().map_or(&suite.judge, |it| &it.judge);
+    let (calls, judge) = match suite.monitors.first() {
+        // Monitors ask all they can at once.
+        Some(monitor) => (Calls::PerRubric, monitor.judges.first().cloned()),
+        None => (told.calls.unwrap_or(Calls::PerCriterion), told.model.clone()),
+    };
+    Ok(OneRubric { rubric, calls, judge })
 }
 
 fn load(source: &str, dialect: Option<String>) -> Result<Loaded, ApiError> {

@@ -4,6 +4,7 @@
 mod accounts;
 mod agents;
 mod alerts;
+mod analysis;
 mod assignments;
 mod audit;
 mod checking;
@@ -13,11 +14,14 @@ mod export;
 mod grades;
 mod health;
 mod jobs;
+mod judges;
 mod members;
 mod monitors;
 mod notifications;
 mod otlp;
+mod picture;
 mod projects;
+mod ranking;
 mod rubrics;
 mod runs;
 mod session;
@@ -25,6 +29,7 @@ mod spend;
 mod tasks;
 mod tokens;
 mod traces;
+mod trying;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -98,6 +103,7 @@ fn routes() -> OpenApiRouter<App> {
         .merge(accounts::routes())
         .merge(agents::routes())
         .merge(alerts::routes())
+        .merge(analysis::routes())
         .merge(assignments::routes())
         .merge(audit::routes())
         .merge(checking::routes())
@@ -106,17 +112,20 @@ fn routes() -> OpenApiRouter<App> {
         .merge(export::routes())
         .merge(grades::routes())
         .merge(jobs::routes())
+        .merge(judges::routes())
         .merge(members::routes())
         .merge(monitors::routes())
         .merge(notifications::routes())
         .merge(projects::routes())
+        .merge(ranking::routes())
         .merge(rubrics::routes())
         .merge(runs::routes())
         .merge(session::routes())
         .merge(spend::routes())
         .merge(tasks::routes())
         .merge(tokens::routes())
-        .merge(traces::routes());
+        .merge(traces::routes())
+        .merge(trying::routes());
     OpenApiRouter::with_openapi(Description::openapi())
         .nest(ROOT, api)
         .merge(health::routes())
@@ -193,6 +202,11 @@ fn name<'a>(of: &str, given: &'a str) -> Result<&'a str, ApiError> {
         return Err(ApiError::Bad(format!("{of} has a name of up to 100 letters, on one line")));
     }
     Ok(name)
+}
+
+/// Numbers that take a while, away from those who wait for other answers.
+async fn computed<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<Json<T>, ApiError> {
+    tokio::task::spawn_blocking(work).await.map(Json).map_err(|_| ApiError::Broken)
 }
 
 /// Where a page begins, as the one before it said.

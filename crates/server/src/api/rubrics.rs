@@ -3,17 +3,20 @@
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use jurist_core::rubric::presets::{self, Preset};
+use jurist_core::rubric::{Change, diff};
 use jurist_store::rubrics::{NewRubricVersion, RubricHead, RubricVersion};
 use jurist_store::{RubricId, RubricVersionId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::note;
 use super::checking::rubric_of;
-use super::{Json, Path};
+use super::{Json, Path, Query};
+use crate::annotate::rubric_of as of_version;
 use crate::app::App;
 use crate::auth::{Caller, Scope};
 use crate::error::{ApiError, Problem};
@@ -24,6 +27,8 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(show, change))
         .routes(routes!(versions, add_version))
         .routes(routes!(version))
+        .routes(routes!(difference))
+        .routes(routes!(presets))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -74,6 +79,53 @@ struct NewVersion {
 #[serde(deny_unknown_fields)]
 struct RubricChange {
     archived: bool,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Since {
+    /// The version that it is compared with.
+    from: String,
+}
+
+/// What changed from one version to another
+#[derive(Debug, Serialize, ToSchema)]
+struct VersionDiff {
+    from: String,
+    to: String,
+    /// From the top of the rubric to its end; empty if both are the same.
+    changes: Vec<RubricDifference>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct RubricDifference {
+    kind: DifferenceKind,
+    /// Such as: criterion `kind` weight.
+    what: String,
+    /// Of a change; null where the default held.
+    from: Option<String>,
+    to: Option<String>,
+    /// All of it in words, as `jurist diff` prints it.
+    sentence: String,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum DifferenceKind {
+    Added,
+    Removed,
+    Changed,
+    Reordered,
+}
+
+/// A rubric to begin with
+#[derive(Debug, Serialize, ToSchema)]
+struct PresetShown {
+    #[schema(example = "safety")]
+    name: String,
+    description: String,
+    /// As one would have written it.
+    source: String,
 }
 
 /// Rubrics by name
@@ -202,6 +254,42 @@ async fn version(
     Ok(Json(app.store.rubric_version(caller.project, &id).await?.into()))
 }
 
+/// What changed from another version to this one
+#[utoipa::path(get, path = "/rubric-versions/{id}/diff", tag = "rubrics", operation_id = "diff",
+    params(("id" = String, Path), Since), responses(
+        (status = 200, body = VersionDiff), (status = 400, body = Problem), (status = 401, body = Problem),
+        (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn difference(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Query(since): Query<Since>,
+) -> Result<Json<VersionDiff>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let (from, to): (RubricVersionId, RubricVersionId) = (since.from.parse()?, id.parse()?);
+    let old = app.store.rubric_version(caller.project, &from).await?;
+    let new = app.store.rubric_version(caller.project, &to).await?;
+    let changes = diff(&of_version(&old)?, &of_version(&new)?);
+    let changes = changes.into_iter().map(RubricDifference::from).collect();
+    Ok(Json(VersionDiff { from: from.to_string(), to: to.to_string(), changes }))
+}
+
+/// Rubrics to begin with
+#[utoipa::path(get, path = "/presets", tag = "rubrics", responses(
+    (status = 200, body = Vec<PresetShown>), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 404, body = Problem)
+))]
+async fn presets(caller: Caller) -> Result<Json<Vec<PresetShown>>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let shown = |it: &Preset| PresetShown {
+        name: it.name.to_owned(),
+        description: it.description().to_owned(),
+        source: it.text.to_owned(),
+    };
+    Ok(Json(presets::ALL.iter().map(shown).collect()))
+}
+
 /// The one rubric of a text.
 fn read(app: &App, caller: &Caller, source: String) -> Result<NewRubricVersion, ApiError> {
     let rubric = rubric_of(&source, None)?.rubric;
@@ -243,6 +331,19 @@ fn tag(rubric: &RubricHead) -> HeaderValue {
 
 fn told(rubric: RubricHead) -> Result<Response, ApiError> {
     Ok(([(header::ETAG, tag(&rubric))], Json(Rubric::from(rubric))).into_response())
+}
+
+impl From<Change> for RubricDifference {
+    fn from(change: Change) -> Self {
+        let sentence = change.to_string();
+        let (kind, what, from, to) = match change {
+            Change::Added { what } => (DifferenceKind::Added, what, None, None),
+            Change::Removed { what } => (DifferenceKind::Removed, what, None, None),
+            Change::Reordered { what } => (DifferenceKind::Reordered, what, None, None),
+            Change::Changed { what, from, to } => (DifferenceKind::Changed, what, from, to),
+        };
+        Self { kind, what, from, to, sentence }
+    }
 }
 
 impl From<RubricHead> for Rubric {

@@ -74,9 +74,9 @@ struct RunInFull {
 
 /// A run that has just begun
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-struct Begun {
+pub(super) struct Begun {
     #[schema(example = "run_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
-    id: String,
+    pub id: String,
     n_units: usize,
 }
 
@@ -154,7 +154,7 @@ async fn submit(
     Ok(Json(once(&app, project, &headers, &new, begun).await?))
 }
 
-async fn begin(app: App, caller: Caller, new: NewRun) -> Result<Begun, ApiError> {
+pub(super) async fn begin(app: App, caller: Caller, new: NewRun) -> Result<Begun, ApiError> {
     let submission = serde_json::to_vec(&new).expect("a request is plain data");
     let prepared = Arc::new(app.workshop.prepare(new).await?);
     let now = clock::now();

@@ -16,6 +16,7 @@ use jurist_store::annotate::{ItemRole, Task, TaskState};
 use jurist_store::grades::GradeFilter;
 use jurist_store::labels::NewLabel;
 use jurist_store::rubrics::RubricVersion;
+use jurist_store::traces::TraceFilter;
 use jurist_store::{AccountId, ItemId, ProjectId, RubricVersionId, TaskId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
@@ -29,8 +30,9 @@ use super::session::begin_with;
 use super::traces::Which;
 use super::{Json, Path, Query};
 use crate::annotate::{
-    Added, Answered, Asked, Kind, Subject, add_rows, add_traces, answers, exported, from_annotation,
-    from_rubric, hidden, judged, names, people_of, settings_of, settle, task_link, verification,
+    Added, Answered, Asked, Kind, NotMade, Subject, add_rows, add_subjects, add_traces, answers, exported,
+    from_annotation, from_rubric, hidden, judged, named_traces, names, people_of, settings_of, settle,
+    task_link, verification,
 };
 use crate::app::{Access, App};
 use crate::auth::{Caller, Scope, Who, fingerprint, signed_in};
@@ -113,13 +115,21 @@ struct TaskMade {
     name: Option<String>,
     /// The name of a rubric, or the id of a version.
     rubric: Option<String>,
-    /// Which traces, as `GET /traces` takes it.
-    #[schema(value_type = Option<Object>)]
-    traces: Option<Which>,
+    traces: Option<TaskTraces>,
     verify: Option<JudgedBy>,
     /// As `annotation.schema.json` describes them.
     #[schema(value_type = Option<Object>)]
     settings: Option<Settings>,
+}
+
+/// Which traces
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(untagged, expecting = "`traces` are ids of traces, or what `GET /traces` takes")]
+enum TaskTraces {
+    /// By their ids.
+    Named(Vec<String>),
+    /// As `GET /traces` takes it.
+    Which(BTreeMap<String, serde_json::Value>),
 }
 
 /// Whose answers are confirmed or corrected
@@ -145,9 +155,7 @@ struct TaskChange {
 struct MoreItems {
     #[schema(value_type = Option<Vec<Object>>)]
     rows: Option<Vec<Map<String, serde_json::Value>>>,
-    /// Which traces, as `GET /traces` takes it.
-    #[schema(value_type = Option<Object>)]
-    traces: Option<Which>,
+    traces: Option<TaskTraces>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -483,10 +491,9 @@ async fn add(
         match (&new.rubric, &new.verify) {
             (Some(rubric), None) => {
                 let version = version_of(&app, project, rubric).await?;
-                let filter = new.traces.as_ref().map(Which::filter).transpose()?.unwrap_or_default();
-                let limit = new.traces.as_ref().and_then(|it| it.limit);
+                let which = Traces::read(&app, project, new.traces.as_ref()).await?;
                 let task = from_rubric(&app.store, project, name, &version, &settings, now).await?;
-                add_traces(&app.store, project, &task, &filter, limit, now).await?;
+                which.add(&app, project, &task).await?;
                 task
             }
             (None, Some(of)) => {
@@ -520,6 +527,34 @@ fn annotation(
     match missing {
         Some(file) => Err(ApiError::Senseless(format!("`{file}` is named in `data_files` and was not sent"))),
         None => Ok(annotation),
+    }
+}
+
+/// Traces that are known to be there, or what finds them.
+enum Traces {
+    Named(Vec<(String, Subject)>),
+    Found(TraceFilter, Option<usize>),
+}
+
+impl Traces {
+    /// What is wrong with them is said before anything is made.
+    async fn read(app: &App, project: ProjectId, told: Option<&TaskTraces>) -> Result<Self, ApiError> {
+        Ok(match told {
+            None => Self::Found(TraceFilter::default(), None),
+            Some(TaskTraces::Which(which)) => {
+                let which: Which = serde_json::from_value(json!(which)).map_err(ApiError::bad)?;
+                Self::Found(which.filter()?, which.limit)
+            }
+            Some(TaskTraces::Named(ids)) => Self::Named(named_traces(&app.store, project, ids).await?),
+        })
+    }
+
+    async fn add(self, app: &App, project: ProjectId, task: &Task) -> Result<Added, NotMade> {
+        let now = clock::now();
+        match self {
+            Self::Named(subjects) => add_subjects(&app.store, project, task, subjects, now).await,
+            Self::Found(filter, limit) => add_traces(&app.store, project, task, &filter, limit, now).await,
+        }
     }
 }
 
@@ -637,7 +672,7 @@ async fn add_items(
             add_rows(&app.store, project, &task, &asked.shape, rows, now).await?
         }
         (None, Some(which)) => {
-            add_traces(&app.store, project, &task, &which.filter()?, which.limit, now).await?
+            Traces::read(&app, project, Some(which)).await?.add(&app, project, &task).await?
         }
         _ => return Err(ApiError::bad("send `rows` or `traces`")),
     };

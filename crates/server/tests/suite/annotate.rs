@@ -4,7 +4,7 @@ use jurist_server::Settings;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
-use crate::place::{Answer, Place, served, with_accounts};
+use crate::place::{Answer, Place, hasty, served, with_accounts};
 
 const CONFIG: &str = "
 annotation_task_name: Coding agents
@@ -335,5 +335,36 @@ fn a_rubric_over_stored_traces_is_a_task_as_well() {
         ann.post(&path, json!({"draft": draft, "revision": 0})).await;
         let grades = owner.get("/grades?candidate=t1").await;
         assert_eq!(grades["items"][0]["score"], 1.0);
+    });
+}
+
+#[test]
+fn traces_are_sent_to_people_by_their_ids() {
+    served(&hasty(), |place| async move {
+        let owner = Person { place: &place, cookie: String::new() };
+        for id in ["t1", "t2", "t3"] {
+            place.finish(id, &format!("Hello from {id}"), json!({})).await;
+            place.until(id, |it| it["state"] == "finished").await;
+        }
+        let source = "criteria: [{name: kind, description: It is kind.}]";
+        owner.post("/rubrics", json!({"name": "kindness", "source": source})).await;
+        let body = |traces: Json| json!({"name": "Look at these", "rubric": "kindness", "traces": traces});
+        let gone = owner.ask(Method::POST, "/tasks", body(json!(["t1", "t9"]))).await;
+        assert_eq!(gone.status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(gone.text.contains("t9"), "{}", gone.text);
+        assert_eq!(owner.get("/tasks").await["items"], json!([]), "nothing is made of half of them");
+        let wrong = owner.ask(Method::POST, "/tasks", body(json!(7))).await;
+        assert!(
+            wrong.status == StatusCode::BAD_REQUEST && wrong.text.contains("ids of traces"),
+            "{}",
+            wrong.text
+        );
+        let task = owner.post("/tasks", body(json!(["t2", "t1"]))).await;
+        assert_eq!(task["progress"]["n_items"], 2);
+        let path = format!("/tasks/{}/items", task["id"].as_str().unwrap());
+        let added = owner.post(&path, json!({"traces": ["t3", "t1"]})).await;
+        assert_eq!(added, json!({"n_new": 1, "n_there": 1}));
+        let all = owner.post("/tasks", body(json!({"agent": "desk"}))).await;
+        assert_eq!(all["progress"]["n_items"], 3, "as before, by what they are like");
     });
 }

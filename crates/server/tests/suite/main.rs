@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod alarms;
+mod analysis;
 mod annotate;
 mod checking;
 mod dashboard;
@@ -11,12 +12,14 @@ mod description;
 mod model;
 mod monitors;
 mod ingest;
+mod judges;
 mod money;
 mod notify;
 mod otlp;
 mod pages;
 mod people;
 mod place;
+mod ranking;
 mod rubrics;
 mod runs;
 mod smtp;

@@ -118,3 +118,50 @@ fn grades_are_listed_summed_up_and_written_out() {
         assert_eq!(bad.status, StatusCode::BAD_REQUEST);
     });
 }
+
+#[test]
+fn versions_differ_in_words() {
+    served(&Settings::default(), |place| async move {
+        let (path, _, first) = greeting(&place).await;
+        let source = "threshold: 0.9
+criteria:
+  - {name: greets, description: It greets by name.}
+  - {name: short, description: It is short.}
+";
+        let put =
+            place.ask(Method::POST, &format!("{path}/versions"), &[], json!({ "source": source })).await;
+        let (old, new) = (first["newest"].as_str().unwrap(), put.json()["id"].as_str().unwrap().to_owned());
+        let found = place.get(&format!("/api/v1/rubric-versions/{new}/diff?from={old}")).await;
+        let told: Vec<&str> =
+            found["changes"].as_array().unwrap().iter().map(|it| it["sentence"].as_str().unwrap()).collect();
+        assert_eq!(
+            told,
+            [
+                "criterion `greets` description: It greets. → It greets by name.",
+                "added criterion `short`",
+                "threshold: (default) → 0.9",
+            ]
+        );
+        let change = &found["changes"][0];
+        assert_eq!((&change["kind"], &change["to"]), (&json!("changed"), &json!("It greets by name.")));
+        let same = place.get(&format!("/api/v1/rubric-versions/{new}/diff?from={new}")).await;
+        assert_eq!(same["changes"], json!([]));
+        let bare = place.fetch(&format!("/api/v1/rubric-versions/{new}/diff")).await;
+        assert_eq!(bare.status, StatusCode::BAD_REQUEST, "{}", bare.text);
+    });
+}
+
+#[test]
+fn presets_are_rubrics_to_begin_with() {
+    served(&Settings::default(), |place| async move {
+        let all = place.get("/api/v1/presets").await;
+        let all = all.as_array().unwrap();
+        assert_eq!(all.len(), jurist_core::rubric::presets::ALL.len());
+        for preset in all {
+            assert!(!preset["description"].as_str().unwrap().is_empty(), "{preset}");
+            let body = json!({ "name": preset["name"], "source": preset["source"] });
+            let made = place.ask(Method::POST, "/api/v1/rubrics", &[], body).await;
+            assert_eq!(made.status, StatusCode::OK, "{}", made.text);
+        }
+    });
+}

@@ -1,0 +1,61 @@
+//! What comparisons two by two come to: who is how strong, and whether it matters who is shown first.
+
+use serde::Serialize;
+
+use super::paired::mcnemar;
+use super::proportion::pass_rate;
+use super::rank::{Model, Pair, Position, Preferred, Ranking, Ties, bradley_terry};
+use super::undefined::Undefined;
+
+/// Strengths with ties and places estimated where the comparisons say something of them.
+pub fn strengths(names: &[String], pairs: &[Pair], penalty: f64, seed: u64) -> Result<Ranking, Undefined> {
+    let model = Model { ties: Ties::Davidson, position: Position::Estimated, penalty };
+    // Without ties, or with one order throughout, there is nothing to estimate of them.
+    bradley_terry(names, pairs, model, seed)
+        .or_else(|_| bradley_terry(names, pairs, Model { penalty, ..Model::default() }, seed))
+}
+
+/// The strongest first.
+pub fn order(ranking: &Ranking) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..ranking.players.len()).collect();
+    order.sort_by(|a, b| ranking.players[*b].strength.value.total_cmp(&ranking.players[*a].strength.value));
+    order
+}
+
+/// How often whoever was shown first won.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct FirstWins {
+    pub first_wins: usize,
+    /// Comparisons that somebody won.
+    pub n: usize,
+    pub rate: f64,
+    pub interval: (f64, f64),
+    /// How often chance alone is as far from a half.
+    pub p: f64,
+}
+
+/// `None` where nobody won anything.
+pub fn first_wins(pairs: &[Pair]) -> Option<FirstWins> {
+    let n_of = |preferred| pairs.iter().filter(|it| it.preferred == preferred).count();
+    let (first, second) = (n_of(Preferred::First), n_of(Preferred::Second));
+    let share = pass_rate(first, first + second).ok()?;
+    let p = mcnemar(first, second).exact_p;
+    Some(FirstWins { first_wins: first, n: share.n, rate: share.rate, interval: share.interval, p })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_stands_first_is_counted_where_somebody_won() {
+        let says = |case, preferred| Pair::new(case, 0, 1, preferred);
+        let mut pairs: Vec<Pair> = (0..9).map(|it| says(it, Preferred::First)).collect();
+        pairs.extend([says(9, Preferred::Second), says(10, Preferred::Neither)]);
+        let found = first_wins(&pairs).unwrap();
+        assert_eq!((found.first_wins, found.n), (9, 10));
+        // 11 of 1024 ways on either side.
+        assert!((found.p - 22.0 / 1024.0).abs() < 1e-12 && 0.5 < found.interval.0, "{found:?}");
+        assert_eq!(first_wins(&pairs[10..]), None);
+    }
+}

@@ -1,0 +1,201 @@
+//! A run by what differs between its cases, such as models by prompts: a cell for each two.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value as Json;
+
+use super::proportion::{Proportion, pass_rate};
+use super::summary::Estimate;
+use crate::grade::{GraderKind, Status};
+use crate::run::{CaseResult, Run};
+
+/// Cases in rows and columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Varied {
+    /// Everything that cases differ in and that can be an axis, with how many values it has.
+    pub keys: Vec<(String, usize)>,
+    /// Absent where nothing differs.
+    pub rows_by: Option<String>,
+    pub columns_by: Option<String>,
+    pub rows: Vec<String>,
+    pub columns: Vec<String>,
+    /// Row by row; none where there is no case.
+    pub cells: Vec<Vec<Option<VariedCell>>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct VariedCell {
+    /// Results, with those that came to no verdict.
+    pub n: usize,
+    pub passed: usize,
+    /// Those that passed or failed.
+    pub decided: usize,
+    pub score: Option<Estimate>,
+    /// Of those that were decided.
+    pub pass_rate: Option<Proportion>,
+}
+
+/// What usually is to be compared comes first.
+const KNOWN: [&str; 4] = ["agent", "model", "prompt", "judge"];
+
+/// More rows or columns than this are no table to look at.
+const MOST: usize = 40;
+
+/// What stands for cases that do not say.
+const NOT_SAID: &str = "–";
+
+/// One result, as much as is needed of it.
+struct Seen {
+    case: String,
+    status: Status,
+    score: Option<f64>,
+    values: BTreeMap<String, String>,
+}
+
+impl Seen {
+    fn new(result: &CaseResult) -> Self {
+        let word = |it: &Json| match it {
+            Json::String(text) => Some(text.clone()),
+            Json::Number(_) | Json::Bool(_) => Some(it.to_string()),
+            Json::Null | Json::Array(_) | Json::Object(_) => None,
+        };
+        let judges = result.grades.iter().filter(|it| it.grader.kind == GraderKind::Judge);
+        let judges: BTreeSet<&str> = judges.map(|it| it.grader.name.as_str()).collect();
+        let judges: Vec<&str> = judges.into_iter().collect();
+        let mut values: BTreeMap<String, String> =
+            result.metadata.iter().filter_map(|(key, it)| Some((key.clone(), word(it)?))).collect();
+        if !judges.is_empty() {
+            values.entry("judge".to_owned()).or_insert(judges.join(", "));
+        }
+        let (status, score) = (result.verdict.status, result.verdict.score);
+        Self { case: result.base().to_owned(), status, score, values }
+    }
+
+    fn value(&self, key: Option<&str>) -> &str {
+        match key {
+            Some(key) => self.values.get(key).map_or(NOT_SAID, String::as_str),
+            None => "all",
+        }
+    }
+}
+
+/// Rows and columns by what is asked for, or else by what the suite varies.
+pub fn varied(run: &Run, rows_by: Option<&str>, columns_by: Option<&str>) -> Varied {
+    let seen: Vec<Seen> = run.results.iter().map(|it| Seen::new(&it)).collect();
+    let keys = keys(&seen);
+    let has = |key: &str| keys.iter().any(|it| it.0 == key);
+    let rows_by = rows_by.filter(|it| has(it)).or_else(|| {
+        let first = keys.iter().map(|it| it.0.as_str()).find(|it| Some(*it) != columns_by);
+        first.filter(|_| !keys.is_empty())
+    });
+    let says_more = |key: &&str| rows_by.is_some_and(|rows| is_finer(&seen, rows, key));
+    let columns_by = columns_by
+        .filter(|it| has(it) && Some(*it) != rows_by)
+        .or_else(|| KNOWN.into_iter().filter(|it| has(it) && Some(*it) != rows_by).find(says_more));
+    let names = |key: Option<&str>| -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for it in &seen {
+            let value = it.value(key);
+            if !all.iter().any(|it| it == value) {
+                all.push(value.to_owned());
+            }
+        }
+        all
+    };
+    let (rows, columns) = (names(rows_by), names(columns_by));
+    let mut groups: BTreeMap<(&str, &str), Vec<&Seen>> = BTreeMap::new();
+    for it in &seen {
+        groups.entry((it.value(rows_by), it.value(columns_by))).or_default().push(it);
+    }
+    let cell = |row: &str, column: &str| groups.get(&(row, column)).map(|it| cell(it, run.seed));
+    let cells = rows.iter().map(|row| columns.iter().map(|column| cell(row, column)).collect()).collect();
+    let owned = |it: Option<&str>| it.map(str::to_owned);
+    Varied { rows_by: owned(rows_by), columns_by: owned(columns_by), cells, rows, columns, keys }
+}
+
+/// What has at least two values and not too many, the usual first.
+fn keys(seen: &[Seen]) -> Vec<(String, usize)> {
+    let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (key, value) in seen.iter().flat_map(|it| &it.values) {
+        let all = values.entry(key).or_default();
+        if all.len() <= MOST {
+            all.insert(value);
+        }
+    }
+    // One that only some cases have tells them from the others.
+    let lacks = |key: &str| seen.iter().any(|it| !it.values.contains_key(key));
+    let mut keys: Vec<(String, usize)> = values
+        .into_iter()
+        .map(|(key, all)| (key.to_owned(), all.len() + usize::from(lacks(key))))
+        .filter(|it| (2..=MOST).contains(&it.1))
+        .collect();
+    keys.sort_by_key(|it| KNOWN.iter().position(|known| *known == it.0).unwrap_or(KNOWN.len()));
+    keys
+}
+
+/// Whether a key tells apart what another does not: a model that is named like its agent adds no column.
+fn is_finer(seen: &[Seen], rows: &str, key: &str) -> bool {
+    let count = |of: &dyn Fn(&Seen) -> (String, String)| seen.iter().map(of).collect::<BTreeSet<_>>().len();
+    let both = count(&|it| (it.value(Some(rows)).to_owned(), it.value(Some(key)).to_owned()));
+    both > count(&|it| (it.value(Some(rows)).to_owned(), String::new()))
+}
+
+fn cell(group: &[&Seen], seed: u64) -> VariedCell {
+    let n_of = |status: Status| group.iter().filter(|it| it.status == status).count();
+    let passed = n_of(Status::Pass);
+    let decided = passed + n_of(Status::Fail);
+    let scores = group.iter().filter_map(|it| Some((it.case.as_str(), it.score?)));
+    let score = Estimate::of(scores, seed);
+    VariedCell { n: group.len(), passed, decided, score, pass_rate: pass_rate(passed, decided).ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::compare::tests::run_of;
+    use super::*;
+
+    fn run() -> Run {
+        let names: Vec<String> = (0..8).map(|it| format!("case {it}")).collect();
+        let scores = [1.0, 0.9, 0.2, 0.8, 0.1, 0.3, 0.9, 1.0];
+        let cases: Vec<(&str, Option<f64>)> =
+            names.iter().zip(scores).map(|(name, it)| (name.as_str(), Some(it))).collect();
+        let mut run = run_of(&cases);
+        run.results.change(|at, it| {
+            let model = if at < 4 { "small" } else { "large" };
+            it.metadata.insert("agent".to_owned(), json!(model));
+            it.metadata.insert("model".to_owned(), json!(model));
+            it.metadata.insert("prompt".to_owned(), json!(at % 2 + 1));
+            it.metadata.insert("question".to_owned(), json!(format!("question {at}")));
+        });
+        run
+    }
+
+    #[test]
+    fn models_stand_beside_prompts() {
+        let found = varied(&run(), None, None);
+        // A model that is its agent would only make a diagonal.
+        assert_eq!((found.rows_by.as_deref(), found.columns_by.as_deref()), (Some("agent"), Some("prompt")));
+        assert_eq!(
+            (found.rows, found.columns),
+            (vec!["small".into(), "large".into()], vec!["1".into(), "2".into()])
+        );
+        let cell = found.cells[0][0].clone().unwrap();
+        assert_eq!((cell.n, cell.passed, cell.decided), (2, 1, 2));
+        assert!((cell.score.unwrap().mean - 0.6).abs() < 1e-12);
+        let keys: Vec<&str> = found.keys.iter().map(|it| it.0.as_str()).collect();
+        assert_eq!(keys, ["agent", "model", "prompt", "question"]);
+    }
+
+    #[test]
+    fn any_field_is_an_axis_and_without_one_all_stand_together() {
+        let found = varied(&run(), Some("question"), Some("model"));
+        assert_eq!((found.rows.len(), found.columns.len()), (8, 2));
+        assert_eq!(found.cells[0][1], None, "nobody asked the large one");
+        let alone = varied(&run_of(&[("a", Some(1.0)), ("b", None)]), None, None);
+        assert_eq!((alone.rows, alone.columns), (vec!["all".to_owned()], vec!["all".to_owned()]));
+        let cell = alone.cells[0][0].clone().unwrap();
+        assert_eq!((cell.n, cell.passed, cell.decided), (2, 1, 1), "what broke is no failure");
+    }
+}

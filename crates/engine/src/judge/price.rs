@@ -1,0 +1,30 @@
+//! What grading is likely to cost, before anybody is asked.
+
+use jurist_core::plan::CallRange;
+
+use super::Bench;
+
+/// Our own words around a candidate, and a reply.
+const TOKENS_AROUND: usize = 600;
+const TOKENS_OUT: f64 = 150.0;
+
+/// What one candidate takes; repairs and a stronger judge come on top.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expected {
+    /// At most.
+    pub tokens: f64,
+    /// Dollars, the least and the most; `None` where a price is not known.
+    pub cost: Option<(f64, f64)>,
+}
+
+/// Of a candidate of so many bytes, at about four of them to a token.
+pub fn expected(bench: &Bench, bytes: usize, calls: CallRange) -> Expected {
+    let tokens_in = (bytes / 4 + TOKENS_AROUND) as f64;
+    let price = bench.members.first().and_then(|it| it.line.price);
+    let one = price.map(|it| (tokens_in * it.input + TOKENS_OUT * it.output) / 1e6);
+    let cost = |n: u32| if n == 0 { Some(0.0) } else { one.map(|it| it * f64::from(n)) };
+    Expected {
+        tokens: f64::from(calls.most) * (tokens_in + TOKENS_OUT),
+        cost: cost(calls.least).zip(cost(calls.most)),
+    }
+}

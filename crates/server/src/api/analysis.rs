@@ -1,0 +1,354 @@
+//! What runs say: one beside others, by what varies within one, and what changes from trial to trial.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use jurist_core::grade::Status;
+use jurist_core::report::{self, reasons};
+use jurist_core::run::{Run, RunId};
+use jurist_core::stats::{self, Comparison, Tried, Varied, VariedCell, pass_k, trials, varied};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::picture::Picture;
+use super::{Json, Path, Query, computed};
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+
+/// More shapes than this nobody keeps apart.
+const MOST_RUNS: usize = 8;
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(comparison)).routes(routes!(matrix)).routes(routes!(flaky))
+}
+
+/// A run beside others
+#[derive(Debug, Serialize, ToSchema)]
+struct RunsCompared {
+    after: String,
+    /// One for each `before`, in their order.
+    comparisons: Vec<RunComparison>,
+    /// The criteria of all these runs; absent where nothing was scored.
+    radar: Option<Picture>,
+}
+
+/// What two runs say about each other, case by case; as `jurist compare --format json`
+#[derive(Debug, Serialize, ToSchema)]
+struct RunComparison {
+    before: String,
+    /// What else differs between the two, so that a difference may come from there.
+    caveats: Vec<String>,
+    /// Cases that both decided with the same rubric.
+    n_cases: usize,
+    only_before: Vec<String>,
+    only_after: Vec<String>,
+    /// Cases that at least one of them did not decide.
+    undecided: Vec<String>,
+    score: Option<RunDifference>,
+    pass_rate: Option<RunDifference>,
+    /// Their p-values hold for all of them together.
+    criteria: BTreeMap<String, RunDifference>,
+    /// The worst first.
+    changed: Vec<ChangedCase>,
+    /// Differences with their intervals; absent where no case was decided by both.
+    forest: Option<Picture>,
+}
+
+/// The difference of two means
+#[derive(Debug, Serialize, ToSchema)]
+struct RunDifference {
+    before: f64,
+    after: f64,
+    difference: f64,
+    /// Of 95 %; absent for a single case.
+    interval: Option<(f64, f64)>,
+    p: f64,
+    /// Independent cases.
+    n: usize,
+    /// From case to case, the standard deviation of the differences.
+    spread: f64,
+    /// Whether it is more than chance makes.
+    is_shown: bool,
+    /// What can be said of it.
+    sentence: String,
+}
+
+/// A case whose verdict is another one now
+#[derive(Debug, Serialize, ToSchema)]
+struct ChangedCase {
+    case: String,
+    /// pass, fail, error or deferred.
+    #[schema(value_type = String)]
+    before: Status,
+    #[schema(value_type = String)]
+    after: Status,
+    score_before: Option<f64>,
+    score_after: Option<f64>,
+    /// Why it does not pass now, a line for each criterion.
+    reasons: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Axes {
+    /// One of the keys; what the suite varies unless told.
+    rows: Option<String>,
+    columns: Option<String>,
+}
+
+/// A run in rows and columns
+#[derive(Debug, Serialize, ToSchema)]
+struct RunMatrix {
+    /// Everything that can be an axis: what cases differ in, the usual first.
+    keys: Vec<MatrixKey>,
+    /// Absent where nothing differs.
+    rows_by: Option<String>,
+    columns_by: Option<String>,
+    rows: Vec<String>,
+    columns: Vec<String>,
+    /// Row by row; null where there is no case.
+    cells: Vec<Vec<Option<MatrixCell>>>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct MatrixKey {
+    key: String,
+    n_values: usize,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct MatrixCell {
+    /// Results, with those that came to no verdict.
+    n: usize,
+    passed: usize,
+    /// Those that passed or failed.
+    decided: usize,
+    /// The mean, over those that have a score.
+    score: Option<f64>,
+    interval: Option<(f64, f64)>,
+    /// Of those that were decided.
+    pass_rate: Option<f64>,
+    pass_interval: Option<(f64, f64)>,
+}
+
+/// Cases that were tried several times
+#[derive(Debug, Serialize, ToSchema)]
+struct RunTrials {
+    n_cases: usize,
+    /// The most trials of one case; 0 where nothing was tried twice.
+    k: usize,
+    /// Share of cases of which at least one trial passed.
+    any: Option<f64>,
+    /// Share of cases of which all did.
+    all: Option<f64>,
+    /// Those that passed now and then, the most undecided first.
+    cases: Vec<FlakyCase>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct FlakyCase {
+    case: String,
+    /// Trials that came to a verdict.
+    n: usize,
+    passed: usize,
+    /// Share of trials that go against the majority.
+    flip_rate: f64,
+    /// How likely all of k trials pass, for k from 1 to n.
+    pass_k: Vec<f64>,
+    /// In the order of the plan; null where a trial has none.
+    scores: Vec<Option<f64>>,
+}
+
+/// Whether a run is better than others, and how sure that is
+#[utoipa::path(get, path = "/runs/{id}/comparison", tag = "runs", params(
+    ("id" = String, Path, description = "The run after"),
+    ("before" = Vec<String>, Query, description = "A run to compare with; up to seven of them")
+), responses(
+    (status = 200, body = RunsCompared), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn comparison(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Query(asked): Query<Vec<(String, String)>>,
+) -> Result<Json<RunsCompared>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let after: RunId = id.parse()?;
+    let before = asked.iter().filter(|it| it.0 == "before").map(|it| it.1.parse());
+    let before: Vec<RunId> = before.collect::<Result<_, _>>()?;
+    if before.is_empty() || MOST_RUNS <= before.len() {
+        return Err(ApiError::Bad(format!("`before` names from 1 to {} runs", MOST_RUNS - 1)));
+    }
+    let after = app.store.load_run(caller.project, after).await?;
+    let mut runs = Vec::new();
+    for id in before {
+        runs.push(app.store.load_run(caller.project, id).await?);
+    }
+    computed(move || RunsCompared::new(&after, &runs)).await
+}
+
+/// A run in rows and columns: models by prompts, or whatever the suite varies
+#[utoipa::path(get, path = "/runs/{id}/matrix", tag = "runs", params(("id" = String, Path), Axes), responses(
+    (status = 200, body = RunMatrix), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn matrix(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Query(axes): Query<Axes>,
+) -> Result<Json<RunMatrix>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let run = app.store.load_run(caller.project, id.parse()?).await?;
+    let found = computed(move || varied(&run, axes.rows.as_deref(), axes.columns.as_deref())).await?.0;
+    Ok(Json(found.into()))
+}
+
+/// Cases whose trials disagree, the most undecided first
+#[utoipa::path(get, path = "/runs/{id}/flaky", tag = "runs", params(("id" = String, Path)), responses(
+    (status = 200, body = RunTrials), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn flaky(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<RunTrials>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let run = app.store.load_run(caller.project, id.parse()?).await?;
+    computed(move || RunTrials::of(&run)).await
+}
+
+impl RunsCompared {
+    fn new(after: &Run, runs: &[Run]) -> Self {
+        let all: Vec<(String, &Run)> = runs.iter().chain([after]).map(|it| (named(it), it)).collect();
+        Self {
+            after: after.id.to_string(),
+            comparisons: runs.iter().map(|it| RunComparison::new(it, after)).collect(),
+            radar: report::radar(&all).as_ref().map(Picture::from),
+        }
+    }
+}
+
+/// How a shape is called: two runs of one suite are told apart by the end of their ids.
+fn named(run: &Run) -> String {
+    let id = run.id.to_string();
+    let end = &id[id.len() - 6..];
+    run.suite.as_ref().map_or_else(|| end.to_owned(), |it| format!("{it} {end}"))
+}
+
+impl RunComparison {
+    fn new(before: &Run, after: &Run) -> Self {
+        let compared = stats::compare(before, after, after.seed);
+        let worse = compared.changed.iter().filter(|it| it.after != Status::Pass);
+        let mut why: BTreeMap<&str, Vec<String>> = worse.map(|it| (it.case.as_str(), Vec::new())).collect();
+        for result in after.results.iter() {
+            if let Some(lines) = why.get_mut(result.case.as_str()) {
+                *lines = reasons(after, &result);
+            }
+        }
+        let changed = compared.changed.iter().map(|it| ChangedCase {
+            case: it.case.clone(),
+            before: it.before,
+            after: it.after,
+            score_before: it.score_before,
+            score_after: it.score_after,
+            reasons: why.remove(it.case.as_str()).unwrap_or_default(),
+        });
+        let changed = changed.collect();
+        let forest = report::forest(&compared).as_ref().map(Picture::from);
+        let Comparison { caveats, n_cases, only_before, only_after, undecided, score, pass_rate, .. } =
+            compared;
+        let criteria = compared.criteria.iter().map(|(id, it)| (id.clone(), RunDifference::new(id, it)));
+        Self {
+            before: before.id.to_string(),
+            caveats,
+            n_cases,
+            only_before,
+            only_after,
+            undecided,
+            score: score.map(|it| RunDifference::new("score", &it)),
+            pass_rate: pass_rate.map(|it| RunDifference::new("pass rate", &it)),
+            criteria: criteria.collect(),
+            changed,
+            forest,
+        }
+    }
+}
+
+impl RunDifference {
+    fn new(of: &str, it: &stats::Difference) -> Self {
+        Self {
+            before: it.before,
+            after: it.after,
+            difference: it.difference,
+            interval: it.interval,
+            p: it.p,
+            n: it.n,
+            spread: it.spread,
+            is_shown: it.is_shown(),
+            sentence: it.sentence(of, stats::WORTH_SEEING),
+        }
+    }
+}
+
+impl From<Varied> for RunMatrix {
+    fn from(it: Varied) -> Self {
+        let cells =
+            it.cells.into_iter().map(|row| row.into_iter().map(|it| it.map(MatrixCell::from)).collect());
+        Self {
+            keys: it.keys.into_iter().map(|(key, n_values)| MatrixKey { key, n_values }).collect(),
+            rows_by: it.rows_by,
+            columns_by: it.columns_by,
+            rows: it.rows,
+            columns: it.columns,
+            cells: cells.collect(),
+        }
+    }
+}
+
+impl From<VariedCell> for MatrixCell {
+    fn from(it: VariedCell) -> Self {
+        Self {
+            n: it.n,
+            passed: it.passed,
+            decided: it.decided,
+            score: it.score.map(|it| it.mean),
+            interval: it.score.and_then(|it| it.interval),
+            pass_rate: it.pass_rate.map(|it| it.rate),
+            pass_interval: it.pass_rate.map(|it| it.interval),
+        }
+    }
+}
+
+impl RunTrials {
+    fn of(run: &Run) -> Self {
+        let Some(found) = trials(run) else {
+            return Self { n_cases: 0, k: 0, any: None, all: None, cases: Vec::new() };
+        };
+        let mut scores: BTreeMap<String, Vec<Option<f64>>> =
+            found.flaky.iter().map(|it| (it.case.clone(), Vec::new())).collect();
+        for result in run.results.iter() {
+            if let Some(all) = scores.get_mut(result.base()) {
+                all.push(result.verdict.score);
+            }
+        }
+        let case = |it: &stats::Flaky| {
+            let tried = [Tried { n: it.decided, passed: it.passed }];
+            FlakyCase {
+                case: it.case.clone(),
+                n: it.decided,
+                passed: it.passed,
+                flip_rate: it.flip_rate(),
+                pass_k: (1..=it.decided).filter_map(|k| pass_k(&tried, k).ok()).map(|it| it.all).collect(),
+                scores: scores.get(&it.case).cloned().unwrap_or_default(),
+            }
+        };
+        let cases = found.flaky.iter().map(case).collect();
+        Self { n_cases: found.n_cases, k: found.k, any: Some(found.any), all: Some(found.all), cases }
+    }
+}

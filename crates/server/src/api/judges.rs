@@ -1,0 +1,258 @@
+//! Judges that a project has to do with: whether they can be asked, what they cost, and how often they break.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::extract::State;
+use jurist_core::grade::{GraderKind, Time, Usd};
+use jurist_core::suite::Judge;
+use jurist_engine::call::{Caller as Calls, Tries};
+use jurist_engine::model::resolve::{Resolver, Unresolved};
+use jurist_engine::model::{Line, ping};
+use jurist_store::clock;
+use jurist_store::tallies::{By, TallyFilter};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::Json;
+use super::audit::note;
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+use crate::monitor::shown;
+use crate::work::{Purse, Refused};
+
+/// How far back calls and errors are counted.
+const DAYS: i64 = 30;
+const DAY: i64 = 86_400_000_000;
+
+/// Seconds after which nobody waits for a hello any longer.
+const PATIENCE: f64 = 20.0;
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(reach))
+}
+
+/// A judge of a project; figures are those of thirty days
+#[derive(Debug, Serialize, ToSchema)]
+struct JudgeShown {
+    /// With its vendor.
+    #[schema(example = "openai/gpt-5-mini")]
+    name: String,
+    vendor: String,
+    /// Asked where nothing names a judge.
+    is_default: bool,
+    /// Monitors that name it.
+    monitors: Vec<String>,
+    key: JudgeKey,
+    /// Why it cannot be asked at all.
+    problem: Option<String>,
+    /// Dollars for a million tokens; without one it does not run under a cap.
+    price: Option<TokenPrice>,
+    /// The day of the last call that was paid, of UTC.
+    #[schema(example = "2026-03-20")]
+    last_used: Option<String>,
+    n_calls: u64,
+    /// Dollars.
+    spent: f64,
+    /// Answers to criteria of traces.
+    n_grades: u64,
+    /// Those of them that are none, because it broke.
+    n_errors: u64,
+    /// Absent without grades.
+    error_rate: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum JudgeKey {
+    Present,
+    Missing,
+    /// It is asked without one.
+    NotNeeded,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct TokenPrice {
+    input: f64,
+    cached: f64,
+    output: f64,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct JudgePing {
+    #[schema(example = "openai/gpt-5-mini")]
+    judge: String,
+}
+
+/// Whether a judge answers
+#[derive(Debug, Serialize, ToSchema)]
+struct JudgeReached {
+    ok: bool,
+    /// Milliseconds.
+    ms: u64,
+    /// Why it does not answer.
+    error: Option<String>,
+    /// Dollars, where they are known.
+    cost: Option<f64>,
+    /// Whether it keeps to the shape that it is asked for.
+    is_structured: Option<bool>,
+}
+
+#[derive(Debug, Default)]
+struct Figures {
+    is_default: bool,
+    monitors: Vec<String>,
+    last_used: Option<Time>,
+    n_calls: u64,
+    spent: Usd,
+    n_grades: u64,
+    n_errors: u64,
+}
+
+/// Judges that monitors name or that were asked within thirty days, by name
+#[utoipa::path(get, path = "/judges", tag = "judges", responses(
+    (status = 200, body = Vec<JudgeShown>), (status = 401, body = Problem), (status = 403, body = Problem),
+    (status = 404, body = Problem)
+))]
+async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<JudgeShown>>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let resolver = resolver(&app)?;
+    let mut all: BTreeMap<String, Figures> = BTreeMap::new();
+    // Under the name that grades and payments give it.
+    let full = |name: &str| line(&resolver, Some(name)).map_or_else(|_| name.to_owned(), |it| it.name);
+    let default = line(&resolver, None).ok().filter(|it| it.vendor != "none");
+    if let Some(line) = &default {
+        all.entry(line.name.clone()).or_default().is_default = true;
+    }
+    for monitor in app.store.monitors(caller.project).await?.iter().filter(|it| it.newest.is_some()) {
+        let told = shown(monitor)?;
+        let own = told.judges.iter().map(|it| full(it));
+        let usual = default.iter().filter(|_| told.judges.is_empty()).map(|it| it.name.clone());
+        for name in own.chain(usual) {
+            all.entry(name).or_default().monitors.push(told.name.clone());
+        }
+    }
+    let until = clock::now();
+    let from = Time::from_micros(until.micros() / DAY * DAY - DAYS * DAY);
+    for paid in app.store.spend_by_day(caller.project, from, until).await? {
+        if paid.model.is_empty() {
+            continue;
+        }
+        let it = all.entry(paid.model).or_default();
+        it.last_used = it.last_used.max(Some(paid.day));
+        (it.n_calls, it.spent) = (it.n_calls + paid.n, it.spent.plus(paid.settled));
+    }
+    let filter = TallyFilter { from: Some(from), ..TallyFilter::default() };
+    let tallies = app.store.grade_tallies(caller.project, By::All, &filter).await?;
+    for tally in tallies.into_iter().filter(|it| it.grader_kind == GraderKind::Judge) {
+        let answered = tally.n_scored + tally.n_not_applicable + tally.n_abstained;
+        let it = all.entry(tally.grader).or_default();
+        (it.n_grades, it.n_errors) = (it.n_grades + answered + tally.n_failed, it.n_errors + tally.n_failed);
+    }
+    let all = all.into_iter().map(|(name, it)| {
+        let line = allowed(&app, &name).map_err(|it| it.to_string());
+        let line = line.and_then(|()| line_of(&resolver, &name));
+        JudgeShown::new(name, it, line)
+    });
+    Ok(Json(all.collect()))
+}
+
+/// Asks a judge for a word, which costs a few tokens under the cap of the project
+#[utoipa::path(post, path = "/judges/ping", tag = "judges", operation_id = "ping", request_body = JudgePing, responses(
+    (status = 200, body = JudgeReached), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
+    (status = 415, body = Problem), (status = 422, body = Problem, description = "There is no such judge")
+))]
+async fn reach(
+    State(app): State<App>,
+    caller: Caller,
+    Json(asked): Json<JudgePing>,
+) -> Result<Json<JudgeReached>, ApiError> {
+    caller.needs(Scope::Manage)?;
+    allowed(&app, &asked.judge)?;
+    let line = line(&resolver(&app)?, Some(&asked.judge)).map_err(Refused::from)?;
+    note(&app, &caller, "judge.ping", &line.name, json!({})).await?;
+    let purse = Purse::new(&app.workshop, caller.project, "ping", String::new());
+    let calls = Calls::default().with_purse(Arc::new(purse));
+    let began = Instant::now();
+    let called = calls.call(&line, &ping(&line.name), &mut Tries::once()).await;
+    let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    Ok(Json(match called {
+        Ok(called) => {
+            let said: serde_json::Value = serde_json::from_str(&called.reply.text).unwrap_or_default();
+            let cost = called.spend.cost.map(dollars);
+            let is_structured = Some(said["verdict"].is_boolean());
+            JudgeReached { ok: true, ms, error: None, cost, is_structured }
+        }
+        Err(it) => {
+            let error = Some(app.settings.redactor.text(&it.error.detail).into_owned());
+            JudgeReached { ok: false, ms, error, cost: None, is_structured: None }
+        }
+    }))
+}
+
+fn resolver(app: &App) -> Result<Resolver, Refused> {
+    let environment = app.settings.work.environment.clone();
+    Ok(Resolver::new(app.settings.work.settings.clone(), move |name| environment.get(name))?)
+}
+
+/// By its name, or the one that is asked where nothing names one.
+fn line(resolver: &Resolver, name: Option<&str>) -> Result<Line, Unresolved> {
+    resolver.line(&Judge { model: name.map(str::to_owned), timeout: Some(PATIENCE), ..Judge::default() })
+}
+
+fn line_of(resolver: &Resolver, name: &str) -> Result<Line, String> {
+    line(resolver, Some(name)).map_err(|it| it.to_string())
+}
+
+/// Programs are run only where the server was told so.
+fn allowed(app: &App, judge: &str) -> Result<(), Refused> {
+    match judge.starts_with("command:") && !app.settings.work.allow_commands {
+        true => Err(Refused::NotAllowed(format!("a program is to be run as judge: `{judge}`"))),
+        false => Ok(()),
+    }
+}
+
+fn dollars(amount: Usd) -> f64 {
+    amount.nanos() as f64 / 1e9
+}
+
+impl JudgeShown {
+    fn new(name: String, it: Figures, line: Result<Line, String>) -> Self {
+        let (line, problem) = match line {
+            Ok(line) => (Some(line), None),
+            Err(why) => (None, Some(why)),
+        };
+        let endpoint = line.as_ref().and_then(|it| it.http.as_ref()).map(|it| it.endpoint());
+        let key = match endpoint {
+            Some(it) if it.key.is_some() => JudgeKey::Present,
+            Some(_) => JudgeKey::NotNeeded,
+            None if name.starts_with("command:") => JudgeKey::NotNeeded,
+            None => JudgeKey::Missing,
+        };
+        let vendor = name.split(['/', ':']).next().unwrap_or_default().to_owned();
+        let price = line.and_then(|it| it.price);
+        let price = price.map(|it| TokenPrice { input: it.input, cached: it.cached, output: it.output });
+        Self {
+            name,
+            vendor,
+            is_default: it.is_default,
+            monitors: it.monitors,
+            key,
+            problem,
+            price,
+            last_used: it.last_used.map(|it| it.to_string().chars().take(10).collect()),
+            n_calls: it.n_calls,
+            spent: dollars(it.spent),
+            n_grades: it.n_grades,
+            n_errors: it.n_errors,
+            error_rate: (0 < it.n_grades).then(|| it.n_errors as f64 / it.n_grades as f64),
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! Who is better, from contests before judges and from what people preferred.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use axum::extract::State;
+use jurist_core::annotate::{Answer, Draft, SchemeKind};
+use jurist_core::report;
+use jurist_core::stats::{FirstWins, Pair, Preferred, Ranking, WinRates, first_wins, order, strengths};
+use jurist_store::annotate::ItemRole;
+use jurist_store::contests::{Contest, Contested};
+use jurist_store::{AccountId, ItemId, TaskId};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::picture::Picture;
+use super::{Json, Query, computed};
+use crate::annotate::{Asked, is_turned};
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+use crate::monitor::find;
+
+/// The newest so many comparisons.
+const MOST: usize = 20_000;
+/// Answers of people that are read at a time.
+const PAGE: usize = 500;
+/// The same numbers for the same comparisons.
+const SEED: u64 = 1;
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(show))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct From {
+    /// `comparisons` of monitors, or `people`; comparisons unless told.
+    source: Option<String>,
+    /// Of comparisons: only those of this monitor, by its name or id.
+    monitor: Option<String>,
+    /// Of comparisons: only those before this judge.
+    judge: Option<String>,
+    /// Of people: the task in which they compare.
+    task: Option<String>,
+}
+
+/// Who is better
+#[derive(Debug, Serialize, ToSchema)]
+struct Ranks {
+    /// The strongest first; by name where strengths are not to be had.
+    sides: Vec<String>,
+    /// How often the side of the row won against that of the column.
+    wins: Vec<Vec<usize>>,
+    /// The share of points that the row takes from the column, a tie being half a point; null if they never met.
+    rates: Vec<Vec<Option<f64>>>,
+    /// Strengths after Bradley and Terry, the strongest first.
+    bradley_terry: Option<Vec<RankedSide>>,
+    /// Why there are no strengths.
+    undefined: Option<String>,
+    /// Whether it matters who is shown first.
+    position: Option<PositionShown>,
+    /// Comparisons that came to something.
+    n: usize,
+    ties: usize,
+    /// Comparisons in which a judge broke; they count for nobody.
+    errors: usize,
+    /// Judges of these comparisons, whichever is asked for.
+    judges: Vec<String>,
+    /// Strengths with their intervals.
+    strengths: Option<Picture>,
+    /// `rates` as a picture; absent where nothing was compared.
+    picture: Option<Picture>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct RankedSide {
+    side: String,
+    /// From 1.
+    rank: usize,
+    /// Log-odds; those of all sides sum to zero.
+    strength: f64,
+    /// Of 95 %.
+    interval: Option<(f64, f64)>,
+    /// On the scale of chess, around 1000.
+    elo: f64,
+    /// Comparisons that it was part of.
+    n: usize,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct PositionShown {
+    first_wins: usize,
+    /// Comparisons that somebody won.
+    n: usize,
+    /// A half, if the place does not matter.
+    rate: f64,
+    interval: (f64, f64),
+    /// How often chance alone is as far from a half.
+    p: f64,
+}
+
+/// Comparisons, by places in a list of names.
+#[derive(Debug, Default)]
+struct Held {
+    names: Vec<String>,
+    pairs: Vec<Pair>,
+    errors: usize,
+    judges: BTreeSet<String>,
+    cases: BTreeMap<String, usize>,
+}
+
+/// Who is better, from all that were compared two by two
+#[utoipa::path(get, path = "/ranking", tag = "ranking", params(From), responses(
+    (status = 200, body = Ranks), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    Query(from): Query<From>,
+) -> Result<Json<Ranks>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let held = match from.source.as_deref().unwrap_or("comparisons") {
+        "comparisons" => of_contests(&app, &caller, &from).await?,
+        "people" => of_people(&app, &caller, &from).await?,
+        other => {
+            return Err(ApiError::Bad(format!("`source` is `comparisons` or `people`, not `{other}`")));
+        }
+    };
+    computed(move || Ranks::new(held)).await
+}
+
+async fn of_contests(app: &App, caller: &Caller, from: &From) -> Result<Held, ApiError> {
+    let monitor = match &from.monitor {
+        Some(name) => Some(find(&app.store, caller.project, name).await?.id),
+        None => None,
+    };
+    let mut held = Held::default();
+    for it in app.store.newest_contests(caller.project, monitor, MOST).await? {
+        held.judges.insert(it.judge.clone());
+        if from.judge.as_ref().is_none_or(|judge| *judge == it.judge) {
+            held.add_contest(&it);
+        }
+    }
+    Ok(held)
+}
+
+/// The first question of the task that compares.
+async fn of_people(app: &App, caller: &Caller, from: &From) -> Result<Held, ApiError> {
+    let task = from.task.as_deref();
+    let task = task.ok_or_else(|| ApiError::bad("`task` names the task in which people compare"))?;
+    let task = app.store.task(caller.project, task.parse::<TaskId>()?).await?;
+    let asked = Asked::of(&app.store, caller.project, task.id, task.version).await?;
+    let compares = asked.schemes.into_iter().find_map(|it| match it.kind {
+        SchemeKind::Pairwise { labels, tie_label } => Some((it.name, labels, tie_label)),
+        _ => None,
+    });
+    let Some((scheme, labels, tie_label)) = compares else {
+        return Err(ApiError::bad("nothing is compared in this task"));
+    };
+    let turned: BTreeMap<(ItemId, AccountId), bool> = app
+        .store
+        .submitted(caller.project, task.id)
+        .await?
+        .into_iter()
+        .map(|(id, item, account)| ((item, account), is_turned(id)))
+        .collect();
+    let mut held = Held { names: labels.clone(), ..Held::default() };
+    let mut after = None;
+    loop {
+        let page = app.store.annotations(caller.project, task.id, after.as_ref(), PAGE).await?;
+        for it in page.items.iter().filter(|it| it.role == ItemRole::Item) {
+            let draft: Draft = serde_json::from_value(it.body.clone()).unwrap_or_default();
+            let Some(Answer::Pairwise { label: Some(label) }) = draft.get(&scheme) else { continue };
+            let is_turned = turned.get(&(it.item, it.account)).copied().unwrap_or(false);
+            held.add_answer(&it.item.to_string(), label, &labels, tie_label.as_deref(), is_turned);
+        }
+        match page.next {
+            Some(next) if held.pairs.len() < MOST => after = Some(next),
+            _ => return Ok(held),
+        }
+    }
+}
+
+impl Held {
+    fn place(&mut self, name: &str) -> usize {
+        self.names.iter().position(|it| it == name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        })
+    }
+
+    /// What is not independent is one case.
+    fn case(&mut self, key: String) -> usize {
+        let n = self.cases.len();
+        *self.cases.entry(key).or_insert(n)
+    }
+
+    fn add_contest(&mut self, it: &Contest) {
+        let (a, b) = (self.place(&it.sides.0), self.place(&it.sides.1));
+        let is_turned = it.first == it.traces.1;
+        let preferred = match (it.outcome, is_turned) {
+            (Contested::Error, _) => {
+                self.errors += 1;
+                return;
+            }
+            (Contested::Tie, _) => Preferred::Neither,
+            (Contested::A, false) | (Contested::B, true) => Preferred::First,
+            (Contested::A, true) | (Contested::B, false) => Preferred::Second,
+        };
+        let (first, second) = if is_turned { (b, a) } else { (a, b) };
+        let case = self.case(format!("{} {}", it.traces.0, it.traces.1));
+        self.pairs.push(Pair::new(case, first, second, preferred));
+    }
+
+    fn add_answer(&mut self, item: &str, label: &str, labels: &[String], tie: Option<&str>, is_turned: bool) {
+        let chosen = labels.iter().position(|it| it == label);
+        if labels.len() != 2 || (chosen.is_none() && Some(label) != tie) {
+            return;
+        }
+        let (first, second) = if is_turned { (1, 0) } else { (0, 1) };
+        let preferred = match chosen {
+            None => Preferred::Neither,
+            Some(it) if it == first => Preferred::First,
+            Some(_) => Preferred::Second,
+        };
+        let case = self.case(item.to_owned());
+        self.pairs.push(Pair::new(case, first, second, preferred));
+    }
+}
+
+impl Ranks {
+    fn new(held: Held) -> Self {
+        let Held { names, pairs, errors, judges, .. } = held;
+        let rates = WinRates::new(names.len(), &pairs);
+        let ranking = strengths(&names, &pairs, 0.0, SEED);
+        let order = ranking.as_ref().map_or_else(|_| by_name(&names), order);
+        let mut wins = vec![vec![0; names.len()]; names.len()];
+        for it in &pairs {
+            match it.preferred {
+                Preferred::First => wins[it.first][it.second] += 1,
+                Preferred::Second => wins[it.second][it.first] += 1,
+                Preferred::Neither => {}
+            }
+        }
+        let sorted = |one: &usize| order.iter().map(|other| wins[*one][*other]).collect();
+        Self {
+            sides: order.iter().map(|at| names[*at].clone()).collect(),
+            wins: order.iter().map(sorted).collect(),
+            rates: order.iter().map(|one| order.iter().map(|it| rates.rate(*one, *it)).collect()).collect(),
+            position: first_wins(&pairs).map(PositionShown::from),
+            n: pairs.len(),
+            ties: pairs.iter().filter(|it| it.preferred == Preferred::Neither).count(),
+            errors,
+            judges: judges.into_iter().collect(),
+            strengths: ranking.as_ref().ok().map(|it| Picture::from(&report::strengths(&order, it, &pairs))),
+            picture: (!pairs.is_empty()).then(|| Picture::from(&report::wins(&order, &names, &rates))),
+            undefined: ranking.as_ref().err().map(ToString::to_string),
+            bradley_terry: ranking.ok().map(|it| ranked(&it, &order, &pairs)),
+        }
+    }
+}
+
+fn by_name(names: &[String]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by_key(|it| &names[*it]);
+    order
+}
+
+fn ranked(ranking: &Ranking, order: &[usize], pairs: &[Pair]) -> Vec<RankedSide> {
+    let side = |(at, player): (usize, &usize)| {
+        let it = &ranking.players[*player];
+        RankedSide {
+            side: it.name.clone(),
+            rank: at + 1,
+            strength: it.strength.value,
+            interval: it.strength.interval,
+            elo: it.strength.elo(),
+            n: pairs.iter().filter(|it| it.first == *player || it.second == *player).count(),
+        }
+    };
+    order.iter().enumerate().map(side).collect()
+}
+
+impl std::convert::From<FirstWins> for PositionShown {
+    fn from(it: FirstWins) -> Self {
+        Self { first_wins: it.first_wins, n: it.n, rate: it.rate, interval: it.interval, p: it.p }
+    }
+}

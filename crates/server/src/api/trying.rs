@@ -1,0 +1,167 @@
+//! A rubric tried on a few traces: what that costs first, and a run over them if it is worth it.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use jurist_core::candidate::{Candidate, Material, Trace};
+use jurist_core::plan::CallRange;
+use jurist_core::suite::Calls;
+use jurist_engine::judge::expected;
+use jurist_store::TraceId;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::Json;
+use super::checking::{OneRubric, rubric_of};
+use super::runs::begin;
+use crate::app::App;
+use crate::auth::{Caller, Scope};
+use crate::error::{ApiError, Problem};
+use crate::work::{NewRun, Prepared};
+
+/// Traces that are tried at once.
+const MOST: usize = 200;
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(attempt))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewTrial {
+    /// A file with one rubric or monitor, in any dialect.
+    #[schema(example = "criteria: [{name: greets, description: It greets.}]")]
+    source: String,
+    #[serde(default)]
+    dialect: Option<String>,
+    /// Ids of traces.
+    #[schema(min_items = 1, max_items = 200)]
+    traces: Vec<String>,
+    /// Instead of the judge that the file names, or the usual one.
+    #[serde(default)]
+    judge: Option<String>,
+    /// Begins a run, which needs the scope `write`; without it, only what it would take is told.
+    #[serde(default)]
+    spend: bool,
+    /// Dollars that the run may cost.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    max_cost: Option<f64>,
+}
+
+/// What trying a rubric takes, and the run if it has begun
+#[derive(Debug, Serialize, ToSchema)]
+struct Trial {
+    /// The run, once it has begun.
+    #[schema(example = "run_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    id: Option<String>,
+    n_units: usize,
+    /// Calls of judges, at most.
+    calls: u32,
+    /// Dollars that it is likely to cost at most, without repairs; absent where a price is not known.
+    cost: Option<f64>,
+    judges: Vec<String>,
+    per_trace: Vec<TrialTrace>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct TrialTrace {
+    trace: String,
+    calls: u32,
+    /// Of a tree or of conditions, at least.
+    least_calls: u32,
+    cost: Option<f64>,
+}
+
+/// Tries a rubric on traces: tells what it costs, and grades them if it is to be spent
+#[utoipa::path(post, path = "/rubrics/try", tag = "rubrics", operation_id = "try", request_body = NewTrial, responses(
+    (status = 200, body = Trial), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
+    (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not in order")
+))]
+async fn attempt(
+    State(app): State<App>,
+    caller: Caller,
+    Json(asked): Json<NewTrial>,
+) -> Result<Json<Trial>, ApiError> {
+    caller.needs(if asked.spend { Scope::Write } else { Scope::Read })?;
+    if !(1..=MOST).contains(&asked.traces.len()) {
+        return Err(ApiError::Bad(format!("`traces` are from 1 to {MOST} ids of traces")));
+    }
+    let one = rubric_of(&asked.source, asked.dialect)?;
+    let mut traces: BTreeMap<String, Trace> = BTreeMap::new();
+    for id in asked.traces {
+        let id: TraceId = id.parse()?;
+        let trace = app.store.trace_content(caller.project, &id).await?;
+        let gone = || ApiError::Unknown(format!("nothing of a trace `{id}` is kept"));
+        traces.insert(id.to_string(), trace.ok_or_else(gone)?);
+    }
+    let run = NewRun { max_cost: asked.max_cost, ..suite(&one, &traces, asked.judge) };
+    let prepared = app.workshop.prepare(run.clone()).await?;
+    let trial = Trial::new(&prepared, &traces);
+    if !asked.spend {
+        return Ok(Json(trial));
+    }
+    let begun = begin(app, caller, run).await?;
+    Ok(Json(Trial { id: Some(begun.id), ..trial }))
+}
+
+/// A suite with a case for each trace, named like it.
+fn suite(one: &OneRubric, traces: &BTreeMap<String, Trace>, judge: Option<String>) -> NewRun {
+    let rubric = one.rubric.to_json();
+    let mut files = BTreeMap::new();
+    let mut cases = Vec::new();
+    for (at, (id, trace)) in traces.iter().enumerate() {
+        let path = format!("traces/{at}.json");
+        cases.push(json!({ "name": id, "trace": path, "rubric": rubric }));
+        files.insert(path, serde_json::to_string(trace).expect("a trace is plain data"));
+    }
+    let name = one.rubric.name.as_deref().unwrap_or("a rubric");
+    let suite = json!({
+        "name": format!("{name}, tried on {}", jurist_core::quantity::plural(traces.len(), "trace")),
+        "judge": { "calls": word(one.calls) }, "evals": cases,
+    });
+    files.insert("suite.json".to_owned(), suite.to_string());
+    let judge = judge.or_else(|| one.judge.clone());
+    NewRun { suite: "suite.json".to_owned(), files, judge, ..NewRun::default() }
+}
+
+fn word(calls: Calls) -> &'static str {
+    Calls::ALL.iter().find(|it| it.1 == calls).map_or("", |it| it.0)
+}
+
+impl Trial {
+    fn new(prepared: &Prepared, traces: &BTreeMap<String, Trace>) -> Self {
+        let mut judges: Vec<String> = Vec::new();
+        let mut per_trace = Vec::new();
+        for job in &prepared.jobs {
+            let CallRange { least, most } = job.unit.calls;
+            let trace = traces.get(&job.unit.name);
+            let material = Material::new(&Candidate::default(), trace.cloned());
+            let bytes = material.task.len() + material.text().len();
+            let cost = expected(&job.bench, bytes, job.unit.calls).cost.map(|it| it.1);
+            per_trace.push(TrialTrace {
+                trace: job.unit.name.clone(),
+                calls: most,
+                least_calls: least,
+                cost,
+            });
+            for member in job.bench.members.iter().filter(|_| 0 < most) {
+                if !judges.contains(&member.line.name) {
+                    judges.push(member.line.name.clone());
+                }
+            }
+        }
+        Self {
+            id: None,
+            n_units: per_trace.len(),
+            calls: per_trace.iter().map(|it| it.calls).sum(),
+            cost: per_trace.iter().try_fold(0.0, |sum, it| it.cost.map(|it| sum + it)),
+            judges,
+            per_trace,
+        }
+    }
+}
