@@ -3,7 +3,6 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
-import type { RubricDifference } from "../api/soon";
 import { useChecked } from "../editor/checking";
 import { Desk } from "../editor/NewFile";
 import { SourceEditor } from "../editor/SourceEditor";
@@ -219,7 +218,7 @@ function Changes({ version, versions, from, onFrom }: ChangesProps) {
   );
 }
 
-function Differences({ all }: { all: RubricDifference[] }) {
+function Differences({ all }: { all: Schemas["RubricDifference"][] }) {
   return (
     <ul className={styles.changes} aria-label="Changes">
       {all.map((it, at) => (

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { answered, api } from "../api/client";
+import { answered, api, type Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
 import { usePaused } from "../editor/checking";
 import { Button } from "../ui/Button";
@@ -91,7 +91,7 @@ export function TryView({ source }: { source: string }) {
   );
 }
 
-type Taken = { trace: string; calls: number; least_calls: number; cost?: number | null };
+type Taken = Schemas["TrialTrace"];
 
 const COLUMNS: Column<Taken>[] = [
   { name: "trace", head: "Trace", cell: (it) => it.trace },

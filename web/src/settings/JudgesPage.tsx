@@ -1,7 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { answered, api } from "../api/client";
+import { answered, api, type Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
-import type { JudgeShown } from "../api/soon";
 import { percent } from "../chart/figures";
 import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -13,7 +12,7 @@ import { type Column, Table } from "../ui/Table";
 import { Settings } from "./Settings";
 import styles from "./Settings.module.css";
 
-type Judge = JudgeShown;
+type Judge = Schemas["JudgeShown"];
 
 /** Who judges in this project, and whether they could. Keys stay with the server. */
 export function JudgesPage() {
