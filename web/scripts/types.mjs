@@ -1,5 +1,5 @@
 // TypeScript types of the API and of the data contract, from what the server itself says.
-// usage: node scripts/types.mjs        writes src/api/*.d.ts; a test compares them
+// usage: node scripts/types.mjs        writes src/api/*.d.ts and what the editor completes; a test compares them
 import { readFileSync, writeFileSync } from "node:fs";
 import openapiTS, { astToString } from "openapi-typescript";
 
@@ -21,6 +21,39 @@ function asComponents(schema, name) {
   };
 }
 
+/** What an editor completes: of a schema its keys, values and what they are for; of definitions those that are met. */
+function wordsOf({ $defs }, roots) {
+  const defs = {};
+  const visit = (name) => {
+    if (name in defs) return;
+    defs[name] = {};
+    defs[name] = node($defs[name]);
+  };
+  const node = (schema) => {
+    const found = { values: {}, keys: {}, of: [] };
+    const add = (it) => {
+      const own = it.description ?? "";
+      if (it.$ref) found.of.push(it.$ref.slice("#/$defs/".length));
+      for (const value of it.enum ?? []) found.values[value] ??= "";
+      if (it.const !== undefined) found.values[it.const] = own;
+      if (it.type === "boolean") Object.assign(found.values, { true: "", false: "" });
+      for (const [key, value] of Object.entries(it.properties ?? {})) {
+        if (typeof value === "object" && key !== "$schema") found.keys[key] ??= node(value);
+      }
+      if (typeof it.additionalProperties === "object") found.each = node(it.additionalProperties);
+      if (typeof it.items === "object") found.items = node(it.items);
+      for (const one of [...(it.anyOf ?? []), ...(it.oneOf ?? [])]) add(one);
+    };
+    add(schema);
+    for (const name of found.of) visit(name);
+    const about = schema.description && { about: schema.description };
+    const filled = Object.entries(found).filter(([, it]) => Object.keys(it).length > 0);
+    return { ...about, ...Object.fromEntries(filled) };
+  };
+  for (const name of roots) visit(name);
+  return defs;
+}
+
 export async function generated() {
   // What has a default may be left out of an answer.
   const write = async (document) => astToString(await openapiTS(document, { defaultNonNullable: false }));
@@ -31,6 +64,7 @@ export async function generated() {
     "annotation.d.ts":
       header("schemas/annotation.schema.json") +
       (await write(asComponents(read("annotation.schema.json"), "Form"))),
+    "../editor/words.json": `${JSON.stringify(wordsOf(read("suite.schema.json"), ["rubric", "monitor"]))}\n`,
   };
 }
 

@@ -106,7 +106,12 @@ export type TracesSearch = {
   min_cost?: number;
   min_duration_ms?: number;
   id_prefix?: string;
+  search?: string;
+  sort?: TraceSort;
 };
+
+const traceSort = oneOf("time", "-time", "cost", "-cost", "duration", "-duration", "score", "-score");
+export type TraceSort = NonNullable<ReturnType<typeof traceSort>>;
 
 const traces = createRoute({
   getParentRoute: () => project,
@@ -123,11 +128,18 @@ const traces = createRoute({
     min_cost: number(it.min_cost),
     min_duration_ms: number(it.min_duration_ms),
     id_prefix: text(it.id_prefix),
+    search: text(it.search),
+    sort: traceSort(it.sort),
   }),
   component: lazyRouteComponent(() => import("./traces/TracesPage"), "TracesPage"),
 });
 
-export type TraceSearch = { step?: number; find?: string };
+export type TraceSearch = {
+  step?: number;
+  find?: string;
+  /** What judges were asked and said. */
+  exchanges?: boolean;
+};
 
 const trace = createRoute({
   getParentRoute: () => project,
@@ -135,6 +147,7 @@ const trace = createRoute({
   validateSearch: (it: Record<string, unknown>): TraceSearch => ({
     step: number(it.step),
     find: text(it.find),
+    exchanges: flag(it.exchanges),
   }),
   component: lazyRouteComponent(() => import("./traces/TracePage"), "TracePage"),
 });
@@ -212,6 +225,9 @@ export type MonitorSearch = {
   disputed?: boolean;
   /** Where the dial would be. */
   rate?: number;
+  /** A trace to put among the anchors of its file. */
+  good?: string;
+  bad?: string;
 };
 
 const monitor = createRoute({
@@ -226,6 +242,8 @@ const monitor = createRoute({
     stratum: text(it.stratum),
     disputed: flag(it.disputed),
     rate: share(it.rate),
+    good: text(it.good),
+    bad: text(it.bad),
   }),
   component: lazyRouteComponent(() => import("./monitors/MonitorPage"), "MonitorPage"),
 });
@@ -269,16 +287,27 @@ const newRubric = createRoute({
   component: lazyRouteComponent(() => import("./rubrics/RubricsPage"), "NewRubricPage"),
 });
 
-export type RubricView = "preview" | "changes" | "file";
-export type RubricSearch = { view?: RubricView; version?: string; from?: string };
+export type RubricView = "preview" | "prompt" | "changes" | "try" | "file";
+export type RubricSearch = {
+  view?: RubricView;
+  version?: string;
+  from?: string;
+  /** Which traces to try it on. */
+  traces?: string[];
+  agent?: string;
+  newest?: number;
+};
 
 const rubric = createRoute({
   getParentRoute: () => project,
   path: "rubrics/$rubric",
   validateSearch: (it: Record<string, unknown>): RubricSearch => ({
-    view: oneOf<RubricView>("preview", "changes", "file")(it.view),
+    view: oneOf<RubricView>("preview", "prompt", "changes", "try", "file")(it.view),
     version: text(it.version),
     from: text(it.from),
+    traces: Array.isArray(it.traces) ? it.traces.flatMap((one) => text(one) ?? []) : undefined,
+    agent: text(it.agent),
+    newest: number(it.newest),
   }),
   component: lazyRouteComponent(() => import("./rubrics/RubricPage"), "RubricPage"),
 });
@@ -325,6 +354,18 @@ const tokens = createRoute({
   component: lazyRouteComponent(() => import("./settings/TokensPage"), "TokensPage"),
 });
 
+const judges = createRoute({
+  getParentRoute: () => project,
+  path: "settings/judges",
+  component: lazyRouteComponent(() => import("./settings/JudgesPage"), "JudgesPage"),
+});
+
+const data = createRoute({
+  getParentRoute: () => project,
+  path: "settings/data",
+  component: lazyRouteComponent(() => import("./settings/DataPage"), "DataPage"),
+});
+
 export type AuditSearch = { actor?: string; action?: string };
 
 const audit = createRoute({
@@ -369,6 +410,8 @@ const tree = root.addChildren([
     settings,
     members,
     tokens,
+    judges,
+    data,
     audit,
   ]),
 ]);

@@ -1,6 +1,6 @@
 // One trace: why it has a score or none, and what each grader said.
 import { expect, faultsOf, test } from "./place";
-import { apply, ask, finish, MONITOR, watch } from "./watched";
+import { apply, ask, finish, MONITOR, QUOTING, settled, watch } from "./watched";
 
 test("why a trace has no score, grades side by side, and quotes where they stand", async ({
   sound: page,
@@ -13,11 +13,20 @@ test("why a trace has no score, grades side by side, and quotes where they stand
   await expect(why.getByText("judge error").first()).toBeVisible();
   await expect(why).toContainText("malformed: the reply has no `score`");
   await expect(why).toContainText("sampled with probability 100 %");
+  const way = why.getByRole("list", { name: "What became of it by desk" }).getByRole("listitem");
+  await expect(way).toHaveText([
+    /^finished/,
+    /^other.*100 %/,
+    /^sampled/,
+    /^judge error.*it broke here/,
+    /^scored.*not reached/,
+  ]);
   expect(await faultsOf(page)).toEqual([]);
 
   // Two judges, and where they are apart.
   await page.goto(`${place.url}/p/default/traces/desk-2`);
   await expect(why).toContainText("judges disagree: 0.50 apart");
+  await expect(way.last()).toHaveText("scored0.38 fail");
   const grades = page.getByRole("region", { name: "Grades" });
   const tables = grades.getByRole("table");
   await expect(tables).toHaveCount(2);
@@ -29,24 +38,120 @@ test("why a trace has no score, grades side by side, and quotes where they stand
   );
   await expect(two.getByRole("row", { name: /^right/ })).toContainText(items[0].score.toFixed(2));
   await expect(two.getByRole("row", { name: /^right/ })).toContainText("✕ fails");
+  await expect(two.getByRole("row", { name: /^right/ })).toContainText("It is worth 1, as it says: right.");
   expect(await faultsOf(page)).toEqual([]);
 
-  // Where a server tells reasons and quotes, they lead into the steps.
-  await page.route("**/api/v1/grades?*", async (route) => {
-    const answer = await (await route.fetch()).json();
-    const found = { in: "trace.2.text", start: 0, end: 6 };
-    for (const it of answer.items) {
-      it.reason = "It says what it is worth.";
-      it.evidence = [{ quote: "Answer", found }, { quote: "never said" }];
-    }
-    await route.fulfill({ json: answer });
-  });
-  await page.reload();
-  await expect(grades.getByText("It says what it is worth.").first()).toBeVisible();
-  await expect(grades.getByText("does not stand there").first()).toBeVisible();
-  await grades.getByRole("button", { name: "Answer" }).first().click();
+  // What was asked, word for word, is shown when it is asked for.
+  await why.getByRole("button", { name: "What judges were asked" }).press("Enter");
+  await expect(page).toHaveURL(/exchanges=true/);
+  const asked = page.getByRole("dialog", { name: "What judges were asked, and said" });
+  await expect(asked.getByRole("group")).toHaveCount(3);
+  await asked.getByText("gpt-5-nano").click();
+  await expect(asked.getByText("Answer desk-2, worth 3.").first()).toBeVisible();
+  await expect(
+    asked.getByRole("region", { name: "Reply" }).getByText('"It is worth 1, as it says: right."'),
+  ).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await expect(asked).toBeHidden();
+  await expect(page).not.toHaveURL(/exchanges/);
+});
+
+test("quotes are marked in the steps, and lead there", async ({ sound: page, place: start }) => {
+  const place = await start({ workers: 2 });
+  await apply(place, "quoting", QUOTING);
+  await finish(place, "quoted", "4");
+  await settled(place, "quoting", 1);
+  await page.goto(`${place.url}/p/default/traces/quoted`);
+  const grades = page.getByRole("region", { name: "Grades" });
+  await expect(grades.getByText("It is worth 4, as it says: right.")).toBeVisible();
+  await expect(grades.getByText("does not stand there")).toBeVisible();
+  const marked = () =>
+    page.evaluate(() =>
+      [...(CSS.highlights.get("jurist-quote") ?? [])].map((it) => (it as Range).toString()),
+    );
+  await expect.poll(marked).toEqual(["worth 4"]);
+  const step = page.getByRole("article", { name: /^Step 2/ });
+  await expect(step.getByRole("list", { name: "Quoted by" })).toHaveText(/right.*0\.75.*openai\/gpt-5-mini/);
+  await grades.getByRole("button", { name: "worth 4" }).press("Enter");
   await expect(page).toHaveURL(/step=2/);
-  await expect(page.getByRole("article", { name: /^Step 2/ })).toBeInViewport();
+  await expect(step).toBeInViewport();
+  expect(await faultsOf(page)).toEqual([]);
+});
+
+test("a trace is sent to people, into a new task and into one that is there", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 0 });
+  await ask(place, "POST", "/rubrics", {
+    name: "tone",
+    source: "criteria: [{name: tone, description: How friendly is it?, scale: binary}]",
+  });
+  for (const id of ["a", "b"]) await finish(place, id, "4");
+  await page.goto(`${place.url}/p/default/traces/a`);
+  const open = page.getByRole("button", { name: "Send to people…" });
+  await open.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Send 1 trace to people" });
+  await dialog.getByLabel("Name").fill("looks");
+  await dialog.getByLabel("Rubric").selectOption("tone");
+  expect(await faultsOf(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Send" }).click();
+  await expect(dialog.getByRole("status")).toHaveText("1 trace now waits in looks.");
+  await page.keyboard.press("Escape");
+  await expect(open).toBeFocused();
+  const tasks = async () => (await ask(place, "GET", "/tasks")).items;
+  expect((await tasks()).map((it: { progress: { n_items: number } }) => it.progress.n_items)).toEqual([1]);
+
+  // Both of a list, of which one is there already.
+  await page.goto(`${place.url}/p/default/traces`);
+  await page.getByLabel("Choose all that are shown").check();
+  await expect(page.getByText("2 traces chosen")).toBeVisible();
+  await page.getByRole("button", { name: "Send to people…" }).click();
+  const both = page.getByRole("dialog", { name: "Send 2 traces to people" });
+  await both.getByLabel("Task").selectOption("looks");
+  await both.getByRole("button", { name: "Send" }).click();
+  await expect(both.getByRole("status")).toHaveText("1 trace now waits in looks; 1 trace had been there.");
+  expect((await tasks())[0].progress.n_items).toBe(2);
+});
+
+test("a trace becomes an anchor in the file of a monitor, which is looked at before it is applied", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 0 });
+  await finish(place, "example", "5");
+  await page.goto(`${place.url}/p/default/traces/example`);
+  await page.getByRole("button", { name: "Use as anchor…" }).click();
+  await expect(page.getByRole("heading", { name: "There is no monitor yet" })).toBeVisible();
+  await apply(place, "desk", MONITOR);
+  await page.reload();
+  await page.getByRole("button", { name: "Use as anchor…" }).press("Enter");
+  await page.getByLabel("bad").check();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: "Look at the file" }).press("Enter");
+  await expect(page.getByText("example stands among the bad anchors below")).toBeVisible();
+  await expect(page.getByLabel("The monitor's file")).toHaveValue(
+    `${MONITOR}calibration_anchors:\n  bad:\n    - run_id: example\n`,
+  );
+  // What `jurist check` says of it is said here too.
+  await expect(page.getByText("1 anchor will hardly steer a judge")).toBeVisible();
+  expect((await ask(place, "GET", "/monitors/desk")).version.source).toBe(MONITOR);
+  await page.getByRole("button", { name: "Apply" }).click();
+  await expect(page.getByText("desk asks something new")).toBeVisible();
+  expect((await ask(place, "GET", "/monitors/desk")).version.source).toContain("run_id: example");
+});
+
+test("what cannot be read is said where it would stand", async ({ page, place: start }) => {
+  const place = await start({ workers: 0 });
+  await finish(place, "alone", "4", "nobody");
+  const broken = { status: 500, json: { title: "Something broke", detail: "it is in the log", status: 500 } };
+  await page.route("**/api/v1/grades?*", (route) => route.fulfill(broken));
+  await page.route("**/api/v1/traces/alone/decisions", () => {});
+  await page.goto(`${place.url}/p/default/traces/alone`);
+  await expect(page.getByText("it is in the log")).toBeVisible({ timeout: 40_000 });
+  await expect(page.getByText("Loading what monitors made of it…")).toBeVisible();
+  await expect(page.getByText("Answer alone, worth 4.")).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
 });
 

@@ -8,10 +8,11 @@ export async function judge(): Promise<{ url: string; server: Server }> {
     for await (const piece of request) body += piece;
     const { messages, model, response_format } = JSON.parse(body);
     const asked = messages.map((it: { content: unknown }) => textOf(it.content)).join("\n");
-    const ids = response_format?.json_schema?.schema?.properties?.criteria?.items?.properties?.id?.enum;
+    const items = response_format?.json_schema?.schema?.properties?.criteria?.items?.properties;
+    const ids = items?.id?.enum;
     const choice = response_format?.json_schema?.schema?.properties?.verdict?.enum;
     const content = ids
-      ? rated(asked, ids, model)
+      ? rated(asked, ids, model, items.evidence !== undefined)
       : choice?.includes("tie")
         ? preferred(asked)
         : reply(asked);
@@ -71,7 +72,7 @@ function preferred(asked: string): string {
 }
 
 /** Every criterion of a monitor at once: as many points as the answer says of itself. */
-function rated(asked: string, ids: string[], model: string): string {
+function rated(asked: string, ids: string[], model: string, quotes: boolean): string {
   const worth = /worth (\d|nothing)/.exec(asked)?.[1] ?? "3";
   if (worth === "nothing") return "I would rather not say.";
   // One of two judges is hard to please where something is middling.
@@ -80,6 +81,8 @@ function rated(asked: string, ids: string[], model: string): string {
     id,
     reasoning: `It is worth ${points}, as it says: ${id}.`,
     score: Math.max(1, points - at),
+    // One that stands there, and one that does not.
+    ...(quotes ? { evidence: [`worth ${worth}`, "This was never said."] } : {}),
   }));
   return JSON.stringify({ criteria });
 }

@@ -67,8 +67,8 @@ test("traces are chosen in the address, and markup in them is text", async ({ op
   await page.getByLabel("Agent").selectOption("support");
   await expect(page).toHaveURL(/agent=support/);
   await expect(page.getByRole("rowheader")).toHaveCount(2);
-  await page.getByLabel("Id begins with").fill("zzz");
-  await page.keyboard.press("Enter");
+  await page.getByLabel("Search").fill("zzz");
+  await expect(page).toHaveURL(/search=zzz/);
   await expect(page.getByRole("heading", { name: "No trace fits" })).toBeVisible();
   await page.getByRole("button", { name: "Show all traces" }).click();
   await page.getByRole("link", { name: "markup" }).click();

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, faultsOf, test } from "./place";
-import { ask } from "./watched";
+import { ask, finish } from "./watched";
 
 const FIRST = `threshold: 0.7
 criteria:
@@ -22,8 +22,8 @@ test("a rubric is written with faults at their lines, tried, changed, and compar
   await page.getByRole("link", { name: "New rubric" }).click();
   await page.getByLabel("Name").fill("greeting");
   const file = page.getByLabel("The rubric's file");
+  // Said while it is written; nothing is sent for that.
   await file.fill("criteria: [{nam: a}]\nthreshold: 7\n");
-  await page.getByRole("button", { name: "Make it" }).click();
   await expect(page.getByRole("alert")).toContainText("`threshold` is 7; allowed is 0 to 1");
   await expect(page.getByRole("button", { name: "line 2" })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
@@ -51,6 +51,7 @@ test("a rubric is written with faults at their lines, tried, changed, and compar
   writeFileSync(join(place.folder, "old.yaml"), FIRST);
   writeFileSync(join(place.folder, "new.yaml"), SECOND);
   const told = await place.jurist("diff", "old.yaml", "new.yaml");
+  await expect(page.getByRole("list", { name: "Changes" })).toBeVisible();
   const shown = await page.getByRole("list", { name: "Changes" }).getByRole("listitem").all();
   const words = await Promise.all(
     shown.map(async (it) => {
@@ -72,6 +73,105 @@ test("a rubric is written with faults at their lines, tried, changed, and compar
   await page.getByRole("button", { name: "Take out of use" }).click();
   await expect(page.getByText("out of use", { exact: true })).toBeVisible();
   expect((await ask(place, "GET", "/rubrics"))[0].archived).not.toBeNull();
+});
+
+test("words are completed, slips mended and prompts shown, all by keyboard", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 0 });
+  await finish(place, "asked", "4");
+  await page.goto(`${place.url}/p/default/new-rubric`);
+  const file = page.getByLabel("The rubric's file");
+  await file.fill("");
+  await file.pressSequentially("crit");
+  const words = page.getByRole("listbox", { name: "What may stand here" });
+  await expect(words.getByRole("option")).toHaveText([/^criteria/]);
+  expect(await faultsOf(page)).toEqual([]);
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("\n  - na");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("right\n    desc");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("The day is the one that the context names.\n    sc");
+  await page.keyboard.press("Enter");
+  await expect(words.getByRole("option").first()).toBeVisible();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.type("bin");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("\n    wieght: 2\n");
+  await expect(file).toHaveValue(
+    "criteria: \n  - name: right\n    description: The day is the one that the context names.\n    scale: binary\n    wieght: 2\n",
+  );
+  await expect(words).toBeHidden();
+  await page.keyboard.press("Control+Space");
+  await expect(words).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(words).toBeHidden();
+
+  // A slip, at its line, with what would have been right.
+  await expect(page.getByRole("alert")).toContainText("wieght");
+  await page.getByRole("button", { name: "Write weight" }).press("Enter");
+  await expect(file).toHaveValue(/ {4}weight: 2/);
+  await expect(page.getByRole("alert")).toBeHidden();
+  await page.keyboard.press("Control+z");
+  await expect(file).toHaveValue(/wieght/);
+  await page.keyboard.press("Control+y");
+
+  // What people are asked, and judges, word for word.
+  await expect(page.getByRole("radiogroup", { name: "right" })).toBeVisible();
+  await page.getByRole("tab", { name: "Asked of people" }).press("ArrowRight");
+  const asked = page.getByRole("region", { name: "user message" });
+  await expect(asked).toContainText("right: The day is the one that the context names.");
+  await page.getByLabel("About").selectOption("asked");
+  await expect(asked).toContainText("Answer asked, worth 4.");
+  expect(await faultsOf(page)).toEqual([]);
+});
+
+test("a preset is a beginning, and advice is no fault", async ({ sound: page, place: start }) => {
+  const place = await start({ workers: 0 });
+  await page.goto(`${place.url}/p/default/new-rubric`);
+  const presets = await ask(place, "GET", "/presets");
+  await page.getByLabel("Begin with").selectOption("safety");
+  const { source, description } = presets.find((it: { name: string }) => it.name === "safety");
+  await expect(page.getByLabel("The rubric's file")).toHaveValue(source);
+  await expect(page.getByText(description)).toBeVisible();
+  await expect(page.getByRole("radiogroup").first()).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+  const vague = "criteria: [{name: good, description: It is good and nice.}]\n";
+  await page.getByLabel("The rubric's file").fill(vague);
+  const said = page.getByRole("list", { name: "What is said of it" }).getByRole("listitem");
+  const { problems } = await ask(place, "POST", "/rubrics/check", { source: vague });
+  expect(problems.length).toBeGreaterThan(0);
+  await expect(said).toHaveCount(problems.length);
+  await expect(said.first()).toContainText("advice");
+  await expect(page.getByRole("alert")).toBeHidden();
+  await page.getByLabel("Name").fill("good");
+  await page.getByRole("button", { name: "Make it" }).click();
+  await expect(page.getByRole("heading", { name: "good" })).toBeVisible();
+  await page.getByRole("tab", { name: "What judges are asked" }).click();
+  await expect(page.getByRole("region", { name: "user message" })).toContainText("It is good and nice.");
+  await page.getByRole("tab", { name: "Try on traces" }).click();
+  await expect(page.getByRole("heading", { name: "No trace has finished yet" })).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+});
+
+test("a rubric that cannot be checked can still be written", async ({ page, place: start }) => {
+  const place = await start({ workers: 0 });
+  await page.route("**/api/v1/rubrics/check", () => {});
+  await page.goto(`${place.url}/p/default/new-rubric`);
+  await page.getByLabel("Name").fill("greeting");
+  await page.getByLabel("The rubric's file").fill(FIRST);
+  await page.getByRole("button", { name: "Make it" }).click();
+  await expect(page.getByRole("heading", { name: "greeting" })).toBeVisible();
+  const broken = { status: 422, json: { title: "Cannot be done", detail: "it is in the log", status: 422 } };
+  await page.route("**/api/v1/rubrics/prompt", (route) => route.fulfill(broken));
+  await page.getByRole("tab", { name: "What judges are asked" }).click();
+  await expect(page.getByText("it is in the log")).toBeVisible();
+  await page.route("**/api/v1/rubrics", () => {});
+  await page.goto(`${place.url}/p/default/rubrics`);
+  await expect(page.getByText("Loading rubrics…")).toBeVisible();
 });
 
 test("whoever was slower is told so, and loses nothing", async ({ page, place: start }) => {

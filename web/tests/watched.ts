@@ -25,6 +25,17 @@ sample_rate: 1.0
 pass_threshold: 4
 `;
 
+/** Whose judge has to quote what it rests on. */
+export const QUOTING = `agent: desk
+rubric:
+  require_evidence: true
+  threshold: 0.7
+  criteria:
+    - {name: right, description: It is right., scale: {likert: {min: 1, max: 5}}}
+judge_model: openai/gpt-5-mini
+sample_rate: 1.0
+`;
+
 export async function ask(place: Pick<Place, "url">, method: string, path: string, body?: unknown) {
   const answer = await fetch(`${place.url}/api/v1${path}`, {
     method,

@@ -20,13 +20,20 @@ const sent = <T>(body: unknown): T => body as T;
 
 export type NewTask =
   | { config: string; files: Record<string, string> }
-  | { name: string; rubric: string; traces: Record<string, unknown>; settings: Partial<Settings> }
+  | { name: string; rubric: string; traces: Record<string, unknown> | string[]; settings: Partial<Settings> }
   | { name: string; verify: { run: string } | { monitor: string }; settings: Partial<Settings> };
 export type TaskChange = { state?: Task["state"]; settings?: Partial<Settings> };
 
 export const tasks = (project: string) => answered(api(project).GET("/api/v1/tasks"));
 export const addTask = (project: string, body: NewTask) =>
   answered(api(project).POST("/api/v1/tasks", { body: sent<Schemas["TaskMade"]>(body) }));
+export const addItems = (project: string, id: string, traces: string[]) =>
+  answered(
+    api(project).POST("/api/v1/tasks/{task}/items", {
+      params: { path: { task: id } },
+      body: sent<Schemas["MoreItems"]>({ traces }),
+    }),
+  );
 export const task = (project: string, id: string) =>
   told<TaskInFull>(api(project).GET("/api/v1/tasks/{task}", { params: { path: { task: id } } }));
 export const changeTask = (project: string, id: string, change: TaskChange) =>

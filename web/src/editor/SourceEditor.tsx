@@ -1,7 +1,10 @@
-import { type KeyboardEvent, type ReactNode, useId, useRef } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Problem, ServerGone } from "../api/client";
+import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
-import { type Fault, faultsOf, placeOf } from "./problems";
+import { type KeyGroup, useKeyHelp } from "../ui/Keys";
+import { type Defs, type Suggested, type Suggestion, suggestionsAt } from "./completion";
+import { type Fault, faultsOf, offsetOf, placeOf, type Severity, sorted } from "./problems";
 import styles from "./SourceEditor.module.css";
 
 type SourceEditorProps = {
@@ -12,27 +15,43 @@ type SourceEditorProps = {
   error: Error | null;
   onSave: () => void;
   readOnly?: boolean;
+  /** What is said of it while it is written. */
+  problems?: Fault[];
+  /** What kind of file it is; words of that kind are completed. */
+  kind?: "rubric" | "monitor";
   children?: ReactNode;
 };
 
 /** A file as text, with what is wrong with it at its lines. Ctrl+Enter sends it. */
 export function SourceEditor(props: SourceEditorProps) {
-  const { label, text, onTextChange, error, onSave, readOnly, children } = props;
+  const { label, text, onTextChange, error, onSave, readOnly, problems = [], kind, children } = props;
   const area = useRef<HTMLTextAreaElement>(null);
   const id = useId();
-  const faults = faultsIn(error);
-  const wrong = new Set(faults.map((it) => it.line));
+  const faults = together(problems, faultsIn(error));
+  const worst = new Map<number | null, Severity>();
+  for (const it of faults.toReversed()) worst.set(it.line, it.severity);
   const lines = text.split("\n");
+  const words = useWords(area, readOnly ? undefined : kind);
+  useKeyHelp(KEYS);
   const show = (line: number) => {
     area.current?.focus();
     area.current?.setSelectionRange(...placeOf(text, line));
     area.current?.scrollIntoView({ block: "nearest" });
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    onSave();
+  const mend = ({ mend }: Fault) => {
+    if (!area.current || !mend) return;
+    area.current.focus();
+    area.current.setSelectionRange(offsetOf(text, mend.from), offsetOf(text, mend.to));
+    write(mend.by);
   };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      words.close();
+      onSave();
+    } else words.onKeyDown(event);
+  };
+  const isWrong = faults.some((it) => it.severity === "error");
   return (
     <div className={styles.editor}>
       <label htmlFor={id} className={styles.label}>
@@ -41,37 +60,67 @@ export function SourceEditor(props: SourceEditorProps) {
       <div className={styles.text}>
         <div className={styles.numbers} aria-hidden="true">
           {lines.map((_, at) => (
-            <span key={at} data-wrong={wrong.has(at + 1) || undefined}>
+            <span key={at} data-severity={worst.get(at + 1)}>
               {at + 1}
             </span>
           ))}
         </div>
-        <textarea
-          ref={area}
-          id={id}
-          rows={Math.max(10, lines.length + 1)}
-          spellCheck={false}
-          autoCapitalize="off"
-          wrap="off"
-          value={text}
-          readOnly={readOnly}
-          aria-invalid={faults.length > 0 || undefined}
-          aria-describedby={faults.length > 0 ? `${id}-faults` : undefined}
-          onChange={(it) => onTextChange(it.target.value)}
-          onKeyDown={onKeyDown}
-        />
+        <div className={styles.written}>
+          <textarea
+            ref={area}
+            id={id}
+            rows={Math.max(10, lines.length + 1)}
+            spellCheck={false}
+            autoCapitalize="off"
+            wrap="off"
+            value={text}
+            readOnly={readOnly}
+            aria-invalid={isWrong || undefined}
+            aria-describedby={faults.length > 0 ? `${id}-faults` : undefined}
+            aria-autocomplete={kind ? "list" : undefined}
+            aria-controls={words.found ? `${id}-words` : undefined}
+            aria-activedescendant={words.found ? `${id}-word-${words.at}` : undefined}
+            onChange={(it) => {
+              onTextChange(it.target.value);
+              words.onWritten(it.target);
+            }}
+            onFocus={words.load}
+            onBlur={words.close}
+            onClick={words.close}
+            onKeyDown={onKeyDown}
+          />
+          {words.found && (
+            <WordList
+              id={id}
+              all={words.found.all}
+              at={words.at}
+              place={placeIn(text, words.found.from)}
+              onTake={words.take}
+            />
+          )}
+        </div>
       </div>
       {faults.length > 0 && (
-        <div id={`${id}-faults`} className={styles.faults} role="alert">
-          <ul>
+        <div id={`${id}-faults`} className={styles.faults} role={isWrong ? "alert" : "status"}>
+          <ul aria-label="What is said of it">
             {faults.map((it, at) => (
-              <li key={at}>
+              <li key={at} data-severity={it.severity}>
+                <Badge tone={TONES[it.severity]}>{SIGNS[it.severity]}</Badge>
                 {it.line !== null && (
                   <Button look="link" onClick={() => show(it.line ?? 1)}>
                     line {it.line}
                   </Button>
                 )}
-                <span>{it.text}</span>
+                <span>
+                  {it.text}
+                  {it.help && <span className={styles.help}> {it.help}</span>}
+                  {it.mend && !readOnly && (
+                    <Button look="link" className={styles.mend} onClick={() => mend(it)}>
+                      {it.mend.by === "" ? "Take it out" : `Write ${it.mend.by}`}
+                    </Button>
+                  )}
+                  {it.code && <code className={styles.code}>{it.code}</code>}
+                </span>
               </li>
             ))}
           </ul>
@@ -82,9 +131,136 @@ export function SourceEditor(props: SourceEditorProps) {
   );
 }
 
+const TONES = { error: "fail", warning: "accent", advice: "plain" } as const;
+const SIGNS: Record<Severity, string> = { error: "✕ wrong", warning: "! careful", advice: "advice" };
+
+const KEYS: KeyGroup = {
+  title: "File",
+  keys: [
+    { keys: ["Ctrl Space"], does: "what may stand here" },
+    { keys: ["↑", "↓", "Enter"], does: "in that list: move, take" },
+    { keys: ["Ctrl Enter"], does: "send the file" },
+  ],
+};
+
+type WordListProps = {
+  id: string;
+  all: Suggestion[];
+  at: number;
+  place: { line: number; column: number };
+  onTake: (at: number) => void;
+};
+
+function WordList({ id, all, at, place, onTake }: WordListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.children[at]?.scrollIntoView({ block: "nearest" });
+  }, [at]);
+  return (
+    <div
+      ref={list}
+      id={`${id}-words`}
+      role="listbox"
+      aria-label="What may stand here"
+      className={styles.words}
+      style={{
+        insetBlockStart: `calc(0.6rem + ${place.line} * 1.6em)`,
+        insetInlineStart: `min(calc(0.4rem + ${place.column}ch), calc(100% - 20rem))`,
+      }}
+    >
+      {all.map((it, n) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: keys stay with the text, as a list of suggestions has it.
+        // biome-ignore lint/a11y/useFocusableInteractive: the same.
+        <div
+          key={it.word}
+          id={`${id}-word-${n}`}
+          role="option"
+          aria-selected={n === at}
+          onPointerDown={(event) => event.preventDefault()}
+          onClick={() => onTake(n)}
+        >
+          <b>{it.word}</b>
+          {it.about && <span>{it.about}</span>}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** The line and column of a place, the line counted from 1. */
+function placeIn(text: string, at: number) {
+  const before = text.slice(0, at).split("\n");
+  return { line: before.length, column: before.at(-1)?.length ?? 0 };
+}
+
+let loaded: Promise<Defs> | undefined;
+
+/** Suggestions while one writes: which, which of them is chosen, and what keys do. */
+function useWords(area: { current: HTMLTextAreaElement | null }, kind: SourceEditorProps["kind"]) {
+  const [defs, setDefs] = useState<Defs>();
+  const [found, setFound] = useState<Suggested>();
+  const [at, setAt] = useState(0);
+  const close = () => setFound(undefined);
+  const load = () => {
+    if (!kind || defs) return;
+    loaded ??= import("./words.json").then((it) => it.default as Defs);
+    void loaded.then(setDefs);
+  };
+  const look = (it: HTMLTextAreaElement) => {
+    setAt(0);
+    const isOne = it.selectionStart === it.selectionEnd;
+    setFound(kind && defs && isOne ? suggestionsAt(it.value, it.selectionStart, kind, defs) : undefined);
+  };
+  const onWritten = (it: HTMLTextAreaElement) => {
+    // By itself once a word has begun, or where its value is due; else when it is asked for.
+    const before = it.value.slice(0, it.selectionStart);
+    if (/[\w-]$|\w: $/.test(before)) look(it);
+    else close();
+  };
+  const take = (n: number) => {
+    const it = area.current;
+    const word = found?.all[n];
+    if (!it || !word || !found) return;
+    const end = it.selectionStart;
+    it.focus();
+    it.setSelectionRange(found.from, end);
+    close();
+    write(word.insert);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === " " && event.ctrlKey && area.current) {
+      event.preventDefault();
+      look(area.current);
+      return;
+    }
+    if (!found) return;
+    const n = found.all.length;
+    if (event.key === "ArrowDown") setAt((at + 1) % n);
+    else if (event.key === "ArrowUp") setAt((at + n - 1) % n);
+    else if (event.key === "Enter" || event.key === "Tab") take(at);
+    else if (event.key === "Escape") close();
+    else {
+      if (/^(Arrow|Home|End|Page)/.test(event.key)) close();
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return { found, at, load, close, onWritten, take, onKeyDown };
+}
+
+/** In place of what is selected, as if it were typed: undoing goes on to work. */
+const write = (text: string) => document.execCommand(text === "" ? "delete" : "insertText", false, text);
+
+/** What is said while it is written, and when it was sent; what both say once. */
+function together(problems: Fault[], sent: Fault[]): Fault[] {
+  const isNew = (it: Fault) => !problems.some((one) => one.line === it.line && it.text.startsWith(one.text));
+  return sorted([...problems, ...sent.filter(isNew)]);
+}
+
 function faultsIn(error: Error | null): Fault[] {
   if (!error) return [];
-  if (error instanceof ServerGone)
-    return [{ line: null, text: "The server does not answer. Try again in a moment." }];
-  return error instanceof Problem ? faultsOf(error.message) : [{ line: null, text: error.message }];
+  const whole = (text: string): Fault[] => [{ severity: "error", line: null, text }];
+  if (error instanceof ServerGone) return whole("The server does not answer. Try again in a moment.");
+  return error instanceof Problem ? faultsOf(error.message) : whole(error.message);
 }

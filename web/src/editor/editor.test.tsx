@@ -6,11 +6,11 @@ import { SourceEditor } from "./SourceEditor";
 
 test("each fault of a file stands at its line", () => {
   expect(faultsOf("monitor.yaml:3: `criteria` lists nothing\nmonitor.yaml:2: unknown key `a: b`")).toEqual([
-    { line: 2, text: "unknown key `a: b`" },
-    { line: 3, text: "`criteria` lists nothing" },
+    { severity: "error", line: 2, text: "unknown key `a: b`" },
+    { severity: "error", line: 3, text: "`criteria` lists nothing" },
   ]);
   expect(faultsOf("the file has no monitor: it needs `agent`")).toEqual([
-    { line: null, text: "the file has no monitor: it needs `agent`" },
+    { severity: "error", line: null, text: "the file has no monitor: it needs `agent`" },
   ]);
   expect(placeOf("ab\ncde\nf", 2)).toEqual([3, 6]);
   expect(placeOf("ab", 9)).toEqual([2, 2]);

@@ -1,21 +1,30 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { answered, api, type Schemas } from "../api/client";
+import { answered, api } from "../api/client";
 import { useProject } from "../api/session";
 import { fixed, percent } from "../chart/figures";
 import type { Decision } from "../monitors/doors";
 import { toldOf } from "../monitors/states";
+import type { Trace } from "../traces/view/parts";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
-import { moment, score } from "../ui/say";
+import { score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
+import { DecisionPath, stationsOf } from "./DecisionPath";
 import styles from "./Graded.module.css";
-import { type GradeSaid, type Grid, gridsOf, spreadOf, stepOf } from "./table";
+import {
+  type Evidence,
+  type GradeSaid,
+  type Grid,
+  gridsOf,
+  type Placed,
+  placed,
+  spreadOf,
+  type Verdict,
+} from "./table";
 
-type Verdict = Schemas["VerdictLine"];
-
-/** Every grade of a trace. */
+/** Every grade of a trace, with all that was said. */
 export const gradesQuery = (project: string, trace: string) =>
   queryOptions({
     queryKey: ["grades", project, trace],
@@ -23,7 +32,6 @@ export const gradesQuery = (project: string, trace: string) =>
       const all: GradeSaid[] = [];
       let after: string | undefined;
       do {
-        // Reasons are told to whoever asks for all of it, by servers that know the word.
         const query = { candidate: trace, limit: 200, after, full: true };
         const page = await answered(api(project).GET("/api/v1/grades", { params: { query } }));
         all.push(...page.items);
@@ -33,10 +41,18 @@ export const gradesQuery = (project: string, trace: string) =>
     },
   });
 
-type GradedProps = { trace: string; isFinished: boolean; onStep: (step: number) => void };
+type GradedProps = {
+  trace: string;
+  /** When it finished; not yet where it is none. */
+  finished: string | null | undefined;
+  /** What it did, once that is read. */
+  content: Trace | undefined;
+  onQuote: (quote: Placed) => void;
+  onExchanges: () => void;
+};
 
 /** Why a trace has a score or none, and what each grader said. */
-export function Graded({ trace, isFinished, onStep }: GradedProps) {
+export function Graded({ trace, finished, content, onQuote, onExchanges }: GradedProps) {
   const project = useProject();
   const params = { path: { id: trace } };
   const decisions = useQuery({
@@ -50,15 +66,31 @@ export function Graded({ trace, isFinished, onStep }: GradedProps) {
     queryFn: () =>
       answered(api(project.id).GET("/api/v1/verdicts", { params: { query: { candidate: trace } } })),
   });
+  const isAsked =
+    decisions.data?.some((it) => /^(scored|judge_error)$/.test(it.state)) ||
+    grades.data?.some((it) => it.grader_kind === "judge");
   return (
     <div
       className={styles.graded}
       data-graded={decisions.data?.length || grades.data?.length ? true : undefined}
     >
       <section className={styles.part} aria-label="Why it has a score, or none">
-        <h2>Why it has a score, or none</h2>
+        <div className={styles.head}>
+          <h2>Why it has a score, or none</h2>
+          {isAsked && (
+            <Button look="quiet" onClick={onExchanges}>
+              What judges were asked
+            </Button>
+          )}
+        </div>
         <Loaded query={decisions} what="what monitors made of it">
-          {(all) => (all.length === 0 ? <Unwatched isFinished={isFinished} /> : <Decided all={all} />)}
+          {(all) =>
+            all.length === 0 ? (
+              <Unwatched isFinished={finished != null} />
+            ) : (
+              <Decided all={all} finished={finished} verdicts={verdicts.data?.items ?? []} />
+            )
+          }
         </Loaded>
       </section>
       <Loaded query={grades} what="grades">
@@ -71,7 +103,8 @@ export function Graded({ trace, isFinished, onStep }: GradedProps) {
                   key={it.version}
                   grid={it}
                   verdict={verdicts.data?.items.find((one) => one.rubric_version === it.version)}
-                  onStep={onStep}
+                  content={content}
+                  onQuote={onQuote}
                 />
               ))}
             </section>
@@ -96,50 +129,50 @@ function Unwatched({ isFinished }: { isFinished: boolean }) {
   );
 }
 
-function Decided({ all }: { all: Decision[] }) {
+type DecidedProps = { all: Decision[]; finished: string | null | undefined; verdicts: Verdict[] };
+
+function Decided({ all, finished, verdicts }: DecidedProps) {
   const project = useProject();
   return (
     <ul className={styles.decisions}>
-      {all.map((it) => (
-        <li key={it.monitor}>
-          <div className={styles.line}>
-            <Link
-              to="/p/$project/monitors/$monitor"
-              params={{ project: project.name, monitor: it.monitor_name ?? it.monitor }}
-            >
-              {it.monitor_name ?? it.monitor}
-            </Link>
-            <Badge tone={toldOf(it.state).tone}>{toldOf(it.state).label}</Badge>
-            {it.is_disputed && <Badge tone="fail">judges disagree: {fixed(it.spread ?? 0, 2)} apart</Badge>}
-            <span>{noteOf(it)}</span>
-          </div>
-          <p className={styles.soft}>
-            {toldOf(it.state).means} Stratum {it.stratum}, sampled with probability {percent(it.probability)}
-            {it.upstream < 1 && `, kept with probability ${percent(it.upstream)} before it came here`}.
-          </p>
-          <ol className={styles.history} aria-label={`What became of it by ${it.monitor_name ?? it.monitor}`}>
-            {it.history?.map((event, at) => (
-              <li key={at}>
-                <time dateTime={event.time} title={event.time}>
-                  {moment(event.time)}
-                </time>
-                <b>{toldOf(event.state).label}</b> {event.note}
-              </li>
-            ))}
-          </ol>
-        </li>
-      ))}
+      {all.map((it) => {
+        const name = it.monitor_name ?? it.monitor;
+        const verdict = verdicts.find((one) => one.monitor === it.monitor);
+        const note = it.history?.at(-1)?.note;
+        return (
+          <li key={it.monitor}>
+            <div className={styles.line}>
+              <Link to="/p/$project/monitors/$monitor" params={{ project: project.name, monitor: name }}>
+                {name}
+              </Link>
+              <Badge tone={toldOf(it.state).tone}>{toldOf(it.state).label}</Badge>
+              {it.is_disputed && <Badge tone="fail">judges disagree: {fixed(it.spread ?? 0, 2)} apart</Badge>}
+            </div>
+            <DecisionPath
+              label={`What became of it by ${name}`}
+              stations={stationsOf(it, finished, verdict)}
+            />
+            <p className={styles.why}>
+              {it.reason}
+              {note && note !== it.reason && <>; {note}</>}
+            </p>
+            <p className={styles.soft}>
+              {toldOf(it.state).means} Stratum {it.stratum}, sampled with probability{" "}
+              {percent(it.probability)}
+              {it.upstream < 1 && `, kept with probability ${percent(it.upstream)} before it came here`}.
+            </p>
+          </li>
+        );
+      })}
     </ul>
   );
 }
 
-/** What was said last says most; the reason is why it was looked at. */
-const noteOf = (it: Decision): string => it.history?.at(-1)?.note || it.reason;
-
-type ScoresProps = { grid: Grid; verdict?: Verdict; onStep: (step: number) => void };
+type Shown = { content: Trace | undefined; onQuote: (quote: Placed) => void };
+type ScoresProps = Shown & { grid: Grid; verdict?: Verdict };
 type Row = Grid["rows"][number];
 
-function Scores({ grid, verdict, onStep }: ScoresProps) {
+function Scores({ grid, verdict, content, onQuote }: ScoresProps) {
   const hasTwo = grid.graders.length > 1;
   const columns: Column<Row>[] = [
     { name: "criterion", head: "Criterion", cell: (it) => it.criterion },
@@ -151,7 +184,7 @@ function Scores({ grid, verdict, onStep }: ScoresProps) {
             {grader.kind} <b>{grader.name}</b>
           </>
         ),
-        cell: (it) => <Said grade={it.grades[at]} onStep={onStep} />,
+        cell: (it) => <Said grade={it.grades[at]} content={content} onQuote={onQuote} />,
       }),
     ),
     ...(hasTwo
@@ -189,45 +222,63 @@ function Scores({ grid, verdict, onStep }: ScoresProps) {
   );
 }
 
-function Said({ grade, onStep }: { grade: GradeSaid | undefined; onStep: (step: number) => void }) {
+function Said({ grade, ...shown }: Shown & { grade: GradeSaid | undefined }) {
   if (!grade) return <span className={styles.soft}>–</span>;
   return (
     <div className={styles.said}>
       <span className={styles.line}>
         <Outcome grade={grade} />
       </span>
-      {grade.reason && <p className={styles.reason}>{grade.reason}</p>}
-      {grade.points?.map((it, at) => (
-        <p key={at} className={styles.soft}>
-          {it.holds ? "✓" : "✕"} {it.text}
+      {grade.reason && (
+        <p className={styles.reason} dir="auto">
+          {grade.reason}
         </p>
+      )}
+      {grade.why && <p className={styles.soft}>{grade.why}</p>}
+      {grade.error && (
+        <p className={styles.soft}>
+          {grade.error.failure.replaceAll("_", " ")}: {grade.error.detail}
+        </p>
+      )}
+      {grade.points?.map((it, at) => (
+        <div key={at} className={styles.said}>
+          <p className={styles.soft}>
+            {it.holds ? "✓" : "✕"} {it.text}
+          </p>
+          <Quotes all={it.evidence ?? []} {...shown} />
+        </div>
       ))}
-      {grade.evidence?.map((it, at) => {
-        const step = stepOf(it.found?.in);
-        if (!it.found) {
-          return (
-            <p key={at} className={styles.lost}>
-              “{it.quote}” <Badge tone="error">does not stand there</Badge>
-            </p>
-          );
-        }
-        return (
-          <Button
-            key={at}
-            look="link"
-            className={styles.quote}
-            disabled={step === undefined}
-            onClick={() => step !== undefined && onStep(step)}
-          >
-            {it.quote}
-          </Button>
-        );
-      })}
+      <Quotes all={grade.evidence ?? []} {...shown} />
     </div>
   );
 }
 
-function Outcome({ grade }: { grade: GradeSaid }) {
+function Quotes({ all, content, onQuote }: Shown & { all: Evidence[] }) {
+  return all.map((it, at) => {
+    if (!it.found) {
+      return (
+        <p key={at} className={styles.lost}>
+          “{it.quote}” <Badge tone="error">does not stand there</Badge>
+        </p>
+      );
+    }
+    const place = placed(content, it);
+    return (
+      <Button
+        key={at}
+        look="link"
+        className={styles.quote}
+        disabled={!place}
+        title={place && `Show it in step ${place.step}`}
+        onClick={() => place && onQuote(place)}
+      >
+        {it.quote}
+      </Button>
+    );
+  });
+}
+
+export function Outcome({ grade }: { grade: GradeSaid }) {
   switch (grade.outcome) {
     case "scored":
       return (

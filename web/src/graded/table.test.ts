@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type GradeSaid, gridsOf, quotesOf, spreadOf, stepOf } from "./table";
+import { citedIn, type GradeSaid, gridsOf, spreadOf, stepOf } from "./table";
 
 const grade = (criterion: string, grader: string, score: number | null, more: Partial<GradeSaid> = {}) =>
   ({
@@ -36,6 +36,21 @@ test("versions are told apart, and quotes that were found lead to their step", (
     grade("tone", "mini", null, { rubric_version: "v2" }),
   ];
   expect(gridsOf(all).map((it) => it.version)).toEqual(["v1", "v2"]);
-  expect(quotesOf(all)).toEqual([{ part: "trace.3.text", quote: "hey", start: 2, end: 5 }]);
+  expect(citedIn(undefined, all)).toEqual([
+    { step: 3, part: "trace.3.text", quote: "hey", start: 2, end: 5, grade: all[0] },
+  ]);
   expect([stepOf("trace.3.text"), stepOf("response"), stepOf(undefined)]).toEqual([3, undefined, undefined]);
+});
+
+test("what was quoted from the answer or the whole trace is looked for among the steps", () => {
+  const trace = { steps: [{ text: "hey you" }, { text: "no" }, { text: "hey again" }] };
+  const cite = (part: string, quote: string) => {
+    const evidence = [{ quote, found: { in: part, start: 0, end: 3 } }];
+    return citedIn(trace, [grade("tone", "mini", 1, { evidence })]).map((it) => [it.step, it.part, it.start]);
+  };
+  expect(cite("response", "hey")).toEqual([[3, "trace.3.text", undefined]]);
+  expect(cite("trace", "you")).toEqual([[1, "trace.1.text", undefined]]);
+  expect(cite("response", "nowhere")).toEqual([]);
+  // Calls are drawn otherwise than the server reads them.
+  expect(cite("trace.2.call.1", "ls")).toEqual([[2, "trace.2.call.1", undefined]]);
 });

@@ -1,10 +1,11 @@
 // Grades of one trace, side by side.
-import type { Contract, Schemas } from "../api/client";
+import type { Schemas } from "../api/client";
 import type { Quote } from "../traces/view/marks";
+import { partsOf, type Trace } from "../traces/view/parts";
 
-/** A grade in numbers, with its reasons where the server tells them. */
-export type GradeSaid = Schemas["GradeLine"] &
-  Partial<Pick<Contract["Grade"], "reason" | "evidence" | "points">>;
+export type Evidence = Schemas["GradeEvidence"];
+export type GradeSaid = Schemas["GradeLine"];
+export type Verdict = Schemas["VerdictLine"];
 
 export type Grid = {
   version: string;
@@ -45,13 +46,42 @@ export function spreadOf(grades: (GradeSaid | undefined)[]): number | null {
   return scores.length < 2 ? null : Math.max(...scores) - Math.min(...scores);
 }
 
+/** A quote and the step that it stands in. */
+export type Placed = Quote & { step: number };
+
+/** Where a quote stands among the steps. What names no step is looked for, from the end. */
+export function placed(trace: Trace | undefined, { quote, found }: Evidence): Placed | undefined {
+  if (!found) return undefined;
+  const step = stepOf(found.in);
+  if (step !== undefined) {
+    // Calls are drawn as commands and arguments, so that places in what the server read do not fit.
+    if (/\.(call|file)\b/.test(found.in)) return { step, part: found.in, quote };
+    return { step, part: found.in, quote, start: found.start, end: found.end };
+  }
+  const steps = trace?.steps ?? [];
+  for (let n = steps.length; n >= 1; n -= 1) {
+    const part = partsOf(steps[n - 1] ?? {}, n).find((it) => it.text.includes(quote));
+    if (part) return { step: n, part: part.name, quote };
+  }
+  return undefined;
+}
+
+/** A quote with the grade that rests on it. */
+export type Cited = Placed & { grade: GradeSaid };
+
 /** What graders quoted, where it stands. */
-export const quotesOf = (grades: GradeSaid[]): Quote[] =>
+export const citedIn = (trace: Trace | undefined, grades: GradeSaid[]): Cited[] =>
   grades.flatMap((grade) =>
-    (grade.evidence ?? []).flatMap(({ found, quote }) =>
-      found ? [{ part: found.in, quote, start: found.start, end: found.end }] : [],
-    ),
+    evidenceOf(grade).flatMap((it) => {
+      const at = placed(trace, it);
+      return at ? [{ ...at, grade }] : [];
+    }),
   );
+
+const evidenceOf = (grade: GradeSaid): Evidence[] => [
+  ...(grade.evidence ?? []),
+  ...(grade.points ?? []).flatMap((it) => it.evidence ?? []),
+];
 
 /** The step that a part of a trace belongs to, from 1. */
 export const stepOf = (part: string | undefined): number | undefined => {

@@ -1,7 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { answered, api } from "../api/client";
 import { may, useProject } from "../api/session";
+import { type AnchorKind, withAnchor } from "../editor/anchors";
+import { useChecked } from "../editor/checking";
 import { SourceEditor } from "../editor/SourceEditor";
 import { Button } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
@@ -11,12 +14,12 @@ import { type Monitor, monitorQuery } from "./doors";
 import styles from "./Monitors.module.css";
 
 /** Applies a file under a name; what was wrong with it stays in `error`. */
-export function useApplying(name: string, onDone: (monitor: Monitor) => void) {
+export function useApplying(onDone: (monitor: Monitor) => void) {
   const project = useProject();
   const queries = useQueryClient();
   const tell = useTell();
   return useMutation({
-    mutationFn: (source: string) =>
+    mutationFn: ({ name, source }: { name: string; source: string }) =>
       answered(
         api(project.id).PUT("/api/v1/monitors/{name}", { params: { path: { name } }, body: { source } }),
       ),
@@ -40,8 +43,10 @@ export function useApplying(name: string, onDone: (monitor: Monitor) => void) {
 export function File({ monitor }: { monitor: Monitor }) {
   const project = useProject();
   const mayWrite = may(project, "write");
-  const [text, setText] = useState(monitor.version.source);
-  const applying = useApplying(monitor.name, (it) => setText(it.version.source));
+  const anchor = useAnchor(monitor);
+  const [text, setText] = useState(anchor?.source ?? monitor.version.source);
+  const checked = useChecked("monitor", text);
+  const applying = useApplying((it) => setText(it.version.source));
   // Somebody else may apply one while nothing was changed here.
   const [base, setBase] = useState(monitor.version.source);
   useEffect(() => {
@@ -52,22 +57,38 @@ export function File({ monitor }: { monitor: Monitor }) {
   return (
     <>
       <section className={styles.form}>
+        {anchor && isChanged && (
+          <p role="status">
+            {anchor.source === undefined ? (
+              <>
+                Its anchors are written in a way of their own; add <code>{anchor.trace}</code> by hand.
+              </>
+            ) : (
+              <>
+                <code>{anchor.trace}</code> stands among the {anchor.kind} anchors below; nothing has changed
+                until you apply it.
+              </>
+            )}
+          </p>
+        )}
         <SourceEditor
           label="The monitor's file"
+          kind="monitor"
+          problems={checked.data?.problems}
           text={text}
           onTextChange={(it) => {
             setText(it);
             if (applying.error) applying.reset();
           }}
           error={applying.error}
-          onSave={() => isChanged && applying.mutate(text)}
+          onSave={() => isChanged && applying.mutate({ name: monitor.name, source: text })}
           readOnly={!mayWrite}
         >
           {mayWrite ? (
             <div className={styles.line}>
               <Button
                 look="main"
-                onClick={() => applying.mutate(text)}
+                onClick={() => applying.mutate({ name: monitor.name, source: text })}
                 disabled={!isChanged || applying.isPending}
               >
                 {applying.isPending ? "Applying…" : "Apply"}
@@ -95,6 +116,13 @@ export function File({ monitor }: { monitor: Monitor }) {
       <Versions monitor={monitor} />
     </>
   );
+}
+
+/** The file with the trace that the address names among its anchors. */
+function useAnchor({ version }: Monitor) {
+  const { good, bad } = useSearch({ from: "/p/$project/monitors/$monitor" });
+  const [kind, trace]: [AnchorKind, string | undefined] = good ? ["good", good] : ["bad", bad];
+  return trace === undefined ? undefined : { kind, trace, source: withAnchor(version.source, kind, trace) };
 }
 
 function Versions({ monitor }: { monitor: Monitor }) {

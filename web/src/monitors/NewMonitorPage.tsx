@@ -1,12 +1,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { useProject } from "../api/session";
-import { SourceEditor } from "../editor/SourceEditor";
-import { PageHead } from "../shell/Shell";
-import { Button } from "../ui/Button";
-import { Field } from "../ui/Field";
+import { NewFile } from "../editor/NewFile";
 import { useApplying } from "./File";
-import styles from "./Monitors.module.css";
 
 const TEMPLATE = `agent: support
 rubric: |
@@ -21,57 +16,27 @@ pass_threshold: 4.0
 
 export function NewMonitorPage() {
   const project = useProject();
+  const params = { project: project.name };
   const navigate = useNavigate();
-  const [name, setName] = useState("");
-  const [text, setText] = useState(TEMPLATE);
-  const applying = useApplying(name.trim(), (it) =>
-    navigate({ to: "/p/$project/monitors/$monitor", params: { project: project.name, monitor: it.name } }),
+  const applying = useApplying((it) =>
+    navigate({ to: "/p/$project/monitors/$monitor", params: { ...params, monitor: it.name } }),
   );
-  const [isTried, setTried] = useState(false);
-  const save = () => {
-    setTried(true);
-    if (name.trim() !== "") applying.mutate(text);
-  };
   return (
-    <>
-      <p className={styles.up}>
-        <Link to="/p/$project/monitors" params={{ project: project.name }}>
+    <NewFile
+      title="New monitor"
+      about="A file says who is watched, what is asked, who judges and how often."
+      up={
+        <Link to="/p/$project/monitors" params={params}>
           Monitors
         </Link>
-      </p>
-      <PageHead
-        title="New monitor"
-        about="A file says who is watched, what is asked, who judges and how often."
-      />
-      <div className={styles.form}>
-        <div className={styles.narrow}>
-          <Field
-            label="Name"
-            value={name}
-            required
-            maxLength={100}
-            fault={isTried && name.trim() === "" ? "It needs a name." : null}
-            onChange={(it) => setName(it.target.value)}
-          />
-        </div>
-        <SourceEditor
-          label="The monitor's file"
-          text={text}
-          onTextChange={(it) => {
-            setText(it);
-            if (applying.error) applying.reset();
-          }}
-          error={applying.error}
-          onSave={save}
-        >
-          <div className={styles.line}>
-            <Button look="main" onClick={save} disabled={applying.isPending}>
-              {applying.isPending ? "Applying…" : "Apply"}
-            </Button>
-            <span className={styles.soft}>Whatever finishes from then on is decided about.</span>
-          </div>
-        </SourceEditor>
-      </div>
-    </>
+      }
+      kind="monitor"
+      label="The monitor's file"
+      template={TEMPLATE}
+      does="Apply"
+      doing="Applying…"
+      note="Whatever finishes from then on is decided about."
+      saving={applying}
+    />
   );
 }

@@ -1,10 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { RubricGrid } from "../annotate/RubricGrid";
-import type { AnswerOf } from "../annotate/types";
 import { answered, api, type Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
+import { useChecked } from "../editor/checking";
+import { Desk } from "../editor/NewFile";
 import { SourceEditor } from "../editor/SourceEditor";
 import type { RubricView } from "../router";
 import { PageHead } from "../shell/Shell";
@@ -17,8 +17,10 @@ import { State } from "../ui/State";
 import { moment, plural } from "../ui/say";
 import { Tabs } from "../ui/Tabs";
 import { useTell } from "../ui/Toast";
-import { askedBy, type Canonical, changesOf } from "./canonical";
+import type { Canonical } from "./canonical";
+import { Grid, JudgePrompt, Means } from "./Means";
 import styles from "./Rubrics.module.css";
+import { TryView } from "./Try";
 
 type Rubric = Schemas["Rubric"] & { tag: string | null };
 type Version = Schemas["Version"];
@@ -51,9 +53,14 @@ export function RubricPage() {
   );
 }
 
+/** As it was written, or as it is kept where nobody wrote it. */
+const sourceOf = (it: Version): string => it.source ?? JSON.stringify(it.canonical, null, 2);
+
 const VIEWS: { name: RubricView; label: string }[] = [
   { name: "preview", label: "What people are asked" },
+  { name: "prompt", label: "What judges are asked" },
   { name: "changes", label: "What changed" },
+  { name: "try", label: "Try on traces" },
   { name: "file", label: "File" },
 ];
 
@@ -109,7 +116,11 @@ function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
         selected={view}
         onSelect={(name) => set({ view: name === "preview" ? undefined : name })}
       >
-        {view === "preview" && <Preview key={version.id} rubric={rubric} version={version} />}
+        {view === "preview" && (
+          <Grid key={version.id} name={rubric.name} canonical={version.canonical as Canonical} />
+        )}
+        {view === "prompt" && <JudgePrompt source={sourceOf(version)} />}
+        {view === "try" && <TryView source={sourceOf(version)} />}
         {view === "changes" && (
           <Changes
             version={version}
@@ -159,50 +170,6 @@ function Archive({ rubric }: { rubric: Rubric }) {
   );
 }
 
-/** The annotator's grid, to try; nothing of it is kept. */
-function Preview({ rubric, version }: { rubric: Rubric; version: Version }) {
-  const canonical = version.canonical as Canonical;
-  const { scheme, others } = askedBy(rubric.name, canonical);
-  const [answer, setAnswer] = useState<AnswerOf<"rubric">>({ kind: "rubric", criteria: {} });
-  return (
-    <div className={styles.preview}>
-      {typeof canonical.description === "string" && (
-        <p className={styles.about} dir="auto">
-          {canonical.description}
-        </p>
-      )}
-      <p className={styles.soft}>
-        It passes from {String(canonical.threshold ?? "the usual mark")} on. This is how an annotator sees it;
-        what you enter here is kept nowhere.
-      </p>
-      {scheme.criteria.length > 0 && (
-        <RubricGrid
-          scheme={scheme}
-          answer={answer}
-          onAnswerChange={setAnswer}
-          missing={[]}
-          isTried={false}
-          selectedQuote={() => undefined}
-          onQuoteShow={() => {}}
-          isActive={false}
-        />
-      )}
-      {others.length > 0 && (
-        <section className={styles.part}>
-          <h2>Not on a scale with points</h2>
-          <ul className={styles.others}>
-            {others.map((it) => (
-              <li key={it.name}>
-                <b>{it.name}</b> {it.why}
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-    </div>
-  );
-}
-
 type ChangesProps = {
   version: Version;
   versions: Version[];
@@ -211,6 +178,18 @@ type ChangesProps = {
 };
 
 function Changes({ version, versions, from, onFrom }: ChangesProps) {
+  const project = useProject();
+  const changes = useQuery({
+    queryKey: ["diff", project.id, version.id, from?.id],
+    queryFn: () =>
+      answered(
+        api(project.id).GET("/api/v1/rubric-versions/{id}/diff", {
+          params: { path: { id: version.id }, query: { from: from?.id ?? "" } },
+        }),
+      ),
+    enabled: from !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
   if (!from) {
     return (
       <State title="There is nothing to compare it with">
@@ -218,7 +197,6 @@ function Changes({ version, versions, from, onFrom }: ChangesProps) {
       </State>
     );
   }
-  const changes = changesOf(from.canonical as Canonical, version.canonical as Canonical);
   return (
     <section className={styles.part}>
       <div className={styles.narrow}>
@@ -231,30 +209,32 @@ function Changes({ version, versions, from, onFrom }: ChangesProps) {
           onChange={(it) => onFrom(it.target.value)}
         />
       </div>
-      {changes.length === 0 ? (
-        <State title="Both ask the same" />
-      ) : (
-        <ul className={styles.changes} aria-label="Changes">
-          {changes.map((it, at) => (
-            <li key={at} data-kind={it.kind}>
-              {it.kind === "changed" ? (
-                <>
-                  <b>{it.what}</b>
-                  <del>{it.from ?? "(default)"}</del>
-                  <ins>{it.to ?? "(default)"}</ins>
-                </>
-              ) : it.kind === "reordered" ? (
-                <b>{it.what} in another order</b>
-              ) : (
-                <b>
-                  {it.kind} {it.what}
-                </b>
-              )}
-            </li>
-          ))}
-        </ul>
-      )}
+      <Loaded query={changes} what="what changed">
+        {({ changes: all }) =>
+          all.length === 0 ? <State title="Both ask the same" /> : <Differences all={all} />
+        }
+      </Loaded>
     </section>
+  );
+}
+
+function Differences({ all }: { all: Schemas["RubricDifference"][] }) {
+  return (
+    <ul className={styles.changes} aria-label="Changes">
+      {all.map((it, at) => (
+        <li key={at} data-kind={it.kind}>
+          {it.kind === "changed" ? (
+            <>
+              <b>{it.what}</b>
+              <del>{it.from ?? "(default)"}</del>
+              <ins>{it.to ?? "(default)"}</ins>
+            </>
+          ) : (
+            <b>{it.sentence}</b>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -264,8 +244,9 @@ function File({ rubric, version, isNewest, onMade }: FileProps) {
   const project = useProject();
   const queries = useQueryClient();
   const tell = useTell();
-  const before = version.source ?? JSON.stringify(version.canonical, null, 2);
+  const before = sourceOf(version);
   const [text, setText] = useState(before);
+  const checked = useChecked("rubric", text);
   const making = useMutation({
     mutationFn: () =>
       answered(
@@ -287,9 +268,11 @@ function File({ rubric, version, isNewest, onMade }: FileProps) {
   const mayWrite = may(project, "write");
   const isChanged = text !== before;
   return (
-    <div className={styles.form}>
+    <Desk beside={<Means name={rubric.name} source={text} checked={checked.data} />}>
       <SourceEditor
         label="The rubric's file"
+        kind="rubric"
+        problems={checked.data?.problems}
         text={text}
         onTextChange={(it) => {
           setText(it);
@@ -322,6 +305,6 @@ function File({ rubric, version, isNewest, onMade }: FileProps) {
           </div>
         )}
       </SourceEditor>
-    </div>
+    </Desk>
   );
 }

@@ -3,17 +3,18 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
-import { SourceEditor } from "../editor/SourceEditor";
+import { NewFile } from "../editor/NewFile";
 import { type Monitor, monitorsQuery } from "../monitors/doors";
 import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
-import { Button, buttonClass } from "../ui/Button";
-import { Field } from "../ui/Field";
+import { buttonClass } from "../ui/Button";
+import { Select } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { useTell } from "../ui/Toast";
+import { Means } from "./Means";
 import styles from "./Rubrics.module.css";
 
 type Rubric = Schemas["Rubric"];
@@ -45,7 +46,10 @@ export function RubricsPage() {
         {(all) =>
           all.length === 0 ? (
             <State title="No rubrics yet">
-              <p>Write one here; applying a monitor makes one as well. Suites carry their own.</p>
+              <p>
+                Write one here, or begin with a preset; applying a monitor makes one as well. Suites carry
+                their own.
+              </p>
             </State>
           ) : (
             <Rubrics rows={all} />
@@ -115,61 +119,63 @@ criteria:
 
 export function NewRubricPage() {
   const project = useProject();
+  const params = { project: project.name };
   const navigate = useNavigate();
   const queries = useQueryClient();
   const tell = useTell();
-  const [name, setName] = useState("");
-  const [source, setSource] = useState(TEMPLATE);
-  const [isTried, setTried] = useState(false);
   const adding = useMutation({
-    mutationFn: () =>
-      answered(api(project.id).POST("/api/v1/rubrics", { body: { name: name.trim(), source } })),
+    mutationFn: (body: { name: string; source: string }) =>
+      answered(api(project.id).POST("/api/v1/rubrics", { body })),
     onSuccess: async (it) => {
       tell(`${it.name} has its first version.`);
       await queries.invalidateQueries({ queryKey: ["rubrics", project.id] });
-      await navigate({ to: "/p/$project/rubrics/$rubric", params: { project: project.name, rubric: it.id } });
+      await navigate({ to: "/p/$project/rubrics/$rubric", params: { ...params, rubric: it.id } });
     },
   });
-  const save = () => {
-    setTried(true);
-    if (name.trim() !== "") adding.mutate();
-  };
   return (
-    <>
-      <p className={styles.up}>
-        <Link to="/p/$project/rubrics" params={{ project: project.name }}>
+    <NewFile
+      title="New rubric"
+      about="A file with one rubric, in any dialect."
+      up={
+        <Link to="/p/$project/rubrics" params={params}>
           Rubrics
         </Link>
-      </p>
-      <PageHead title="New rubric" about="A file with one rubric, in any dialect." />
-      <div className={styles.form}>
-        <div className={styles.narrow}>
-          <Field
-            label="Name"
-            value={name}
-            required
-            maxLength={100}
-            fault={isTried && name.trim() === "" ? "It needs a name." : null}
-            onChange={(it) => setName(it.target.value)}
-          />
-        </div>
-        <SourceEditor
-          label="The rubric's file"
-          text={source}
-          onTextChange={(it) => {
-            setSource(it);
-            if (adding.error) adding.reset();
-          }}
-          error={adding.error}
-          onSave={save}
-        >
-          <div className={styles.line}>
-            <Button look="main" onClick={save} disabled={adding.isPending}>
-              {adding.isPending ? "Making it…" : "Make it"}
-            </Button>
-          </div>
-        </SourceEditor>
-      </div>
-    </>
+      }
+      kind="rubric"
+      label="The rubric's file"
+      template={TEMPLATE}
+      does="Make it"
+      doing="Making it…"
+      saving={adding}
+      start={(replace) => <Presets onChoose={replace} />}
+      beside={(text, checked) => <Means name="rubric" source={text} checked={checked} />}
+    />
+  );
+}
+
+/** Ready-made rubrics to begin with. */
+function Presets({ onChoose }: { onChoose: (source: string) => void }) {
+  const project = useProject();
+  const presets = useQuery({
+    queryKey: ["presets", project.id],
+    queryFn: () => answered(api(project.id).GET("/api/v1/presets")),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const [chosen, setChosen] = useState("");
+  const found = presets.data?.find((it) => it.name === chosen);
+  return (
+    <Select
+      label="Begin with"
+      hint={presets.error ? presets.error.message : (found?.description ?? "Replaces the text below.")}
+      value={chosen}
+      options={[
+        { value: "", label: "an example" },
+        ...(presets.data ?? []).map((it) => ({ value: it.name, label: it.name })),
+      ]}
+      onChange={({ target: { value } }) => {
+        setChosen(value);
+        onChoose(presets.data?.find((it) => it.name === value)?.source ?? TEMPLATE);
+      }}
+    />
   );
 }

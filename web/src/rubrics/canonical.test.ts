@@ -1,33 +1,7 @@
 import { expect, test } from "vitest";
-import { askedBy, changesOf } from "./canonical";
+import { askedBy } from "./canonical";
 
 const likert = { likert: { min: 1, max: 3 } };
-
-test("what changed is said in the words of the command line", () => {
-  const old = {
-    threshold: 0.6,
-    criteria: [
-      { name: "tone", description: "It is kind.", weight: 2 },
-      { name: "right", description: "It is right." },
-      { name: "gone", description: "It is there." },
-    ],
-  };
-  const now = {
-    criteria: [
-      { name: "right", description: "It is right." },
-      { name: "tone", description: "It is warm.", weight: 2 },
-      { name: "new", description: "It is new." },
-    ],
-  };
-  expect(changesOf(old, now)).toEqual([
-    { kind: "changed", what: "threshold", from: "0.6", to: null },
-    { kind: "removed", what: "criterion `gone`" },
-    { kind: "changed", what: "criterion `tone` description", from: "It is kind.", to: "It is warm." },
-    { kind: "added", what: "criterion `new`" },
-    { kind: "reordered", what: "criteria" },
-  ]);
-  expect(changesOf(old, old)).toEqual([]);
-});
 
 test("a rubric becomes what people would be asked; programs and plain numbers are told apart", () => {
   const { scheme, others } = askedBy("r", {

@@ -1,64 +1,9 @@
-// A rubric in its canonical form: what changed between two, and how people would be asked.
+// A rubric in its canonical form: how people would be asked.
 import type { Criterion, KindOf, Point } from "../annotate/types";
 
 export type Canonical = { [key: string]: unknown };
 
-export type Change =
-  | { kind: "added" | "removed" | "reordered"; what: string }
-  | { kind: "changed"; what: string; from: string | null; to: string | null };
-
-/** What an author changed, in the words of `jurist diff`. */
-export function changesOf(old: Canonical, now: Canonical): Change[] {
-  const found: Change[] = [];
-  compare("", old, now, found);
-  return found;
-}
-
 const isMap = (it: unknown): it is Canonical => typeof it === "object" && it !== null && !Array.isArray(it);
-const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
-const shown = (it: unknown): string => (typeof it === "string" ? it : JSON.stringify(it));
-const join = (path: string, key: string): string => (path === "" ? key : `${path} ${key}`);
-const nameOf = (it: Canonical): string => String(it.name);
-
-function compare(path: string, old: unknown, now: unknown, found: Change[]) {
-  if (isSame(old, now)) return;
-  if (isMap(old) && isMap(now)) {
-    for (const key of new Set([...Object.keys(old), ...Object.keys(now)])) {
-      const [a, b] = [old[key], now[key]];
-      if (a !== undefined && b !== undefined) compare(join(path, key), a, b, found);
-      else {
-        const told = (it: unknown) => (it === undefined ? null : shown(it));
-        found.push({ kind: "changed", what: join(path, key), from: told(a), to: told(b) });
-      }
-    }
-  } else if (isNamed(old) && isNamed(now)) named(path, old, now, found);
-  else found.push({ kind: "changed", what: path, from: shown(old), to: shown(now) });
-}
-
-const isNamed = (it: unknown): it is Canonical[] =>
-  Array.isArray(it) && it.every((one) => isMap(one) && one.name !== undefined);
-
-function named(path: string, old: Canonical[], now: Canonical[], found: Change[]) {
-  const outer = path.replace(/ ?criteria$/, "");
-  const what = (name: string) => join(outer, `criterion \`${name}\``);
-  const [before, after] = [old.map(nameOf), now.map(nameOf)];
-  for (const name of before.filter((it) => !after.includes(it)))
-    found.push({ kind: "removed", what: what(name) });
-  for (const it of now) {
-    const was = old.find((one) => nameOf(one) === nameOf(it));
-    if (was) compare(what(nameOf(it)), was, it, found);
-    else found.push({ kind: "added", what: what(nameOf(it)) });
-  }
-  const kept = before.filter((it) => after.includes(it));
-  if (
-    !isSame(
-      kept,
-      after.filter((it) => before.includes(it)),
-    )
-  ) {
-    found.push({ kind: "reordered", what: join(outer, "criteria") });
-  }
-}
 
 /** What a rubric asks people, and what it asks nobody: programs answer, or an answer is no point of a scale. */
 export type Asked = { scheme: KindOf<"rubric">; others: { name: string; why: string }[] };

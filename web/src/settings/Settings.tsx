@@ -22,6 +22,12 @@ export function Settings({ children }: { children: ReactNode }) {
           <Link to="/p/$project/settings/notifications" params={params}>
             Notifications
           </Link>
+          <Link to="/p/$project/settings/judges" params={params}>
+            Judges
+          </Link>
+          <Link to="/p/$project/settings/data" params={params}>
+            Data
+          </Link>
           <Link to="/p/$project/settings/audit" params={params}>
             Audit
           </Link>

@@ -1,16 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback, useMemo } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
-import { useProject } from "../api/session";
-import { Graded, gradesQuery } from "../graded/Graded";
-import { quotesOf } from "../graded/table";
+import { may, useProject } from "../api/session";
+import { Exchanges } from "../graded/Exchanges";
+import { Graded, gradesQuery, Outcome } from "../graded/Graded";
+import { type Cited, citedIn, type Placed } from "../graded/table";
+import type { TraceSearch } from "../router";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
+import { Button } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { count, duration, moment, money, score } from "../ui/say";
+import { SendToPeople } from "./SendToPeople";
 import styles from "./TracePage.module.css";
 import { Ended, titleOf } from "./TracesPage";
+import { UseAsAnchor } from "./UseAsAnchor";
 import type { Trace } from "./view/parts";
 import { TraceView } from "./view/TraceView";
 
@@ -31,13 +36,27 @@ export function TracePage() {
       (await answered(api(project.id).GET("/api/v1/traces/{id}/content", { params }))) as Trace,
     enabled: (head.data?.revision ?? 0) > 0 && head.data?.state !== "erased",
   });
+  const { exchanges } = useSearch({ from: "/p/$project/traces/$trace" });
+  const set = useAddress();
+  const [shown, setShown] = useState<Placed>();
+  const onQuote = (quote: Placed) => {
+    setShown(quote);
+    document.getElementById("steps")?.scrollIntoView({ block: "nearest" });
+    set({ step: quote.step });
+  };
   return (
     <Loaded query={head} what="the trace">
       {(it) => (
         <div className={styles.page}>
           <Title head={it} />
           <div className={styles.both}>
-            <Said head={it} />
+            <Graded
+              trace={it.id}
+              finished={it.revision > 0 ? (it.finished ?? it.updated) : null}
+              content={content.data}
+              onQuote={onQuote}
+              onExchanges={() => set({ exchanges: true })}
+            />
             <div id="steps" className={styles.content}>
               {it.state === "erased" ? (
                 <State title="This trace was erased">
@@ -49,14 +68,25 @@ export function TracePage() {
                 </State>
               ) : (
                 <Loaded query={content} what="its steps">
-                  {(trace) => <Steps trace={trace} />}
+                  {(trace) => <Steps trace={trace} shown={shown} onStep={() => setShown(undefined)} />}
                 </Loaded>
               )}
             </div>
           </div>
+          {exchanges && <Exchanges trace={it.id} onClose={() => set({ exchanges: undefined })} />}
         </div>
       )}
     </Loaded>
+  );
+}
+
+/** Changes the address without leaving the page. */
+function useAddress() {
+  const navigate = useNavigate({ from: "/p/$project/traces/$trace" });
+  return useCallback(
+    (change: Partial<TraceSearch>) =>
+      navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false }),
+    [navigate],
   );
 }
 
@@ -95,10 +125,13 @@ function Title({ head }: { head: Head }) {
           Traces
         </Link>
       </p>
-      <h1 className={styles.title}>
-        {titleOf(head) && <bdi>{titleOf(head)}</bdi>} <span className={styles.id}>{head.id}</span>{" "}
-        <Ended trace={head} />
-      </h1>
+      <div className={styles.top}>
+        <h1 className={styles.title}>
+          {titleOf(head) && <bdi>{titleOf(head)}</bdi>} <span className={styles.id}>{head.id}</span>{" "}
+          <Ended trace={head} />
+        </h1>
+        <Actions head={head} />
+      </div>
       <dl className={styles.facts}>
         {facts.map(([name, value]) => (
           <div key={name}>
@@ -127,42 +160,40 @@ function Title({ head }: { head: Head }) {
   );
 }
 
-/** What monitors made of it and graders said about it. */
-function Said({ head }: { head: Head }) {
-  const navigate = useNavigate({ from: "/p/$project/traces/$trace" });
+/** What can be done with it. */
+function Actions({ head }: { head: Head }) {
+  const project = useProject();
+  const [open, setOpen] = useState<"people" | "anchor">();
+  if (!may(project, "write") || head.revision === 0 || head.state === "erased") return null;
   return (
-    <Graded
-      trace={head.id}
-      isFinished={head.revision > 0}
-      onStep={(step) => {
-        document.getElementById("steps")?.scrollIntoView({ block: "nearest" });
-        return navigate({ search: (before) => ({ ...before, step }), replace: true, resetScroll: false });
-      }}
-    />
+    <div className={styles.actions}>
+      <Button onClick={() => setOpen("people")}>Send to people…</Button>
+      <Button onClick={() => setOpen("anchor")}>Use as anchor…</Button>
+      {open === "people" && <SendToPeople traces={[head.id]} onClose={() => setOpen(undefined)} />}
+      {open === "anchor" && (
+        <UseAsAnchor trace={head.id} agent={head.agent} onClose={() => setOpen(undefined)} />
+      )}
+    </div>
   );
 }
 
-function Steps({ trace }: { trace: Trace }) {
+type StepsProps = { trace: Trace; shown: Placed | undefined; onStep: () => void };
+
+function Steps({ trace, shown, onStep }: StepsProps) {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/traces/$trace" });
   const params = useParams({ from: "/p/$project/traces/$trace" });
-  const navigate = useNavigate({ from: "/p/$project/traces/$trace" });
+  const set = useAddress();
   const onStepChange = useCallback(
-    (step: number) =>
-      navigate({ search: (before) => ({ ...before, step }), replace: true, resetScroll: false }),
-    [navigate],
+    (step: number) => {
+      onStep();
+      return set({ step });
+    },
+    [set, onStep],
   );
-  const onFindChange = useCallback(
-    (find: string) =>
-      navigate({
-        search: (before) => ({ ...before, find: find || undefined }),
-        replace: true,
-        resetScroll: false,
-      }),
-    [navigate],
-  );
+  const onFindChange = useCallback((find: string) => set({ find: find || undefined }), [set]);
   const grades = useQuery(gradesQuery(project.id, params.trace));
-  const quotes = useMemo(() => quotesOf(grades.data ?? []), [grades.data]);
+  const cited = useMemo(() => citedIn(trace, grades.data ?? []), [trace, grades.data]);
   if (!trace.steps?.length && !trace.files?.length) {
     return <State title="Nothing can be read of it">It has no steps.</State>;
   }
@@ -182,10 +213,30 @@ function Steps({ trace }: { trace: Trace }) {
           onStepChange={onStepChange}
           find={search.find}
           onFindChange={onFindChange}
-          quotes={quotes}
+          quotes={cited}
+          shown={shown}
           addressOf={(n) => `${here}?step=${n}`}
+          beside={(n) => <Cites all={cited.filter((it) => it.step === n)} />}
         />
       </div>
     </>
+  );
+}
+
+/** Who quoted a step, and for what. */
+function Cites({ all }: { all: Cited[] }) {
+  // Two monitors may have had the same said of it.
+  const once = [
+    ...new Map(all.map(({ grade: it }) => [`${it.grader} ${it.criterion} ${it.score}`, it])).values(),
+  ];
+  if (once.length === 0) return null;
+  return (
+    <ul className={styles.cites} aria-label="Quoted by">
+      {once.map((it) => (
+        <li key={it.id}>
+          <b>{it.criterion}</b> <Outcome grade={it} /> <span>quoted by {it.grader}</span>
+        </li>
+      ))}
+    </ul>
   );
 }

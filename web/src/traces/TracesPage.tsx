@@ -1,22 +1,28 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
-import { useProject } from "../api/session";
-import type { TracesSearch } from "../router";
+import { may, useProject } from "../api/session";
+import { usePaused } from "../editor/checking";
+import { toldOf } from "../monitors/states";
+import type { TraceSort, TracesSearch } from "../router";
 import { More, PageHead } from "../shell/Shell";
-import { Badge } from "../ui/Badge";
+import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Field, Select } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
-import { count, duration, money } from "../ui/say";
+import { count, duration, money, plural, score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
+import { ChooseRubric } from "./ChooseRubric";
+import { SendToPeople } from "./SendToPeople";
 import styles from "./TracesPage.module.css";
 
 type Head = Schemas["Head"];
+type Line = Schemas["ListedTrace"];
 
-/** Traces, the newest first; which ones is in the address. */
+/** Traces; which ones, and in which order, is in the address. */
 export function TracesPage() {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/traces" });
@@ -26,11 +32,14 @@ export function TracesPage() {
     queryFn: ({ pageParam }) =>
       answered(api(project.id).GET("/api/v1/traces", { params: { query: { ...search, after: pageParam } } })),
     getNextPageParam: (last) => last.next ?? undefined,
+    // Nothing jumps while the next answer is on its way.
+    placeholderData: keepPreviousData,
   });
-  const isFiltered = Object.values(search).some((it) => it !== undefined);
+  const { sort: _, ...chosen } = search;
+  const isFiltered = Object.values(chosen).some((it) => it !== undefined);
   return (
     <>
-      <PageHead title="Traces" about="What agents did, the newest first." />
+      <PageHead title="Traces" about="What agents did, what was made of it, and why." />
       <Filter />
       <Loaded query={traces} what="traces">
         {({ pages }) => {
@@ -38,7 +47,7 @@ export function TracesPage() {
           if (rows.length > 0) {
             return (
               <>
-                <Traces rows={rows} project={project.name} />
+                <Traces rows={rows} />
                 <More query={traces} />
               </>
             );
@@ -50,43 +59,169 @@ export function TracesPage() {
   );
 }
 
-function Traces({ rows, project }: { rows: Head[]; project: string }) {
-  const columns: Column<Head>[] = [
+/** As many as a try or a task takes at once. */
+const MOST = 100;
+
+function Traces({ rows }: { rows: Line[] }) {
+  const project = useProject();
+  const [chosen, setChosen] = useState<string[]>([]);
+  const mayChoose = may(project, "write");
+  const sorting = useSorting();
+  const isAll = rows.slice(0, MOST).every((it) => chosen.includes(it.id));
+  const choose = (id: string, isChosen: boolean) =>
+    setChosen((before) => (isChosen ? [...before, id].slice(0, MOST) : before.filter((it) => it !== id)));
+  const columns: Column<Line>[] = [
     {
       name: "id",
-      head: "Trace",
+      head: (
+        <span className={styles.first}>
+          {mayChoose && (
+            <input
+              type="checkbox"
+              aria-label="Choose all that are shown"
+              checked={isAll}
+              onChange={(it) => setChosen(it.target.checked ? rows.slice(0, MOST).map((one) => one.id) : [])}
+            />
+          )}
+          Trace
+        </span>
+      ),
       cell: (it) => (
-        <Link
-          to="/p/$project/traces/$trace"
-          params={{ project, trace: it.id }}
-          className={titleOf(it) ? styles.title : styles.id}
-        >
-          {titleOf(it) && <bdi>{titleOf(it)}</bdi>}
-          <span className={styles.id}>{it.id}</span>
-        </Link>
+        <span className={styles.first}>
+          {mayChoose && (
+            <input
+              type="checkbox"
+              aria-label={`Choose ${it.id}`}
+              checked={chosen.includes(it.id)}
+              onChange={(event) => choose(it.id, event.target.checked)}
+            />
+          )}
+          <Link
+            to="/p/$project/traces/$trace"
+            params={{ project: project.name, trace: it.id }}
+            className={titleOf(it) ? styles.title : styles.id}
+          >
+            {titleOf(it) && <bdi>{titleOf(it)}</bdi>}
+            <span className={styles.id}>{it.id}</span>
+          </Link>
+        </span>
       ),
     },
-    { name: "agent", head: "Agent", cell: (it) => it.agent ?? "–" },
-    { name: "state", head: "Ended", cell: (it) => <Ended trace={it} /> },
+    { name: "agent", head: "Agent", cell: (it) => it.agent ?? "–", wide: true },
+    { name: "state", head: "Ended", cell: (it) => <Ended trace={it} />, wide: true },
+    { name: "score", ...sorting("Score", "score"), cell: (it) => <Scores of={it} /> },
+    { name: "why", head: "Why", cell: (it) => <Why of={it} />, wide: true },
     { name: "steps", head: "Steps", align: "end", cell: (it) => count(it.n_steps), wide: true },
-    { name: "tokens", head: "Tokens", align: "end", wide: true, cell: tokens },
-    { name: "cost", head: "Cost", align: "end", cell: (it) => money(it.cost), wide: true },
-    { name: "took", head: "Took", align: "end", cell: (it) => duration(it.duration_ms), wide: true },
-    { name: "began", head: "Began", align: "end", cell: (it) => <Time at={it.started} /> },
+    { name: "cost", ...sorting("Cost", "cost"), align: "end", cell: (it) => money(it.cost), wide: true },
+    {
+      name: "took",
+      ...sorting("Took", "duration"),
+      align: "end",
+      cell: (it) => duration(it.duration_ms),
+      wide: true,
+    },
+    { name: "began", ...sorting("Began", "time"), align: "end", cell: (it) => <Time at={it.started} /> },
   ];
-  return <Table caption="Traces" columns={columns} rows={rows} keyOf={(it) => it.id} />;
+  return (
+    <>
+      <Table caption="Traces" columns={columns} rows={rows} keyOf={(it) => it.id} />
+      <Unlisted />
+      {chosen.length > 0 && <Chosen traces={chosen} onClear={() => setChosen([])} />}
+    </>
+  );
 }
 
-/** What whoever sent it calls it. */
-export function titleOf({ metadata }: Head): string | undefined {
+/** A head that sorts: the largest first, then the smallest. The newest first is what there is unless asked. */
+function useSorting() {
+  const { sort = "-time" } = useSearch({ from: "/p/$project/traces" });
+  const navigate = useNavigate({ from: "/p/$project/traces" });
+  return (
+    label: string,
+    by: "time" | "cost" | "duration" | "score",
+  ): Pick<Column<Line>, "head" | "sorted"> => {
+    const sorted = sort === by ? "ascending" : sort === `-${by}` ? "descending" : "none";
+    const next: TraceSort = sorted === "descending" ? by : `-${by}`;
+    return {
+      sorted,
+      head: (
+        <button
+          type="button"
+          className={styles.sort}
+          onClick={() =>
+            navigate({
+              search: (before) => ({ ...before, sort: next === "-time" ? undefined : next }),
+              replace: true,
+            })
+          }
+        >
+          {label} <span aria-hidden="true">{{ ascending: "▲", descending: "▼", none: "↕" }[sorted]}</span>
+        </button>
+      ),
+    };
+  };
+}
+
+/** Sorting leaves out what has nothing to be sorted by. */
+function Unlisted() {
+  const { sort } = useSearch({ from: "/p/$project/traces" });
+  const by = sort?.replace("-", "");
+  if (by === undefined || by === "time") return null;
+  return <p className={styles.soft}>Traces without a {by} are not listed in this order.</p>;
+}
+
+function Scores({ of: { verdicts } }: { of: Line }) {
+  if (verdicts.length === 0) return <span className={styles.soft}>–</span>;
+  return (
+    <ul className={styles.each}>
+      {verdicts.map((it, at) => (
+        <li key={at}>
+          <StatusBadge status={it.status as Status} /> {score(it.score)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Why({ of: { decisions } }: { of: Line }) {
+  if (decisions.length === 0) return <span className={styles.soft}>nobody watched it</span>;
+  return (
+    <ul className={styles.each}>
+      {decisions.map((it) => (
+        <li key={it.monitor}>
+          <Badge tone={toldOf(it.state).tone}>{toldOf(it.state).label}</Badge>{" "}
+          <span className={styles.soft}>
+            {decisions.length > 1 && `${it.monitor}: `}
+            {it.reason}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What can be done with those that are chosen. */
+function Chosen({ traces, onClear }: { traces: string[]; onClear: () => void }) {
+  const [open, setOpen] = useState<"rubric" | "people">();
+  return (
+    <section className={styles.chosen} aria-label="Chosen traces">
+      <b role="status">{plural(traces.length, "trace")} chosen</b>
+      <Button onClick={() => setOpen("rubric")}>Try a rubric on these…</Button>
+      <Button onClick={() => setOpen("people")}>Send to people…</Button>
+      <Button look="quiet" onClick={onClear}>
+        Clear
+      </Button>
+      {open === "rubric" && <ChooseRubric traces={traces} onClose={() => setOpen(undefined)} />}
+      {open === "people" && <SendToPeople traces={traces} onClose={() => setOpen(undefined)} />}
+    </section>
+  );
+}
+
+/** What whoever sent it calls it, or else what was asked. */
+export function titleOf({ metadata, title }: Head): string | undefined {
   const told = metadata as Record<string, unknown> | null | undefined;
-  const found = told?.title ?? told?.name ?? told?.task;
+  const found = told?.title ?? told?.name ?? told?.task ?? title;
   return typeof found === "string" && found.trim() !== "" ? found.trim().slice(0, 200) : undefined;
 }
-
-/** Where nothing was told, nothing is claimed. */
-const tokens = (it: Head) =>
-  it.tokens.input + it.tokens.output === 0 ? "–" : count(it.tokens.input + it.tokens.output);
 
 export function Ended({ trace }: { trace: Head }) {
   if (trace.state === "open" || trace.state === "reopened") return <Badge tone="accent">{trace.state}</Badge>;
@@ -107,7 +242,7 @@ function Filter() {
     queryFn: () => answered(api(project.id).GET("/api/v1/agents")),
   });
   const set = (change: Partial<TracesSearch>) =>
-    navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+    navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   const options = (any: string, names: string[]) => [
     { value: "", label: any },
     ...names.map((it) => ({ value: it, label: it })),
@@ -115,6 +250,11 @@ function Filter() {
   const names = (agents.data ?? []).map((it) => it.name);
   return (
     <search className={styles.filter} aria-label="Which traces">
+      <SearchField
+        key={search.search}
+        search={search.search ?? ""}
+        onSearch={(it) => set({ search: it || undefined })}
+      />
       <Select
         label="Agent"
         value={search.agent ?? ""}
@@ -147,14 +287,6 @@ function Filter() {
         onChange={(it) => set({ state: it.target.value || undefined })}
       />
       <Field
-        key={`id ${search.id_prefix}`}
-        label="Id begins with"
-        type="search"
-        defaultValue={search.id_prefix ?? ""}
-        onBlur={(it) => set({ id_prefix: it.target.value.trim() || undefined })}
-        onKeyDown={(it) => it.key === "Enter" && it.currentTarget.blur()}
-      />
-      <Field
         label="Since"
         type="date"
         value={search.from?.slice(0, 10) ?? ""}
@@ -163,7 +295,29 @@ function Filter() {
       {search.session && (
         <Button onClick={() => set({ session: undefined })}>session {search.session} ✕</Button>
       )}
+      {search.id_prefix && (
+        <Button onClick={() => set({ id_prefix: undefined })}>id {search.id_prefix}… ✕</Button>
+      )}
     </search>
+  );
+}
+
+/** Searches once nothing more is typed for a moment. */
+function SearchField({ search, onSearch }: { search: string; onSearch: (search: string) => void }) {
+  const [typed, setTyped] = useState(search);
+  const paused = usePaused(typed.trim());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed asks for anything.
+  useEffect(() => {
+    if (paused !== search) onSearch(paused);
+  }, [paused]);
+  return (
+    <Field
+      label="Search"
+      type="search"
+      placeholder="title, id, agent, session"
+      value={typed}
+      onChange={(it) => setTyped(it.target.value)}
+    />
   );
 }
 

@@ -9,6 +9,8 @@ export type Column<Row> = {
   align?: "end";
   /** Left out where there is little room. */
   wide?: boolean;
+  /** Which way rows are sorted by it, where they can be. */
+  sorted?: "ascending" | "descending" | "none";
 };
 
 type TableProps<Row> = {
@@ -27,7 +29,13 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
         <thead>
           <tr>
             {columns.map((it) => (
-              <th key={it.name} scope="col" data-align={it.align} data-wide={it.wide || undefined}>
+              <th
+                key={it.name}
+                scope="col"
+                aria-sort={it.sorted}
+                data-align={it.align}
+                data-wide={it.wide || undefined}
+              >
                 {it.head}
               </th>
             ))}

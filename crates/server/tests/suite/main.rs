@@ -5,8 +5,8 @@
 mod alarms;
 mod analysis;
 mod annotate;
-mod dashboard;
 mod checking;
+mod dashboard;
 mod description;
 #[path = "../../../engine/tests/server/mod.rs"]
 mod model;

@@ -15,7 +15,7 @@ import { Button } from "../../ui/Button";
 import { isTyping, type KeyGroup, useKeyHelp } from "../../ui/Keys";
 import { count, plural } from "../../ui/say";
 import { Diff } from "./Diff";
-import { markFound, markQuotes, type Quote } from "./marks";
+import { markFound, markQuotes, type Quote, rangesOf } from "./marks";
 import { type FileChange, found, type Step, type Trace } from "./parts";
 import { type Folds, FoldsContext, StepView } from "./StepView";
 import styles from "./TraceView.module.css";
@@ -34,6 +34,8 @@ type TraceViewProps = {
   onFindChange?: (find: string) => void;
   /** Quotes to mark where they stand. */
   quotes?: Quote[];
+  /** One of them that is brought into view, in the current step. */
+  shown?: Quote;
   /** The address of a step. */
   addressOf?: (step: number) => string;
   /** What stands beneath a step. */
@@ -54,6 +56,7 @@ export function TraceView(props: TraceViewProps) {
     find = "",
     onFindChange,
     quotes = NO_QUOTES,
+    shown,
     addressOf,
     beside,
     tools,
@@ -77,11 +80,20 @@ export function TraceView(props: TraceViewProps) {
     if (step !== undefined && step >= 1 && step <= steps.length) show(step);
   }, [step, steps.length, show]);
   const visible = rows.getVirtualItems();
+  const sought = useRef<Quote>(undefined);
+  useLayoutEffect(() => {
+    sought.current = shown;
+  }, [shown]);
   // After every drawing: steps that came into view have texts to mark as well.
   useLayoutEffect(() => {
     if (!pane.current) return;
     markFound(pane.current, wanted, step);
     markQuotes(pane.current, quotes);
+    if (!sought.current || rows.isScrolling) return;
+    const [range] = rangesOf(pane.current, sought.current);
+    if (!range) return;
+    bringIn(pane.current, range);
+    sought.current = undefined;
   });
   const nextHit = useCallback(
     (by: 1 | -1) => {
@@ -134,7 +146,7 @@ export function TraceView(props: TraceViewProps) {
                       step={one}
                       n={n}
                       isCurrent={n === step}
-                      isHit={hits.some((it) => it.step === n)}
+                      isHit={hits.some((it) => it.step === n) || (shown !== undefined && n === step)}
                       link={<StepLink n={n} address={addressOf?.(n)} onFollow={() => onStepChange(n)} />}
                       beside={beside?.(n)}
                     />
@@ -149,6 +161,12 @@ export function TraceView(props: TraceViewProps) {
       </div>
     </section>
   );
+}
+
+/** Scrolls so far that a place in a text is seen. */
+function bringIn(pane: HTMLElement, range: Range) {
+  const [here, all] = [range.getBoundingClientRect(), pane.getBoundingClientRect()];
+  if (here.top < all.top || here.bottom > all.bottom) pane.scrollTop += here.top - all.top - all.height / 3;
 }
 
 function Changed({ files }: { files: FileChange[] }) {

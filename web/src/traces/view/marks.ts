@@ -29,22 +29,32 @@ export function markFound(root: HTMLElement, wanted: string, step: number | unde
 
 /** Marks what was quoted, where it stands. */
 export function markQuotes(root: HTMLElement, quotes: Quote[]) {
-  const ranges: Range[] = [];
-  for (const quote of quotes) {
-    const regions = quote.part
-      ? root.querySelectorAll<HTMLElement>(`[data-part="${CSS.escape(quote.part)}"]`)
-      : root.querySelectorAll<HTMLElement>(REGION);
-    for (const region of regions) {
-      const { text, nodes } = textOf(region);
-      const at =
-        quote.start !== undefined && quote.end !== undefined
-          ? [charOf(text, quote.start), charOf(text, quote.end)]
-          : [text.indexOf(quote.quote), text.indexOf(quote.quote) + quote.quote.length];
-      const range = (at[0] ?? -1) < 0 ? undefined : rangeOf(nodes, at[0] ?? 0, at[1] ?? 0);
-      if (range) ranges.push(range);
-    }
-  }
-  set("jurist-quote", ranges);
+  set(
+    "jurist-quote",
+    quotes.flatMap((it) => rangesOf(root, it)),
+  );
+}
+
+/** Where a quote is drawn; nowhere while its step is not. */
+export function rangesOf(root: HTMLElement, quote: Quote): Range[] {
+  return [...regionsOf(root, quote.part)].flatMap((region) => {
+    const { text, nodes } = textOf(region);
+    const [from, to] =
+      quote.start !== undefined && quote.end !== undefined
+        ? [charOf(text, quote.start), charOf(text, quote.end)]
+        : [text.indexOf(quote.quote), text.indexOf(quote.quote) + quote.quote.length];
+    // A text that is folded ends before what was quoted.
+    if (from < 0 || from >= text.length) return [];
+    return rangeOf(nodes, from, to) ?? [];
+  });
+}
+
+/** What is drawn of a part: the part itself, or else every text of its step. */
+function regionsOf(root: HTMLElement, part: string | undefined): NodeListOf<HTMLElement> {
+  if (!part) return root.querySelectorAll(REGION);
+  const own = root.querySelectorAll<HTMLElement>(`[data-part="${CSS.escape(part)}"]`);
+  const step = /^trace\.(\d+)\./.exec(part)?.[1];
+  return own.length > 0 || !step ? own : root.querySelectorAll(`[data-step="${step}"] ${REGION}`);
 }
 
 /** What is selected, where it stands: evidence counts bytes, as the server does. */

@@ -1,0 +1,93 @@
+import { type ReactNode, useState } from "react";
+import { PageHead } from "../shell/Shell";
+import { Button } from "../ui/Button";
+import { Field } from "../ui/Field";
+import { type Checked, useChecked } from "./checking";
+import styles from "./NewFile.module.css";
+import { SourceEditor } from "./SourceEditor";
+
+type NewFileProps = {
+  title: string;
+  about: string;
+  /** What leads back to all of its kind. */
+  up: ReactNode;
+  kind: "rubric" | "monitor";
+  label: string;
+  template: string;
+  /** What the button says, and what it says while it is done. */
+  does: string;
+  doing: string;
+  note?: string;
+  saving: {
+    mutate: (file: { name: string; source: string }) => void;
+    error: Error | null;
+    isPending: boolean;
+    reset: () => void;
+  };
+  /** Where one may begin; replaces the text. */
+  start?: (replace: (text: string) => void) => ReactNode;
+  /** What stands beside the text and follows it. */
+  beside?: (text: string, checked: Checked | undefined) => ReactNode;
+};
+
+/** A name and a file: checked while it is written, and sent as a whole. */
+export function NewFile(props: NewFileProps) {
+  const { title, about, up, kind, label, template, does, doing, note, saving, start, beside } = props;
+  const [name, setName] = useState("");
+  const [text, setText] = useState(template);
+  const [isTried, setTried] = useState(false);
+  const checked = useChecked(kind, text);
+  const replace = (it: string) => {
+    setText(it);
+    if (saving.error) saving.reset();
+  };
+  const save = () => {
+    setTried(true);
+    if (name.trim() !== "") saving.mutate({ name: name.trim(), source: text });
+  };
+  return (
+    <>
+      <p className={styles.up}>{up}</p>
+      <PageHead title={title} about={about} />
+      <Desk beside={beside?.(text, checked.data)}>
+        <div className={styles.fields}>
+          <Field
+            label="Name"
+            value={name}
+            required
+            maxLength={100}
+            fault={isTried && name.trim() === "" ? "It needs a name." : null}
+            onChange={(it) => setName(it.target.value)}
+          />
+          {start?.(replace)}
+        </div>
+        <SourceEditor
+          label={label}
+          kind={kind}
+          text={text}
+          onTextChange={replace}
+          problems={checked.data?.problems}
+          error={saving.error}
+          onSave={save}
+        >
+          <div className={styles.line}>
+            <Button look="main" onClick={save} disabled={saving.isPending}>
+              {saving.isPending ? doing : does}
+            </Button>
+            {note && <span className={styles.soft}>{note}</span>}
+          </div>
+        </SourceEditor>
+      </Desk>
+    </>
+  );
+}
+
+/** A file, and beside it, where there is room, what it means. */
+export function Desk({ children, beside }: { children: ReactNode; beside?: ReactNode }) {
+  return (
+    <div className={styles.desk} data-beside={beside ? true : undefined}>
+      <div className={styles.form}>{children}</div>
+      {beside && <aside className={styles.beside}>{beside}</aside>}
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { answered, api } from "../api/client";
+import { useProject } from "../api/session";
+import { Dialog } from "../ui/Dialog";
+import { Select } from "../ui/Field";
+import { Form, useFields } from "../ui/Form";
+import { Loaded } from "../ui/Loaded";
+import { State } from "../ui/State";
+import { plural } from "../ui/say";
+
+/** Which rubric is tried on traces; its page says what that takes before anything is spent. */
+export function ChooseRubric({ traces, onClose }: { traces: string[]; onClose: () => void }) {
+  const project = useProject();
+  const navigate = useNavigate();
+  const [{ rubric }, bind] = useFields({ rubric: "" });
+  const rubrics = useQuery({
+    queryKey: ["rubrics", project.id],
+    queryFn: () => answered(api(project.id).GET("/api/v1/rubrics")),
+  });
+  const lead = () =>
+    navigate({
+      to: "/p/$project/rubrics/$rubric",
+      params: { project: project.name, rubric },
+      search: { view: "try", traces },
+    });
+  return (
+    <Dialog title={`Try a rubric on ${plural(traces.length, "trace")}`} onClose={onClose}>
+      <Loaded query={rubrics} what="rubrics">
+        {(all) =>
+          all.length === 0 ? (
+            <State title="There is no rubric yet">
+              <p>
+                <Link to="/p/$project/new-rubric" params={{ project: project.name }}>
+                  Write one
+                </Link>
+                , or begin with a preset.
+              </p>
+            </State>
+          ) : (
+            <Form asked={{ mutate: lead, error: null, isPending: false }} does="See what it takes">
+              <Select
+                label="Rubric"
+                required
+                options={[
+                  { value: "", label: "choose…" },
+                  ...all.filter((it) => !it.archived).map((it) => ({ value: it.id, label: it.name })),
+                ]}
+                {...bind("rubric")}
+              />
+            </Form>
+          )
+        }
+      </Loaded>
+    </Dialog>
+  );
+}

@@ -1,0 +1,81 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { useProject } from "../api/session";
+import type { AnchorKind } from "../editor/anchors";
+import { monitorsQuery } from "../monitors/doors";
+import { Dialog } from "../ui/Dialog";
+import { Select } from "../ui/Field";
+import { Form } from "../ui/Form";
+import { Loaded } from "../ui/Loaded";
+import { State } from "../ui/State";
+import styles from "./TracePage.module.css";
+
+type UseAsAnchorProps = { trace: string; agent: string | null | undefined; onClose: () => void };
+
+/** Leads to a monitor's file with the trace among its anchors, to be looked at and applied. */
+export function UseAsAnchor({ trace, agent, onClose }: UseAsAnchorProps) {
+  const project = useProject();
+  const navigate = useNavigate();
+  const monitors = useQuery(monitorsQuery(project.id));
+  const [chosen, setChosen] = useState<string>();
+  const [kind, setKind] = useState<AnchorKind>("good");
+  const lead = (monitor: string) =>
+    navigate({
+      to: "/p/$project/monitors/$monitor",
+      params: { project: project.name, monitor },
+      search: { view: "file", [kind]: trace },
+    });
+  return (
+    <Dialog title="Use as anchor" onClose={onClose}>
+      <Loaded query={monitors} what="monitors">
+        {(all) => {
+          // Those that watch its agent first.
+          const sorted = all.toSorted(
+            (a, b) => Number(watches(b.agents, agent)) - Number(watches(a.agents, agent)),
+          );
+          const monitor = chosen ?? sorted[0]?.name;
+          if (monitor === undefined) {
+            return (
+              <State title="There is no monitor yet">
+                <p>
+                  Anchors are examples for the judges of a{" "}
+                  <Link to="/p/$project/new-monitor" params={{ project: project.name }}>
+                    monitor
+                  </Link>
+                  .
+                </p>
+              </State>
+            );
+          }
+          return (
+            <Form
+              asked={{ mutate: () => lead(monitor), error: null, isPending: false }}
+              does="Look at the file"
+            >
+              <p>Its text is shown to the judge as an example. You see the file before anything changes.</p>
+              <Select
+                label="Monitor"
+                value={monitor}
+                options={sorted.map((it) => ({ value: it.name, label: it.name }))}
+                onChange={(it) => setChosen(it.target.value)}
+              />
+              <fieldset className={styles.kinds}>
+                <legend>It shows what is</legend>
+                {(["good", "bad"] as const).map((it) => (
+                  <label key={it}>
+                    <input type="radio" name="kind" checked={kind === it} onChange={() => setKind(it)} />
+                    {it}
+                  </label>
+                ))}
+              </fieldset>
+            </Form>
+          );
+        }}
+      </Loaded>
+    </Dialog>
+  );
+}
+
+const watches = (agents: string[], agent: string | null | undefined): boolean =>
+  agent != null && agents.includes(agent);

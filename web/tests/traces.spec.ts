@@ -1,0 +1,98 @@
+// The list of traces: chosen, sorted and searched in the address; why each has a score or none.
+import { expect, faultsOf, test } from "./place";
+import { ask, watch } from "./watched";
+
+test("scores and reasons stand in the list, which is sorted and searched in the address", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 2 });
+  await watch(place);
+  await page.goto(`${place.url}/p/default/traces`);
+  const rows = page.getByRole("rowheader");
+  await expect(rows).toHaveCount(8);
+  const row = (id: string) => page.getByRole("row", { name: new RegExp(id) });
+  await expect(row("desk-4")).toContainText("judge error");
+  await expect(row("desk-4")).toContainText("malformed");
+  const { items } = await ask(place, "GET", "/verdicts?candidate=desk-2");
+  for (const it of items) await expect(row("desk-2")).toContainText(`${it.status} ${it.score.toFixed(2)}`);
+  expect(await faultsOf(page)).toEqual([]);
+
+  // By keyboard: the best first, then the worst; those without a score are named as missing.
+  const sort = page.getByRole("columnheader", { name: "Score" });
+  await expect(sort).toHaveAttribute("aria-sort", "none");
+  await sort.getByRole("button").press("Enter");
+  await expect(page).toHaveURL(/sort=-score/);
+  await expect(sort).toHaveAttribute("aria-sort", "descending");
+  await expect(rows).toHaveCount(7);
+  await expect(page.getByText("Traces without a score are not listed in this order.")).toBeVisible();
+  await sort.getByRole("button").press("Enter");
+  await expect(page).toHaveURL(/sort=score/);
+  await expect(rows.first()).toContainText("desk-7");
+
+  await page.reload();
+  await expect(rows.first()).toContainText("desk-7");
+  await page.getByLabel("Search").fill("DESK-3");
+  await expect(page).toHaveURL(/search=DESK-3/);
+  await expect(rows).toHaveText([/desk-3/]);
+  await page.getByLabel("Search").fill("nowhere");
+  await expect(page.getByRole("heading", { name: "No trace fits" })).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: "Show all traces" }).click();
+  await expect(rows).toHaveCount(8);
+  await expect(page).not.toHaveURL(/search|sort/);
+});
+
+test("a rubric is tried on chosen traces, its price first", async ({ sound: page, place: start }) => {
+  const place = await start({ workers: 2 });
+  await watch(place);
+  const source =
+    "criteria: [{name: answers, description: It answers., scale: binary}]\njudge: openai/gpt-5-mini\n";
+  await page.goto(`${place.url}/p/default/traces`);
+  await page.getByLabel("Choose desk-0").check();
+  await page.getByLabel("Choose desk-1").press("Space");
+  await page.getByRole("button", { name: "Try a rubric on these…" }).click();
+  await expect(page.getByRole("heading", { name: "There is no rubric yet" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  const made = await ask(place, "POST", "/rubrics", { name: "answers", source: source.split("\n")[0] });
+  await page.reload();
+  for (const id of ["desk-0", "desk-1"]) await page.getByLabel(`Choose ${id}`).check();
+  await page.getByRole("button", { name: "Try a rubric on these…" }).click();
+  await page.getByLabel("Rubric").selectOption("answers");
+  await page.getByRole("button", { name: "See what it takes" }).click();
+  await expect(page).toHaveURL(new RegExp(`rubrics/${made.id}.*view=try`));
+  await page.getByLabel("Judge").fill("openai/gpt-5-mini");
+  const takes = page.getByRole("region", { name: "What it takes" });
+  await expect(takes.getByRole("status")).toContainText("2 traces, at most 2 calls of openai/gpt-5-mini");
+  const told = await ask(place, "POST", "/rubrics/try", {
+    source: source.split("\n")[0],
+    traces: ["desk-0", "desk-1"],
+    judge: "openai/gpt-5-mini",
+    spend: false,
+  });
+  expect(told.cost).toBeGreaterThan(0);
+  expect((await ask(place, "GET", "/runs")).items).toEqual([]);
+  await takes.getByText("Trace by trace").click();
+  await expect(takes.getByRole("rowheader")).toHaveText(["desk-0", "desk-1"]);
+  expect(await faultsOf(page)).toEqual([]);
+  await takes.getByRole("button", { name: /^Try it for up to \$0\.00/ }).click();
+  await expect(page).toHaveURL(/runs\/run_/);
+  await expect(page.getByText("2 cases", { exact: true })).toBeVisible();
+});
+
+test("no traces, a list that cannot be read, and one that is on its way", async ({ page, place: start }) => {
+  const place = await start({ workers: 0 });
+  const here = `${place.url}/p/default/traces`;
+  await page.goto(here);
+  await expect(page.getByRole("heading", { name: "No traces yet" })).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.route("**/api/v1/traces**", () => {});
+  await page.reload();
+  await expect(page.getByText("Loading traces…")).toBeVisible();
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  const broken = { status: 422, json: { title: "Cannot be done", detail: "it is in the log", status: 422 } };
+  await page.route("**/api/v1/traces**", (route) => route.fulfill(broken));
+  await page.reload();
+  await expect(page.getByText("it is in the log")).toBeVisible({ timeout: 40_000 });
+  expect(await faultsOf(page)).toEqual([]);
+});
