@@ -116,6 +116,25 @@ pub fn item_of_trace(id: String, trace: Trace) -> Item {
     Item { id, task, marked: acts_of(&trace), trace: Some(trace), ..Item::default() }
 }
 
+/// Letters that a title has at most.
+const TITLE: usize = 120;
+
+impl Item {
+    /// Its first words, for lists: what was asked, else what there is to look at. Nothing where it has no words.
+    pub fn title(&self) -> Option<String> {
+        let asked = self.trace.iter().flat_map(|it| &it.steps).filter(|it| it.role == Role::User);
+        let compared = self.candidates.iter().filter_map(|it| it.text.as_deref());
+        let own = [self.task.as_deref(), self.text.as_deref()].into_iter().flatten();
+        let mut all = own.chain(asked.map(|it| it.text.as_str())).chain(compared);
+        let words: Vec<&str> = all.find(|it| !it.trim().is_empty())?.split_whitespace().take(TITLE).collect();
+        let line = words.join(" ");
+        match line.char_indices().nth(TITLE) {
+            Some((end, _)) => Some(format!("{}…", line[..end].trim_end())),
+            None => Some(line),
+        }
+    }
+}
+
 fn compared(label: &str, value: &Json) -> Compared {
     let label = label.to_owned();
     match value {

@@ -30,7 +30,7 @@ use super::traces::Which;
 use super::{Json, Path, Query};
 use crate::annotate::{
     Added, Answered, Asked, Kind, Subject, add_rows, add_traces, answers, exported, from_annotation,
-    from_rubric, hidden, judged, names, people_of, settings_of, settle, task_link, verification,
+    from_rubric, hidden, judged, names, people_of, settings_of, settle, task_link, titles, verification,
 };
 use crate::app::{Access, App};
 use crate::auth::{Caller, Scope, Who, fingerprint, signed_in};
@@ -242,6 +242,7 @@ struct Disputes {
 struct Dispute {
     item: String,
     candidate: String,
+    /// Its first words.
     title: String,
     scheme: String,
     criterion: String,
@@ -377,6 +378,8 @@ struct ConfusionCounts {
 struct JudgeApart {
     item: String,
     candidate: String,
+    /// Its first words.
+    title: String,
     judge: String,
     people: Vec<String>,
     reason: Option<String>,
@@ -895,7 +898,7 @@ async fn disputes(
             decided: decided.remove(&(it.item, scheme.clone(), criterion.clone())),
             item: it.item.to_string(),
             candidate: it.candidate.to_owned(),
-            title: it.candidate.to_owned(),
+            title: String::new(),
             scheme,
             criterion,
             label: it.label,
@@ -912,7 +915,19 @@ async fn disputes(
     });
     let (after, limit) = (which.after.unwrap_or(0), super::limit(which.limit)?);
     let next = (after + limit < items.len()).then_some(after + limit);
-    Ok(Json(Disputes { items: items.into_iter().skip(after).take(limit).collect(), next }))
+    let mut items: Vec<Dispute> = items.into_iter().skip(after).take(limit).collect();
+    let asked = Asked::of(&app.store, project, task.id, task.version).await?;
+    let shown = items.iter().filter_map(|it| it.item.parse().ok()).collect();
+    let titles = titles(&app.store, project, &asked, &shown).await?;
+    for it in &mut items {
+        it.title = titled(&titles, &it.item, &it.candidate);
+    }
+    Ok(Json(Disputes { items, next }))
+}
+
+fn titled(titles: &BTreeMap<ItemId, String>, item: &str, candidate: &str) -> String {
+    let found = item.parse().ok().and_then(|it: ItemId| titles.get(&it));
+    found.map_or(candidate, String::as_str).to_owned()
 }
 
 type DecidedBy = BTreeMap<(ItemId, String, String), Decided>;
@@ -1086,7 +1101,15 @@ async fn agreed(
     let asked = Asked::of(&app.store, project, task.id, task.version).await?;
     let judges = judges_of(&app, project, &asked).await?;
     let told = tokio::task::spawn_blocking(move || told(&answers, &hidden, &judges)).await;
-    told.map(Json).map_err(|_| ApiError::Broken)
+    let mut told: TaskAgreement = told.map_err(|_| ApiError::Broken)?;
+    let mut apart: Vec<&mut JudgeApart> =
+        told.judge.iter_mut().flat_map(|it| &mut it.disagreements).collect();
+    let shown = apart.iter().filter_map(|it| it.item.parse().ok()).collect();
+    let titles = titles(&app.store, project, &asked, &shown).await?;
+    for it in &mut apart {
+        it.title = titled(&titles, &it.item, &it.candidate);
+    }
+    Ok(Json(told))
 }
 
 /// What judges said: by scheme and criterion, who said what about which candidate, and why.
@@ -1232,6 +1255,7 @@ fn beside(
                 item: items.get(it.item.as_str()).map(ToString::to_string).unwrap_or_default(),
                 reason: judged.iter().find(|said| said.1 == it.item).map(|said| said.3.clone()),
                 candidate: it.item,
+                title: String::new(),
                 judge: it.judge,
                 people: it.humans,
             });
