@@ -1,4 +1,4 @@
-# Two commands are all one needs: `make demo` and `make test`. Both install what is missing.
+# Two commands are all one needs: `make demo` and `make test`. They install what is missing.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c

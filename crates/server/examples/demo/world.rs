@@ -230,7 +230,7 @@ impl World {
                 ),
             ])
         };
-        let about = json!({"invented": true, "about": ticket.about});
+        let about = json!({"invented": true, "title": fill(&ticket.ask), "about": ticket.about});
         Seen { truth, ..seen(id, SUPPORT, &json!(messages), time, is_failed, about) }
     }
 
@@ -318,7 +318,7 @@ impl World {
                 ),
             ),
         ]);
-        let about = json!({"invented": true, "file": task.file});
+        let about = json!({"invented": true, "title": task.task, "file": task.file});
         Seen { truth, ..seen(id, CODER, &trace, time, is_failed, about) }
     }
 }
