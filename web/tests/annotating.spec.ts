@@ -373,7 +373,7 @@ test("owners change the rules, and see judges beside people; nothing keeps anybo
   await page.goto(`${place.url}/p/default/annotate/${id}/agreement`);
   const among = page.getByRole("table", { name: "Agreement for each criterion" });
   await expect(among.getByRole("row", { name: /^Correctness/ })).toContainText("0.72 to 0.93");
-  await expect(page.getByText("everybody gave the same answer")).toBeVisible();
+  await expect(among.getByText("everybody gave the same answer")).toBeVisible();
   await expect(page.getByRole("row", { name: /^5 / })).toContainText("11");
   const apart = page.getByRole("listitem").filter({ hasText: "trace_042" });
   await expect(apart).toContainText("judge 1 people 5 5 4");

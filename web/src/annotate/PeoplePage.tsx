@@ -76,7 +76,7 @@ function columnsOf(all: Person[]): Column<Person>[] {
       name: "warnings",
       head: "To look at",
       cell: (it) => (
-        <span className={styles.doing}>
+        <span className={styles.warnings}>
           {it.warnings.map((warning) => (
             <Badge key={warning} tone="fail">
               {warning}
