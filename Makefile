@@ -1,9 +1,9 @@
-# Two commands are all one needs: `make demo` and `make test`. Both install what is missing.
+# Two commands are all one needs: `make demo` and `make test`. They install what is missing.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup postgres chromium web demo test bench bless deny
+.PHONY: help setup postgres chromium web demo tour test bench bless deny
 
 NEXTEST_VERSION := 0.9.143
 
@@ -29,9 +29,13 @@ chromium:
 web: ## build the web pages, which a debug build reads and a release build carries
 	@scripts/build-web
 
-demo: setup ## check and score the examples
-	cargo build --release --quiet --bin jurist
+demo: setup ## a server with a small invented project, to look at; needs no key
+	cargo build --release --quiet --bin jurist --example demo
 	@scripts/demo
+
+tour: setup ## what the command does, on the examples
+	cargo build --release --quiet --bin jurist
+	@scripts/tour
 
 test: setup postgres chromium web ## everything that must pass
 	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked cargo-nextest --version $(NEXTEST_VERSION)
@@ -43,6 +47,7 @@ test: setup postgres chromium web ## everything that must pass
 	@scripts/check-api
 	@scripts/check-otlp
 	@scripts/check-annotation
+	@scripts/check-demo
 	@scripts/check-notices
 	@scripts/check-web
 

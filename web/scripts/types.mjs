@@ -9,15 +9,39 @@ const header = (from) => `// Generated from ${from} by scripts/types.mjs; do not
 
 const read = (name) => JSON.parse(readFileSync(new URL(name, schemas), "utf8"));
 
-/** A JSON Schema as the components of an API, which is what the generator reads. */
-function asComponents(schema, name) {
-  const text = JSON.stringify(schema).replaceAll("#/$defs/", "#/components/schemas/");
-  const { $defs, $id, $schema, ...whole } = JSON.parse(text);
+/** JSON Schemas as the components of one API, which is what the generator reads; what two of them share stands once. */
+function asComponents(schemas) {
+  const all = {};
+  for (const [name, schema] of Object.entries(schemas)) {
+    const { $defs, $id, $schema, ...whole } = schema;
+    const own = { ...$defs, [name]: whole };
+    // The same under another name, such as `Step2`, where the name was taken.
+    const renamed = {};
+    const written = (it) =>
+      JSON.stringify(it).replace(
+        /"#\/\$defs\/(\w+)"/g,
+        (_, to) => `"#/components/schemas/${renamed[to] ?? to}"`,
+      );
+    for (let n = -1; n !== Object.keys(renamed).length; ) {
+      n = Object.keys(renamed).length;
+      for (const [mine, schema] of Object.entries(own)) {
+        const same = [mine, ...Object.keys(all)].find((it) => all[it] === written(schema));
+        if (same) renamed[mine] = same;
+      }
+    }
+    for (const [mine, schema] of Object.entries(own)) {
+      if (renamed[mine]) continue;
+      if (all[mine]) throw new Error(`two schemas call something else \`${mine}\``);
+      all[mine] = written(schema);
+    }
+  }
   return {
     openapi: "3.1.0",
-    info: { title: name, version: "1" },
+    info: { title: "contract", version: "1" },
     paths: {},
-    components: { schemas: { ...$defs, [name]: whole } },
+    components: {
+      schemas: Object.fromEntries(Object.entries(all).map(([name, it]) => [name, JSON.parse(it)])),
+    },
   };
 }
 
@@ -60,10 +84,8 @@ export async function generated() {
   return {
     "openapi.d.ts": header("schemas/openapi.json") + (await write(read("openapi.json"))),
     "contract.d.ts":
-      header("schemas/run.schema.json") + (await write(asComponents(read("run.schema.json"), "Run"))),
-    "annotation.d.ts":
-      header("schemas/annotation.schema.json") +
-      (await write(asComponents(read("annotation.schema.json"), "Form"))),
+      header("schemas/run.schema.json and schemas/annotation.schema.json") +
+      (await write(asComponents({ Run: read("run.schema.json"), Form: read("annotation.schema.json") }))),
     "../editor/words.json": `${JSON.stringify(wordsOf(read("suite.schema.json"), ["rubric", "monitor"]))}\n`,
   };
 }

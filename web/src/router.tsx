@@ -196,9 +196,17 @@ const disputes = createRoute({
   component: lazyRouteComponent(() => import("./annotate/DisputesPage"), "DisputesPage"),
 });
 
+export type AgreementSearch = { pairs?: string; judge?: string; on?: string; all?: boolean };
+
 const agreement = createRoute({
   getParentRoute: () => project,
   path: "annotate/$task/agreement",
+  validateSearch: (it: Record<string, unknown>): AgreementSearch => ({
+    pairs: text(it.pairs),
+    judge: text(it.judge),
+    on: text(it.on),
+    all: flag(it.all),
+  }),
   component: lazyRouteComponent(() => import("./annotate/AgreementPage"), "AgreementPage"),
 });
 

@@ -371,10 +371,44 @@ test("owners change the rules, and see judges beside people; nothing keeps anybo
 
   await page.route("**/api/v1/**/agreement", (route) => route.fulfill({ json: withJudge }));
   await page.goto(`${place.url}/p/default/annotate/${id}/agreement`);
-  await expect(page.getByRole("row", { name: /^Correctness/ })).toContainText("0.72 to 0.93");
-  await expect(page.getByText("everybody gave the same answer")).toBeVisible();
+  const among = page.getByRole("table", { name: "Agreement for each criterion" });
+  await expect(among.getByRole("row", { name: /^Correctness/ })).toContainText("0.72 to 0.93");
+  await expect(among.getByText("everybody gave the same answer")).toBeVisible();
   await expect(page.getByRole("row", { name: /^5 / })).toContainText("11");
-  await expect(page.getByRole("row", { name: /trace_042/ })).toContainText("5, 5, 4");
+  const apart = page.getByRole("listitem").filter({ hasText: "trace_042" });
+  await expect(apart).toContainText("judge 1 people 5 5 4");
+  // Where people differ as well, it leads to what they said.
+  await expect(apart.getByRole("link")).toHaveAttribute("href", /disputes\?item=itm_1&row=agent_quality/);
+  expect(await faultsOf(page)).toEqual([]);
+  // Which judge is looked at stands in the address.
+  await page.getByRole("button", { name: "Efficiency" }).click();
+  await expect(page).toHaveURL(/judge=openai.*on=efficiency/);
+  await expect(page.getByRole("region", { name: "Efficiency: openai/gpt-5-mini" })).toContainText("Nowhere.");
+});
+
+test("items are added while a task goes on, and a line that is none is named", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({});
+  const id = await task(place);
+  await page.goto(`${place.url}/p/default/annotate/${id}/overview`);
+  await expect(page.getByText("of 3 items done")).toBeVisible();
+  await page.getByRole("button", { name: "Add items" }).click();
+  const dialog = page.getByRole("dialog");
+  expect(await faultsOf(page)).toEqual([]);
+  const row = (id: string) => JSON.stringify({ trace_id: id, task: "Say hello.", steps: [] });
+  await dialog.getByLabel("Or as text").fill(`${row("new")}\n{"trace_id":`);
+  await dialog.getByRole("button", { name: "Add them" }).click();
+  await expect(dialog.getByRole("alert")).toContainText("Line 2 is no object");
+  const buffer = Buffer.from(`${row("new")}\n${row("trace_042")}\n`);
+  await dialog.getByLabel("A file").setInputFiles({ name: "more.jsonl", mimeType: "text/plain", buffer });
+  await expect(dialog.getByLabel("Or as text")).toHaveValue(/trace_042/);
+  await dialog.getByRole("button", { name: "Add them" }).click();
+  await expect(page.getByText("1 item added; 1 there already.")).toBeVisible();
+  await expect(page.getByText("of 4 items done")).toBeVisible();
+  await page.getByRole("button", { name: "Add items" }).click();
+  await page.getByRole("tab", { name: "Stored traces" }).click();
   expect(await faultsOf(page)).toEqual([]);
 });
 

@@ -108,6 +108,12 @@ export const withJudge: Agreement = {
   people: [],
   judge: [
     {
+      criterion: "efficiency",
+      judge: "openai/gpt-5-mini",
+      undefined: "everybody gave the same answer, so agreement cannot be told from chance",
+      disagreements: [],
+    },
+    {
       criterion: "correctness",
       judge: "openai/gpt-5-mini",
       kappa: 0.62,
@@ -126,11 +132,19 @@ export const withJudge: Agreement = {
         {
           item: "itm_1",
           candidate: "trace_042",
+          title: "The last page of a listing is missing.",
           judge: "1",
           people: ["5", "5", "4"],
           reason: "The tests were not run, so it cannot be known whether the fix works.",
         },
-        { item: "itm_2", candidate: "trace_017", judge: "5", people: ["3", "2"], reason: "All is covered." },
+        {
+          item: "itm_2",
+          candidate: "trace_017",
+          title: "trace_017",
+          judge: "5",
+          people: ["3", "2"],
+          reason: "All is covered.",
+        },
       ],
     },
   ],

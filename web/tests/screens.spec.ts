@@ -178,6 +178,72 @@ for (const scheme of ["light", "dark"] as const) {
   }
 }
 
+const demo = process.env.JURIST_DEMO;
+
+for (const scheme of ["light", "dark"] as const) {
+  for (const [size, width, height] of [
+    ["wide", 1440, 900],
+    ["tablet", 834, 1112],
+    ["narrow", 390, 844],
+  ] as const) {
+    test(`demo, ${scheme}, ${size}`, async ({ page }) => {
+      test.skip(!demo, "JURIST_DEMO is the address of a demo that runs: scripts/demo");
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.setViewportSize({ width, height });
+      const tasks = await page.request.get(`${demo}/api/v1/tasks?project=Demo-invented`);
+      const { items } = (await tasks.json()) as { items: { id: string; name: string }[] };
+      const id = items.find((it) => it.name.startsWith("Changes"))?.id;
+      for (const [name, path] of Object.entries({
+        overview: "",
+        monitor: "/monitors/support%20desk",
+        trend: "/monitors/support%20desk?view=trend",
+        traces: "/traces",
+        tasks: "/annotate",
+        task: `/annotate/${id}/overview`,
+        people: `/annotate/${id}/people`,
+        disputes: `/annotate/${id}/disputes`,
+        agreement: `/annotate/${id}/agreement`,
+      })) {
+        await page.goto(`${demo}/p/Demo-invented${path}`);
+        await page.waitForLoadState("networkidle");
+        await page.waitForTimeout(300);
+        await page.screenshot({ path: `${folder}/demo-${name}-${scheme}-${size}.png`, fullPage: true });
+      }
+    });
+  }
+}
+
+// Those of the README.
+test("demo, pictures of the README", async ({ page }) => {
+  test.skip(!demo, "JURIST_DEMO is the address of a demo that runs: scripts/demo");
+  await page.setViewportSize({ width: 1200, height: 720 });
+  const here = `${demo}/p/Demo-invented`;
+  const shot = async (name: string) => {
+    await page.waitForLoadState("networkidle");
+    await page.waitForTimeout(300);
+    await page.screenshot({ path: `${folder}/${name}.png` });
+  };
+  await page.goto(here);
+  await shot("overview");
+  await page.goto(`${here}/monitors/support%20desk?view=trend`);
+  await shot("monitor");
+  await page.goto(`${here}/annotate`);
+  await page
+    .getByRole("listitem")
+    .filter({ hasText: "Changes" })
+    .getByRole("link", { name: "Start" })
+    .click();
+  await page.getByLabel("Your name").fill("You");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("radiogroup").first()).toBeVisible();
+  await page.keyboard.press("4");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("2");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowRight");
+  await shot("annotate");
+});
+
 /** Three weeks of one line that fell, and of the version after it. */
 function invented() {
   const days = (from: number, to: number, mean: number) =>

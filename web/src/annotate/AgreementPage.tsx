@@ -1,20 +1,35 @@
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { useProject } from "../api/session";
+import type { AgreementSearch } from "../router";
+import { Button } from "../ui/Button";
 import { Select } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { count, plural } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import styles from "./AgreementPage.module.css";
-import { agreement } from "./doors";
+import { agreement, people } from "./doors";
+import { Drift, Pace } from "./PeoplePage";
 import { words } from "./rules";
 import { TaskFrame } from "./TaskFrame";
-import type { AgainstJudge, Agreed, Agreement, TaskInFull } from "./types";
+import type { AgainstJudge, Agreed, Agreement, Person, TaskInFull } from "./types";
 
 /** How far people agree with each other, and judges with people. */
 export function AgreementPage() {
   return <TaskFrame>{(task) => <Found task={task} />}</TaskFrame>;
+}
+
+const HERE = "/p/$project/annotate/$task/agreement";
+
+/** What is looked at stands in the address. */
+function useLook() {
+  const search = useSearch({ from: HERE });
+  const navigate = useNavigate({ from: HERE });
+  const set = (change: Partial<AgreementSearch>) =>
+    navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
+  return [search, set] as const;
 }
 
 function Found({ task }: { task: TaskInFull }) {
@@ -27,6 +42,10 @@ function Found({ task }: { task: TaskInFull }) {
       criteria: it.criteria.toSorted((a, b) => placeOf(task, a) - placeOf(task, b)),
     }),
   });
+  const working = useQuery({
+    queryKey: ["people", project.id, task.id],
+    queryFn: () => people(project.id, task.id),
+  });
   return (
     <Loaded query={found} what="how far people agree">
       {(it) =>
@@ -37,11 +56,11 @@ function Found({ task }: { task: TaskInFull }) {
         ) : (
           <div className={styles.parts}>
             <Criteria criteria={it.criteria} />
-            {it.pairs.length > 0 && <Pairs found={it} />}
-            {it.people.length > 0 && <People found={it} />}
-            {it.judge.map((one) => (
-              <Judge key={`${one.criterion} ${one.judge}`} found={one} label={labelOf(it, one.criterion)} />
-            ))}
+            {it.judge.length > 0 && <Judges found={it} />}
+            <div className={styles.beside}>
+              {it.people.length > 0 && <People found={it} working={working.data?.items ?? []} />}
+              {it.pairs.length > 0 && <Pairs found={it} />}
+            </div>
           </div>
         )
       }
@@ -84,10 +103,16 @@ function verdict(it: number | null | undefined): string {
   return it >= RELIABLE ? "reliable" : it >= TENTATIVE ? "tentative" : "not reliable";
 }
 
+type Measured = { value?: number | null; interval?: [number, number] | null };
+
+/** Where an axis begins: at 0, or a tenth under the least of them. */
+function startOf(all: Measured[]): number {
+  const lowest = Math.min(0, ...all.flatMap((it) => [it.value ?? 0, it.interval?.[0] ?? 0]));
+  return Math.max(-1, Math.floor(lowest * 10) / 10);
+}
+
 function Criteria({ criteria }: { criteria: Agreed[] }) {
-  const lowest = Math.min(0, ...criteria.flatMap((it) => [it.value ?? 0, it.interval?.[0] ?? 0]));
-  // To the next tenth, so that the least of them still has room.
-  const from = Math.max(-1, Math.floor(lowest * 10) / 10);
+  const from = startOf(criteria);
   const columns: Column<Agreed>[] = [
     { name: "label", head: "Criterion", cell: (it) => it.label },
     {
@@ -97,7 +122,7 @@ function Criteria({ criteria }: { criteria: Agreed[] }) {
         it.value == null ? (
           <span className={styles.soft}>{it.undefined ?? "too few answers"}</span>
         ) : (
-          <Bar value={it.value} interval={it.interval} from={from} />
+          <Bar value={it.value} interval={it.interval} from={from} tone={verdict(it.value)} />
         ),
     },
     { name: "alpha", head: "α", align: "end", cell: (it) => <b>{number(it.value)}</b> },
@@ -110,7 +135,6 @@ function Criteria({ criteria }: { criteria: Agreed[] }) {
     },
     { name: "verdict", head: "", cell: (it) => verdict(it.value), wide: true },
     { name: "items", head: "Items", align: "end", cell: (it) => count(it.n_items), wide: true },
-    { name: "pairs", head: "Pairs", align: "end", cell: (it) => count(it.n_pairs), wide: true },
   ];
   return (
     <Part
@@ -131,8 +155,10 @@ function Criteria({ criteria }: { criteria: Agreed[] }) {
 
 const HIGH = 20;
 
+type BarProps = { value: number; interval?: Agreed["interval"]; from: number; tone?: string };
+
 /** Drawn from 0 to the value; the thin line is the interval. Numbers stand beside it. */
-function Bar({ value, interval, from }: { value: number; interval?: Agreed["interval"]; from: number }) {
+function Bar({ value, interval, from, tone = "plain" }: BarProps) {
   const x = (it: number) => (100 * (Math.max(from, it) - from)) / (1 - from);
   const [left, right] = [Math.min(x(0), x(value)), Math.max(x(0), x(value))];
   return (
@@ -140,7 +166,7 @@ function Bar({ value, interval, from }: { value: number; interval?: Agreed["inte
       {[TENTATIVE, RELIABLE].map((it) => (
         <line key={it} data-mark x1={x(it)} x2={x(it)} y1={0} y2={HIGH} />
       ))}
-      <rect data-verdict={verdict(value)} x={left} width={right - left} y={HIGH * 0.25} height={HIGH * 0.5} />
+      <rect data-tone={tone} x={left} width={right - left} y={HIGH * 0.25} height={HIGH * 0.5} />
       <line data-zero x1={x(0)} x2={x(0)} y1={0} y2={HIGH} />
       {interval && (
         <>
@@ -156,7 +182,7 @@ function Bar({ value, interval, from }: { value: number; interval?: Agreed["inte
 
 function Ticks({ from }: { from: number }) {
   const ticks = [...(from < 0 ? [from] : []), 0, TENTATIVE, RELIABLE, 1];
-  const isMinor = (it: number) => it === TENTATIVE || it < 0;
+  const isMinor = (it: number) => it !== 0 && it !== 1;
   return (
     <span className={styles.ticks} aria-hidden="true">
       {ticks.map((it) => (
@@ -172,14 +198,156 @@ function Ticks({ from }: { from: number }) {
   );
 }
 
+/** Every judge on every criterion, and one of them in full. */
+function Judges({ found }: { found: Agreement }) {
+  const [search, set] = useLook();
+  const at = (it: AgainstJudge) => found.criteria.findIndex((one) => one.criterion === it.criterion);
+  const all = found.judge.toSorted((a, b) => at(a) - at(b) || a.judge.localeCompare(b.judge));
+  const worst = all.toSorted((a, b) => (a.kappa ?? 2) - (b.kappa ?? 2))[0];
+  const selected = all.find((it) => it.judge === search.judge && it.criterion === search.on) ?? worst;
+  const from = startOf(all.map((it) => ({ value: it.kappa, interval: it.interval })));
+  const columns: Column<AgainstJudge>[] = [
+    {
+      name: "criterion",
+      head: "Criterion",
+      cell: (it) => (
+        <Button
+          look="tool"
+          aria-pressed={it === selected}
+          onClick={() => set({ judge: it.judge, on: it.criterion, all: undefined })}
+        >
+          {labelOf(found, it.criterion)}
+        </Button>
+      ),
+    },
+    { name: "judge", head: "Judge", cell: (it) => it.judge },
+    {
+      name: "bar",
+      head: <Ticks from={from} />,
+      cell: (it) =>
+        it.kappa == null ? (
+          <span className={styles.soft}>{it.undefined ?? "too few items have both"}</span>
+        ) : (
+          <Bar value={it.kappa} interval={it.interval} from={from} />
+        ),
+    },
+    { name: "kappa", head: "κ", align: "end", cell: (it) => <b>{number(it.kappa)}</b> },
+    {
+      name: "interval",
+      head: "95 % interval",
+      align: "end",
+      cell: (it) => interval(it.interval),
+      wide: true,
+    },
+    {
+      name: "apart",
+      head: "Differ on",
+      align: "end",
+      cell: (it) => count(it.disagreements.length),
+      wide: true,
+    },
+  ];
+  return (
+    <Part
+      title="Judges against people"
+      about="κ between a judge and what most people say, weighted by distance where the scale is numbers. Choose one to see where they differ."
+    >
+      <div className={styles.judges}>
+        <Table
+          caption="Each judge against people"
+          columns={columns}
+          rows={all}
+          keyOf={(it) => `${it.criterion} ${it.judge}`}
+        />
+      </div>
+      {selected && <Judge found={selected} criterion={found.criteria[at(selected)]} />}
+    </Part>
+  );
+}
+
+/** Disagreements that are shown before somebody wants them all. */
+const FIRST = 5;
+
+type JudgeProps = { found: AgainstJudge; criterion: Agreed | undefined };
+
+function Judge({ found, criterion }: JudgeProps) {
+  const [search, set] = useLook();
+  const { labels, counts } = found.confusion ?? { labels: [], counts: [] };
+  const most = Math.max(1, ...counts.flat());
+  const title = `${criterion?.label ?? words(found.criterion)}: ${found.judge}`;
+  const shown = search.all ? found.disagreements : found.disagreements.slice(0, FIRST);
+  return (
+    <section className={styles.judge} aria-label={title}>
+      <div className={styles.part}>
+        <h3>{title}</h3>
+        {labels.length > 0 && (
+          <Matrix
+            caption={`${title} against people`}
+            corner="people ↓ judge →"
+            rows={labels}
+            columns={labels}
+            cell={(row, column) => {
+              const n = counts[row]?.[column] ?? 0;
+              return { text: n === 0 ? "·" : count(n), share: n / most, isRight: row === column };
+            }}
+          />
+        )}
+        <p className={styles.soft}>
+          Items by what most people say and what the judge says; the diagonal is agreement.
+        </p>
+      </div>
+      <div className={styles.part}>
+        <h3>Where they differ, the furthest apart first</h3>
+        {shown.length === 0 && <p className={styles.soft}>Nowhere.</p>}
+        <ol className={styles.apart}>
+          {shown.map((it) => (
+            <li key={it.item || it.candidate}>
+              <p className={styles.title} dir="auto">
+                {new Set(it.people).size > 1 && criterion ? (
+                  <Link
+                    from="/p/$project/annotate/$task/agreement"
+                    to="/p/$project/annotate/$task/disputes"
+                    search={{ item: it.item, row: `${criterion.scheme}/${criterion.criterion}` }}
+                  >
+                    {it.title}
+                  </Link>
+                ) : (
+                  it.title
+                )}
+                {it.title !== it.candidate && <span className={styles.id}> {it.candidate}</span>}
+              </p>
+              <p className={styles.said}>
+                judge <b>{it.judge}</b> people <b>{it.people.join(" ")}</b>
+              </p>
+              {it.reason && (
+                <blockquote className={styles.reason} dir="auto">
+                  {it.reason}
+                </blockquote>
+              )}
+            </li>
+          ))}
+        </ol>
+        {found.disagreements.length > FIRST && (
+          <div>
+            <Button onClick={() => set({ all: search.all ? undefined : true })}>
+              {search.all ? "Show fewer" : `Show all ${count(found.disagreements.length)}`}
+            </Button>
+          </div>
+        )}
+      </div>
+    </section>
+  );
+}
+
 function Pairs({ found }: { found: Agreement }) {
+  const [search, set] = useLook();
   const asked = new Set(found.pairs.map((it) => it.criterion));
   const criteria = [...new Set([...found.criteria.map((it) => it.criterion), ...asked])].filter((it) =>
     asked.has(it),
   );
-  const [criterion, setCriterion] = useState(criteria[0] ?? "");
+  const criterion = criteria.find((it) => it === search.pairs) ?? criteria[0] ?? "";
   const here = found.pairs.filter((it) => it.criterion === criterion);
-  const people = [...new Set(here.flatMap((it) => [it.a, it.b]))];
+  const names = [...new Set(here.flatMap((it) => [it.a, it.b]))];
   const cell = (a: string, b: string) =>
     here.find((it) => (it.a === a && it.b === b) || (it.a === b && it.b === a));
   return (
@@ -192,15 +360,15 @@ function Pairs({ found }: { found: Agreement }) {
           label="Criterion"
           value={criterion}
           options={criteria.map((it) => ({ value: it, label: labelOf(found, it) }))}
-          onChange={(it) => setCriterion(it.target.value)}
+          onChange={(it) => set({ pairs: it.target.value })}
         />
       </div>
       <Matrix
         caption={`Agreement of pairs on ${labelOf(found, criterion)}`}
-        rows={people}
-        columns={people}
+        rows={names}
+        columns={names}
         cell={(row, column) => {
-          const [a, b] = [people[row] ?? "", people[column] ?? ""];
+          const [a, b] = [names[row] ?? "", names[column] ?? ""];
           if (a === b) return { text: "", share: 0 };
           const it = cell(a, b);
           if (!it) return { text: "–", share: 0, title: "no item in common" };
@@ -212,7 +380,7 @@ function Pairs({ found }: { found: Agreement }) {
   );
 }
 
-type Cell = { text: string; share: number; title?: string; isRight?: boolean };
+type Cell = { text: ReactNode; share: number; title?: string; isRight?: boolean };
 type MatrixProps = {
   caption: string;
   /** What rows and columns are, above the first. */
@@ -259,20 +427,32 @@ function Matrix({ caption, corner, rows, columns, cell }: MatrixProps) {
   );
 }
 
-function People({ found }: { found: Agreement }) {
+/** How many columns of each person stand before those of criteria: pace and drift. */
+const OWN = 2;
+
+function People({ found, working }: { found: Agreement; working: Person[] }) {
   const names = [...new Set(found.people.map((it) => it.name))];
   const { criteria } = found;
+  const slowest = Math.max(1, ...working.map((it) => it.median_seconds ?? 0));
   return (
     <Part
-      title="Without each person"
-      about="What α would be without somebody. Where it rises, they differ from the others more than those do among themselves."
+      title="One by one"
+      about="Median time for an item; the mean of the ratings in the first and second half of somebody’s work; and what α would be without them. Where it rises, they differ from the others more than those do among themselves."
     >
       <Matrix
-        caption="α without each person"
-        rows={["everybody", ...names]}
-        columns={criteria.map((it) => it.label)}
+        caption="Pace, drift and α without each person"
+        corner="without"
+        rows={["nobody", ...names]}
+        columns={["pace", "over time", ...criteria.map((it) => `α ${it.label}`)]}
         cell={(row, column) => {
-          const all = criteria[column];
+          const person = working.find((it) => it.name === names[row - 1]);
+          if (column < OWN) {
+            const text =
+              person &&
+              (column === 0 ? <Pace person={person} slowest={slowest} /> : <Drift person={person} />);
+            return { text: text ?? "", share: 0 };
+          }
+          const all = criteria[column - OWN];
           if (row === 0) return { text: number(all?.value), share: 0, isRight: true };
           const it = found.people.find(
             (one) => one.name === names[row - 1] && one.criterion === all?.criterion,
@@ -285,57 +465,6 @@ function People({ found }: { found: Agreement }) {
           };
         }}
       />
-    </Part>
-  );
-}
-
-function Judge({ found, label }: { found: AgainstJudge; label: string }) {
-  const { labels, counts } = found.confusion ?? { labels: [], counts: [] };
-  const most = Math.max(1, ...counts.flat());
-  const columns: Column<AgainstJudge["disagreements"][number]>[] = [
-    { name: "item", head: "Item", cell: (it) => it.candidate || it.item },
-    { name: "judge", head: "Judge", cell: (it) => it.judge },
-    { name: "people", head: "People", cell: (it) => it.people.join(", ") },
-    { name: "reason", head: "What the judge said", cell: (it) => it.reason ?? "–", wide: true },
-  ];
-  return (
-    <Part
-      title={`${label}: ${found.judge} against people`}
-      about={
-        found.kappa == null ? (
-          (found.undefined ?? "Too few items have both.")
-        ) : (
-          <>
-            κ <b>{number(found.kappa)}</b>
-            {found.interval && <> ({interval(found.interval)})</>}. Rows are what most people say, columns
-            what the judge says.
-          </>
-        )
-      }
-    >
-      {labels.length > 0 && (
-        <Matrix
-          caption={`${found.judge} against people on ${label}`}
-          corner="people ↓ judge →"
-          rows={labels}
-          columns={labels}
-          cell={(row, column) => {
-            const n = counts[row]?.[column] ?? 0;
-            return { text: n === 0 ? "·" : count(n), share: n / most, isRight: row === column };
-          }}
-        />
-      )}
-      {found.disagreements.length > 0 && (
-        <>
-          <h3>Where they differ, the furthest apart first</h3>
-          <Table
-            caption="Disagreements"
-            columns={columns}
-            rows={found.disagreements}
-            keyOf={(it) => it.item}
-          />
-        </>
-      )}
     </Part>
   );
 }

@@ -30,57 +30,102 @@ function People({ task }: { task: TaskInFull }) {
             <p>Who answers an item appears here.</p>
           </State>
         ) : (
-          <Table caption="People" columns={columns} rows={items} keyOf={(it) => it.account} />
+          <Table caption="People" columns={columnsOf(items)} rows={items} keyOf={(it) => it.account} />
         )
       }
     </Loaded>
   );
 }
 
-const columns: Column<Person>[] = [
-  { name: "name", head: "Name", cell: (it) => it.name },
-  { name: "done", head: "Done", align: "end", cell: (it) => count(it.n_done) },
-  {
-    name: "pace",
-    head: "Median time",
-    align: "end",
-    cell: (it) => (it.median_seconds == null ? "–" : duration(1000 * it.median_seconds)),
-  },
-  { name: "fast", head: "Too fast", align: "end", cell: (it) => it.too_fast || "–", wide: true },
-  { name: "training", head: "Practice", align: "end", cell: (it) => right(it.training), wide: true },
-  { name: "gold", head: "Gold", align: "end", cell: (it) => right(it.gold) },
-  { name: "attention", head: "Attention", align: "end", cell: (it) => right(it.attention), wide: true },
-  {
-    name: "drift",
-    head: (
-      <abbr title="The mean of their ratings, on 0 to 1, in the first and the second half of their work">
-        Over time
-      </abbr>
+const CHECKS = [
+  ["training", "Practice"],
+  ["gold", "Gold"],
+  ["attention", "Attention"],
+] as const;
+
+function columnsOf(all: Person[]): Column<Person>[] {
+  const slowest = Math.max(1, ...all.map((it) => it.median_seconds ?? 0));
+  // What a task does not have is no column.
+  const checks = CHECKS.filter(([name]) => all.some((it) => it[name].all > 0));
+  return [
+    { name: "name", head: "Name", cell: (it) => it.name },
+    { name: "done", head: "Done", align: "end", cell: (it) => count(it.n_done) },
+    { name: "pace", head: "Median time", align: "end", cell: (it) => <Pace person={it} slowest={slowest} /> },
+    { name: "fast", head: "Too fast", align: "end", cell: (it) => it.too_fast || "–", wide: true },
+    ...checks.map(
+      ([name, head]): Column<Person> => ({
+        name,
+        head,
+        align: "end",
+        cell: (it) => right(it[name]),
+        wide: true,
+      }),
     ),
-    align: "end",
-    wide: true,
-    cell: (it) => (it.drift ? `${score(it.drift.first)} → ${score(it.drift.second)}` : "–"),
-  },
-  {
-    name: "warnings",
-    head: "To look at",
-    cell: (it) => (
-      <span className={styles.doing}>
-        {it.warnings.map((warning) => (
-          <Badge key={warning} tone="fail">
-            {warning}
-          </Badge>
-        ))}
-      </span>
-    ),
-  },
-  {
-    name: "last",
-    head: "Last",
-    align: "end",
-    cell: (it) => (it.last ? <Time at={it.last} /> : "–"),
-    wide: true,
-  },
-];
+    {
+      name: "drift",
+      head: (
+        <abbr title="The mean of their ratings, on 0 to 1, in the first and the second half of their work">
+          Over time
+        </abbr>
+      ),
+      align: "end",
+      wide: true,
+      cell: (it) => <Drift person={it} />,
+    },
+    {
+      name: "warnings",
+      head: "To look at",
+      cell: (it) => (
+        <span className={styles.warnings}>
+          {it.warnings.map((warning) => (
+            <Badge key={warning} tone="fail">
+              {warning}
+            </Badge>
+          ))}
+        </span>
+      ),
+    },
+    {
+      name: "last",
+      head: "Last",
+      align: "end",
+      cell: (it) => (it.last ? <Time at={it.last} /> : "–"),
+      wide: true,
+    },
+  ];
+}
+
+/** How long somebody takes for an item, beside whoever takes longest. */
+export function Pace({ person, slowest }: { person: Person; slowest: number }) {
+  if (person.median_seconds == null) return "–";
+  return (
+    <span className={styles.pace}>
+      {duration(1000 * person.median_seconds)}
+      <meter min={0} max={slowest} value={person.median_seconds} aria-hidden="true" />
+    </span>
+  );
+}
+
+const [WIDE, HIGH, DOT] = [40, 18, 2.5];
+/** As much up or down as the picture has room for. */
+const STEEPEST = 0.4;
+
+/** Where the mean of somebody’s ratings was in the first half of their work, and where in the second. */
+export function Drift({ person: { drift } }: { person: Person }) {
+  if (!drift) return "–";
+  const rise = Math.max(-1, Math.min(1, (drift.second - drift.first) / STEEPEST));
+  const by = rise * (HIGH / 2 - DOT);
+  const [from, to] = [HIGH / 2 + by, HIGH / 2 - by];
+  return (
+    <span className={styles.drift}>
+      {score(drift.first)} → {score(drift.second)}
+      <svg viewBox={`0 0 ${WIDE} ${HIGH}`} aria-hidden="true">
+        <line x1={DOT} y1={from} x2={WIDE - DOT} y2={to} />
+        <circle cx={DOT} cy={from} r={DOT} />
+        <circle cx={WIDE - DOT} cy={to} r={DOT} />
+      </svg>
+    </span>
+  );
+}
 
 const right = (it: Right): string => (it.all === 0 ? "–" : `${it.right}/${it.all}`);

@@ -9,6 +9,7 @@ import { Field, Select } from "../ui/Field";
 import { Fault, Form, useFields } from "../ui/Form";
 import { count, day, plural } from "../ui/say";
 import { useTell } from "../ui/Toast";
+import { AddItems } from "./AddItems";
 import { changeTask, exportOf, linksOf } from "./doors";
 import { titleOf } from "./rules";
 import { TaskFrame } from "./TaskFrame";
@@ -64,6 +65,7 @@ function Overview({ task }: { task: TaskInFull }) {
               </li>
             ))}
           </ol>
+          <Items task={task} />
           <Outcome task={task} />
         </section>
         <section className={styles.part}>
@@ -93,6 +95,23 @@ function inShort(scheme: Scheme): string {
     case "text":
       return "in one's own words";
   }
+}
+
+function Items({ task }: { task: TaskInFull }) {
+  const [adding, setAdding] = useState(false);
+  // What a judge said cannot be added by hand.
+  if (task.schemes.some((it) => it.kind === "verify")) return null;
+  return (
+    <>
+      <h2>Items</h2>
+      <p className={styles.soft}>
+        {plural(task.progress.n_items, "item")}. More can come while people are at work; nobody loses their
+        place.
+      </p>
+      <Button onClick={() => setAdding(true)}>Add items</Button>
+      {adding && <AddItems task={task} onClose={() => setAdding(false)} />}
+    </>
+  );
 }
 
 function Outcome({ task }: { task: TaskInFull }) {

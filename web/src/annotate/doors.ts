@@ -1,5 +1,6 @@
 // Every door of the server that annotating needs.
 import { answered, api, type Schemas } from "../api/client";
+import type { Row } from "./files";
 import type {
   Agreement,
   Answers,
@@ -27,13 +28,6 @@ export type TaskChange = { state?: Task["state"]; settings?: Partial<Settings> }
 export const tasks = (project: string) => answered(api(project).GET("/api/v1/tasks"));
 export const addTask = (project: string, body: NewTask) =>
   answered(api(project).POST("/api/v1/tasks", { body: sent<Schemas["TaskMade"]>(body) }));
-export const addItems = (project: string, id: string, traces: string[]) =>
-  answered(
-    api(project).POST("/api/v1/tasks/{task}/items", {
-      params: { path: { task: id } },
-      body: sent<Schemas["MoreItems"]>({ traces }),
-    }),
-  );
 export const task = (project: string, id: string) =>
   told<TaskInFull>(api(project).GET("/api/v1/tasks/{task}", { params: { path: { task: id } } }));
 export const changeTask = (project: string, id: string, change: TaskChange) =>
@@ -41,6 +35,14 @@ export const changeTask = (project: string, id: string, change: TaskChange) =>
     api(project).PATCH("/api/v1/tasks/{task}", {
       params: { path: { task: id } },
       body: sent<Schemas["TaskChange"]>(change),
+    }),
+  );
+export type MoreItems = { rows: Row[] } | { traces: { agent?: string; limit?: number } | string[] };
+export const addItems = (project: string, id: string, body: MoreItems) =>
+  answered(
+    api(project).POST("/api/v1/tasks/{task}/items", {
+      params: { path: { task: id } },
+      body: sent<Schemas["MoreItems"]>(body),
     }),
   );
 export const linksOf = (project: string, id: string) =>

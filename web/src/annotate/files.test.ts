@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chosen, configOf, pathIn } from "./files";
+import { chosen, configOf, pathIn, rowsOf } from "./files";
 
 test("a file goes by the path under which the configuration names it", () => {
   const config = 'data_files:\n  - "data/traces.jsonl"\n  - more.csv # and these\n';
@@ -22,4 +22,13 @@ test("what was chosen is read", async () => {
     config: "config.yaml",
     files: { "config.yaml": "data_files: [in/rows.jsonl]", "in/rows.jsonl": "{}" },
   });
+});
+
+test("rows are objects, one on each line or in a list; what is none is named by its line", () => {
+  const rows = [{ id: "a" }, { id: "b", text: "{" }];
+  expect(rowsOf('{"id": "a"}\n\n{"id": "b", "text": "{"}\n')).toEqual(rows);
+  expect(rowsOf(JSON.stringify(rows, null, 2))).toEqual(rows);
+  expect(() => rowsOf('{"id": "a"}\n{"id": ')).toThrow(/^line 2 is no object/);
+  expect(() => rowsOf('{"id": "a"}\n7')).toThrow(/^line 2 is no object/);
+  expect(() => rowsOf("[1]")).toThrow(/^a list must hold objects/);
 });

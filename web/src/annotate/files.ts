@@ -31,3 +31,27 @@ export function pathIn(config: string, name: string): string {
     name
   );
 }
+
+export type Row = Record<string, unknown>;
+
+/** Rows of data: an object on each line, or a list of them. A fault is told with its line. */
+export function rowsOf(text: string): Row[] {
+  const whole = text.trim();
+  if (whole.startsWith("[")) {
+    const all: unknown = JSON.parse(whole);
+    if (Array.isArray(all) && all.every(isRow)) return all;
+    throw new Error('a list must hold objects, such as {"id": "a", "text": "…"}');
+  }
+  return whole.split("\n").flatMap((line, nth) => {
+    if (line.trim() === "") return [];
+    try {
+      const row: unknown = JSON.parse(line);
+      if (isRow(row)) return [row];
+    } catch {
+      // Said below, with what would have been right.
+    }
+    throw new Error(`line ${nth + 1} is no object, such as {"id": "a", "text": "…"}`);
+  });
+}
+
+const isRow = (it: unknown): it is Row => typeof it === "object" && it !== null && !Array.isArray(it);

@@ -1,6 +1,7 @@
 // What is asked and answered, as the server describes it; see schemas/annotation.schema.json.
-import type { components } from "../api/annotation";
+
 import type { Schemas } from "../api/client";
+import type { components } from "../api/contract";
 
 type Told = components["schemas"];
 

@@ -1,4 +1,4 @@
-// Generated from schemas/run.schema.json by scripts/types.mjs; do not edit.
+// Generated from schemas/run.schema.json and schemas/annotation.schema.json by scripts/types.mjs; do not edit.
 
 export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
@@ -423,6 +423,332 @@ export interface components {
             spend: components["schemas"]["Spend"];
             started: components["schemas"]["Time"];
             suite?: string | null;
+        };
+        Answer: {
+            /** @default {} */
+            criteria?: {
+                [key: string]: components["schemas"]["Rated"];
+            };
+            /** @constant */
+            kind: "rubric";
+            notes?: string | null;
+            overall?: components["schemas"]["Rated"] | null;
+        } | {
+            /** @constant */
+            kind: "trajectory";
+            /**
+             * @description By their number, from 1.
+             * @default {}
+             */
+            steps?: {
+                [key: string]: components["schemas"]["Marked"];
+            };
+        } | {
+            /** @constant */
+            kind: "pairwise";
+            label?: string | null;
+        } | {
+            /** @constant */
+            kind: "choice";
+            /** @default [] */
+            labels?: string[];
+        } | {
+            /** @constant */
+            kind: "likert";
+            /** Format: uint32 */
+            value?: number | null;
+        } | {
+            /** @constant */
+            kind: "text";
+            /** @default  */
+            text?: string;
+        } | {
+            /**
+             * @description By the id of the claim.
+             * @default {}
+             */
+            claims?: {
+                [key: string]: components["schemas"]["Verified"];
+            };
+            /** @constant */
+            kind: "verify";
+        };
+        /** @description One thing that a judge said: a criterion, a branch of a tree, a claim or a requirement. */
+        Claim: {
+            /** @description What was asked, as grades name it. */
+            criterion: string;
+            evidence?: components["schemas"]["Quote"][];
+            id: string;
+            label: string;
+            /** @description The scale, lowest first. */
+            points?: components["schemas"]["ScalePoint"][];
+            reason?: string | null;
+            said: components["schemas"]["Rating"];
+            text?: string | null;
+        };
+        /** @description One of those that are compared. */
+        Compared: {
+            /** @description What answers call it, wherever it stands. */
+            label: string;
+            text?: string | null;
+            trace?: components["schemas"]["Trace"] | null;
+        };
+        Criterion: {
+            description?: string | null;
+            label: string;
+            /** @description Whether it may be said not to apply, or not to be decidable. */
+            may_skip: boolean;
+            name: string;
+            /** @description The scale, lowest first. */
+            points: components["schemas"]["ScalePoint"][];
+            /** Format: double */
+            weight: number;
+        };
+        ErrorCategory: {
+            category: string;
+            types: string[];
+        };
+        /** @description What would be right: by criterion or step, or one answer where the scheme asks one thing. */
+        Expected: components["schemas"]["Value"] | string[] | {
+            [key: string]: components["schemas"]["Value"];
+        };
+        /** @description An item of which the answers are known. */
+        Expecting: {
+            /** @description By scheme; what is not named does not matter. */
+            answers: {
+                [key: string]: components["schemas"]["Expected"];
+            };
+            /** @description The id that the data gives it. */
+            item: string;
+            /**
+             * Format: double
+             * @description How far off a number may be and still be right.
+             */
+            tolerance?: number | null;
+            /** @description Shown after training items. */
+            why?: string | null;
+        };
+        /** @description One thing to annotate, for one person. Everything in it is text, whatever it looks like. */
+        Item: {
+            /** @description For comparisons: as many as the scheme has labels, in the order they are shown in. */
+            candidates?: components["schemas"]["Compared"][];
+            id: string;
+            /** @description What an agent was asked. */
+            task?: string | null;
+            text?: string | null;
+            trace?: components["schemas"]["Trace"] | null;
+            /** @description After submitting, one is told what would have been right. */
+            training?: boolean;
+        };
+        /** @description What is said about one step. */
+        Marked: {
+            error?: string | null;
+            mark?: string | null;
+            rationale?: string | null;
+            severity?: string | null;
+        };
+        NotesField: {
+            label: string;
+            placeholder?: string | null;
+        };
+        /** @description Which item comes next for somebody. */
+        Order: "balanced" | "fixed" | "random";
+        /** @description Words of the item, and where they stand, in bytes. */
+        Quote: {
+            /** Format: uint64 */
+            end?: number | null;
+            /** @description Such as `trace.3.result.1`. */
+            part?: string | null;
+            quote: string;
+            /** Format: uint64 */
+            start?: number | null;
+        };
+        /** @description What is said about one criterion; without a rating it is not answered. */
+        Rated: {
+            comment?: string | null;
+            evidence?: components["schemas"]["Quote"][];
+            rating?: components["schemas"]["Rating"] | null;
+        };
+        Rating: {
+            /** @constant */
+            kind: "scored";
+            value: components["schemas"]["Value"];
+        } | {
+            /** @constant */
+            kind: "not_applicable";
+        } | {
+            /** @constant */
+            kind: "abstained";
+        };
+        /** @description One answer of a scale. */
+        ScalePoint: {
+            /** @description What every criterion calls it, such as Good. */
+            label?: string | null;
+            /** @description What it means for this criterion. */
+            text?: string | null;
+            /**
+             * Format: double
+             * @description What it is worth on 0..=1; absent for an answer that only leads on in a tree.
+             */
+            unit?: number | null;
+            value: components["schemas"]["Value"];
+        };
+        /** @description One question, or several that belong together. */
+        Scheme: {
+            description?: string | null;
+            name: string;
+            /** @description Whether it must be answered before anything is submitted. */
+            required: boolean;
+        } & ({
+            criteria: components["schemas"]["Criterion"][];
+            /** @constant */
+            kind: "rubric";
+            notes?: components["schemas"]["NotesField"] | null;
+            /** @description A rating of the whole; not part of the weighted score, and never asked for. */
+            overall?: components["schemas"]["Criterion"] | null;
+            /** @description Whether the annotator sees the weighted score as it grows. */
+            shows_score: boolean;
+        } | {
+            errors: components["schemas"]["ErrorCategory"][];
+            /**
+             * Format: double
+             * @description What the running score starts at.
+             */
+            initial: number;
+            /** @constant */
+            kind: "trajectory";
+            /** @description The first one means correct. */
+            marks: string[];
+            severities: components["schemas"]["SeverityLevel"][];
+            /** @description Which steps are marked, from 1. */
+            steps: number[];
+        } | {
+            /** @constant */
+            kind: "pairwise";
+            labels: string[];
+            tie_label?: string | null;
+        } | {
+            dropdown: boolean;
+            /** @constant */
+            kind: "choice";
+            labels: string[];
+            many: boolean;
+        } | {
+            /** @constant */
+            kind: "likert";
+            max_label?: string | null;
+            min_label?: string | null;
+            /** Format: uint32 */
+            size: number;
+        } | {
+            /** @constant */
+            kind: "text";
+            multiline: boolean;
+            placeholder?: string | null;
+        } | {
+            claims: components["schemas"]["Claim"][];
+            /** @constant */
+            kind: "verify";
+        });
+        Settings: {
+            /**
+             * Format: uint32
+             * @description How many people answer each item; everybody answers everything where it is absent.
+             */
+            annotators_per_item?: number | null;
+            /** @description Items that anybody who reads gets right, mixed in; nobody is told. */
+            attention?: components["schemas"]["Expecting"][];
+            /**
+             * @description Whether one may return to what one has submitted, and change it.
+             * @default true
+             */
+            back_navigation?: boolean;
+            /**
+             * @description Nobody sees what others said, or a judge, before they have answered.
+             * @default true
+             */
+            blind?: boolean;
+            /**
+             * Format: uint32
+             * @description After how many items one of those is mixed in.
+             * @default 10
+             */
+            check_every?: number;
+            /** @description What is shown to whoever has finished, for the platform they came from. */
+            completion_code?: string | null;
+            /**
+             * @description Whether people may come by an id in the address, as crowd platforms send them.
+             * @default false
+             */
+            crowd?: boolean;
+            /** @description Items with known answers, mixed in; nobody is told. */
+            gold?: components["schemas"]["Expecting"][];
+            /**
+             * Format: double
+             * @description Faster than this is too fast.
+             */
+            min_seconds?: number | null;
+            /** @default balanced */
+            order?: components["schemas"]["Order"];
+            /**
+             * Format: double
+             * @description The share of items that several people answer; one answers each of the others.
+             */
+            overlap?: number | null;
+            /**
+             * Format: uint32
+             * @description How many answer those; 2 unless told.
+             */
+            overlap_annotators?: number | null;
+            /**
+             * Format: uint32
+             * @description How many items each person answers at most.
+             */
+            quota?: number | null;
+            /** @default true */
+            shows_descriptions?: boolean;
+            /**
+             * @description Whether the weighted score is shown as it grows.
+             * @default false
+             */
+            shows_score?: boolean;
+            /**
+             * Format: uint32
+             * @description After so long without a word from them, somebody else may answer in their place.
+             * @default 60
+             */
+            stale_minutes?: number;
+            /** @description Items that everybody answers first, and is told what would have been right. */
+            training?: components["schemas"]["Expecting"][];
+        };
+        SeverityLevel: {
+            name: string;
+            /**
+             * Format: double
+             * @description Its absolute value is taken off the running score.
+             */
+            weight: number;
+        };
+        /** @enum {string} */
+        Verification: "confirmed" | "corrected";
+        /** @description What is said about a judge's answer. */
+        Verified: {
+            comment?: string | null;
+            /** @description What would have been right, where it is corrected. */
+            rating?: components["schemas"]["Rating"] | null;
+            verdict?: components["schemas"]["Verification"] | null;
+        };
+        /**
+         * Form
+         * @description All of it together, for whoever wants to know its shape.
+         */
+        Form: {
+            draft: {
+                [key: string]: components["schemas"]["Answer"];
+            };
+            item: components["schemas"]["Item"];
+            schemes: components["schemas"]["Scheme"][];
+            settings: components["schemas"]["Settings"];
         };
     };
     responses: never;

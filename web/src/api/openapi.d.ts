@@ -1877,6 +1877,7 @@ export interface components {
             points: Record<string, never>[];
             ratings: components["schemas"]["GivenRating"][];
             scheme: string;
+            /** @description Its first words. */
             title: string;
         };
         /** @description Where people differ, the worst first */
@@ -2185,6 +2186,8 @@ export interface components {
             judge: string;
             people: string[];
             reason?: string | null;
+            /** @description Its first words. */
+            title: string;
         };
         JudgeBeside: {
             confusion?: components["schemas"]["ConfusionCounts"] | null;

@@ -118,7 +118,7 @@ const widthOf = (it: number | null | undefined, say: (it: number) => string): st
 
 /** Puts the rate into the file; the lines of figures go on. */
 function Turn({ monitor, rate }: { monitor: Monitor; rate: number }) {
-  const applying = useApplying(monitor.name, () => {});
+  const applying = useApplying(() => {});
   const source = withRate(monitor.version.source, rate);
   if (Math.abs(rate - monitor.sample_rate) < 0.0005) {
     return <p className={styles.soft}>Move the dial to see what another share would cost and tell.</p>;
@@ -129,7 +129,7 @@ function Turn({ monitor, rate }: { monitor: Monitor; rate: number }) {
         <Button
           look="main"
           disabled={source === null || applying.isPending}
-          onClick={() => source !== null && applying.mutate(source)}
+          onClick={() => source !== null && applying.mutate({ name: monitor.name, source })}
         >
           {applying.isPending ? "Applying…" : `Judge ${percent(rate)} from now on`}
         </Button>

@@ -24,7 +24,7 @@ export function SendToPeople({ traces, onClose }: SendToPeopleProps) {
   const sending = useMutation({
     mutationFn: async () => {
       if (entered.task !== "") {
-        const { n_new, n_there } = await addItems(project.id, entered.task, traces);
+        const { n_new, n_there } = await addItems(project.id, entered.task, { traces });
         const name = open.find((it) => it.id === entered.task)?.name ?? entered.task;
         return { id: entered.task, name, n_new, n_there };
       }

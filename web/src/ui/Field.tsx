@@ -1,4 +1,11 @@
-import { type InputHTMLAttributes, type ReactNode, type Ref, type SelectHTMLAttributes, useId } from "react";
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type Ref,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useId,
+} from "react";
 import styles from "./Field.module.css";
 
 type Shared = {
@@ -19,6 +26,28 @@ export function Field({ label, hint, fault, bare, ...rest }: FieldProps) {
   return (
     <Framed id={id} label={label} hint={hint} fault={fault} bare={bare}>
       <input
+        id={id}
+        className={styles.input}
+        aria-invalid={fault ? true : undefined}
+        aria-describedby={`${id}-more`}
+        {...rest}
+      />
+    </Framed>
+  );
+}
+
+/** Several lines of text. */
+export function Area({
+  label,
+  hint,
+  fault,
+  bare,
+  ...rest
+}: Shared & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+  const id = useId();
+  return (
+    <Framed id={id} label={label} hint={hint} fault={fault} bare={bare}>
+      <textarea
         id={id}
         className={styles.input}
         aria-invalid={fault ? true : undefined}

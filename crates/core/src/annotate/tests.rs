@@ -366,3 +366,19 @@ login: {type: url_direct, url_argument: PROLIFIC_PID}
     ]);
     assert!(compare(&settings.training[0], &draft).iter().all(|it| it.ok));
 }
+
+#[test]
+fn an_item_is_called_by_its_first_words() {
+    let check = |row: Json, expected: Option<&str>| {
+        let row = row.as_object().unwrap().clone();
+        let item = item_of("itm_1".to_owned(), &row, &Shape::default(), &[], false);
+        assert_eq!(item.title().as_deref(), expected);
+    };
+    check(
+        json!({"task": "Fix\n  page_count().", "steps": [{"thought": "Look.", "action": "ls"}]}),
+        Some("Fix page_count()."),
+    );
+    check(json!({"messages": [{"role": "user", "content": "Where is it?"}]}), Some("Where is it?"));
+    check(json!({"text": "ä".repeat(200)}), Some(&format!("{}…", "ä".repeat(120))));
+    check(json!({"messages": [{"role": "assistant", "content": "Hello."}]}), None);
+}

@@ -7,9 +7,9 @@ use jurist_core::annotate::{Draft, Expecting, Scheme, Settings, compare, median,
 use jurist_core::grade::Time;
 use jurist_store::annotate::{ItemRole, ItemState, Task};
 use jurist_store::assignments::{Annotation, AssignmentState};
-use jurist_store::{AccountId, ItemId, ProjectId, Store, StoreError};
+use jurist_store::{AccountId, ItemId, ProjectId, Store, StoreError, TraceId};
 
-use super::{Asked, names, settings_of};
+use super::{Asked, Subject, names, settings_of};
 
 /// Answers that are read at a time.
 const PAGE: usize = 500;
@@ -84,6 +84,32 @@ pub async fn hidden(
             return Ok(hidden);
         }
     }
+}
+
+/// Longer traces are not read for their first words.
+const LONG: u64 = 1_000;
+
+/// What items are called in lists: by their first words, otherwise by what the data calls them.
+pub async fn titles(
+    store: &Store,
+    project: ProjectId,
+    asked: &Asked,
+    items: &BTreeSet<ItemId>,
+) -> Result<BTreeMap<ItemId, String>, StoreError> {
+    let mut titles = BTreeMap::new();
+    for id in items {
+        let item = store.item(project, *id).await?;
+        let is_long = match serde_json::from_value(item.body.clone()) {
+            Ok(Subject::Trace { id, .. }) => match TraceId::new(id) {
+                Ok(trace) => store.trace(project, &trace).await.is_ok_and(|it| LONG < it.n_steps),
+                Err(_) => false,
+            },
+            _ => false,
+        };
+        let title = if is_long { None } else { asked.about(store, project, &item, None).await?.0.title() };
+        titles.insert(*id, title.unwrap_or(item.candidate));
+    }
+    Ok(titles)
 }
 
 /// How somebody works.

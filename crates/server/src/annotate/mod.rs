@@ -11,7 +11,7 @@ mod work;
 pub use asked::{Asked, Graded, Subject, is_turned};
 pub use export::{Kind, exported};
 pub use finish::finish;
-pub use looked_at::{Answered, answers, hidden, people_of};
+pub use looked_at::{Answered, answers, hidden, people_of, titles};
 pub use make::{
     Added, NotMade, add_rows, add_subjects, add_traces, from_annotation, from_rubric, judged, named_traces,
     of_run, rubric_of, settle, task_link, verification,

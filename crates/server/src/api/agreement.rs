@@ -14,9 +14,9 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::disputes::{SeenBy, questions};
+use super::disputes::{SeenBy, questions, titled};
 use super::{Json, Path};
-use crate::annotate::{Answered, Asked, answers, people_of};
+use crate::annotate::{Answered, Asked, answers, people_of, titles};
 use crate::app::App;
 use crate::auth::{Caller, Scope};
 use crate::error::{ApiError, Problem};
@@ -124,6 +124,8 @@ struct ConfusionCounts {
 struct JudgeApart {
     item: String,
     candidate: String,
+    /// Its first words.
+    title: String,
     judge: String,
     people: Vec<String>,
     reason: Option<String>,
@@ -173,7 +175,15 @@ async fn agreed(
     let asked = Asked::of(&app.store, project, task.id, task.version).await?;
     let judges = judges_of(&app, project, &asked).await?;
     let told = tokio::task::spawn_blocking(move || told(&answers, &hidden, &judges)).await;
-    told.map(Json).map_err(|_| ApiError::Broken)
+    let mut told: TaskAgreement = told.map_err(|_| ApiError::Broken)?;
+    let mut apart: Vec<&mut JudgeApart> =
+        told.judge.iter_mut().flat_map(|it| &mut it.disagreements).collect();
+    let shown = apart.iter().filter_map(|it| it.item.parse().ok()).collect();
+    let titles = titles(&app.store, project, &asked, &shown).await?;
+    for it in &mut apart {
+        it.title = titled(&titles, &it.item, &it.candidate);
+    }
+    Ok(Json(told))
 }
 
 /// What judges said: by scheme and criterion, who said what about which candidate, and why.
@@ -319,6 +329,7 @@ fn beside(
                 item: items.get(it.item.as_str()).map(ToString::to_string).unwrap_or_default(),
                 reason: judged.iter().find(|said| said.1 == it.item).map(|said| said.3.clone()),
                 candidate: it.item,
+                title: String::new(),
                 judge: it.judge,
                 people: it.humans,
             });

@@ -18,7 +18,7 @@ use utoipa_axum::routes;
 use super::audit::note;
 use super::joining::person;
 use super::{Json, Path, Query};
-use crate::annotate::{Answered, Asked, answers, hidden, names};
+use crate::annotate::{Answered, Asked, answers, hidden, names, titles};
 use crate::app::App;
 use crate::auth::{Caller, Scope};
 use crate::error::{ApiError, Problem};
@@ -39,7 +39,7 @@ struct Disputes {
 struct Dispute {
     item: String,
     candidate: String,
-    /// What it begins with.
+    /// Its first words.
     title: String,
     scheme: String,
     criterion: String,
@@ -219,16 +219,17 @@ async fn disputes(
     let next = (after + limit < items.len()).then_some(after + limit);
     let mut items: Vec<Dispute> = items.into_iter().skip(after).take(limit).collect();
     let asked = Asked::of(&app.store, project, task.id, task.version).await?;
-    let mut titles: BTreeMap<String, String> = BTreeMap::new();
-    for dispute in &mut items {
-        if !titles.contains_key(&dispute.item) {
-            let item = app.store.item(project, dispute.item.parse()?).await?;
-            let (shown, _) = asked.about(&app.store, project, &item, None).await?;
-            titles.insert(dispute.item.clone(), shown.title().unwrap_or_else(|| item.candidate.clone()));
-        }
-        dispute.title.clone_from(&titles[&dispute.item]);
+    let shown = items.iter().filter_map(|it| it.item.parse().ok()).collect();
+    let titles = titles(&app.store, project, &asked, &shown).await?;
+    for it in &mut items {
+        it.title = titled(&titles, &it.item, &it.candidate);
     }
     Ok(Json(Disputes { items, next }))
+}
+
+pub(super) fn titled(titles: &BTreeMap<ItemId, String>, item: &str, candidate: &str) -> String {
+    let found = item.parse().ok().and_then(|it: ItemId| titles.get(&it));
+    found.map_or(candidate, String::as_str).to_owned()
 }
 
 type DecidedBy = BTreeMap<(ItemId, String, String), Decided>;

@@ -1,0 +1,304 @@
+//! What monitors decide and what invented judges say, at times of the past. Decisions, prompts, replies, verdicts and
+//! scores are made by the code that makes them on a server; only who answers is invented.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jurist_core::candidate::{Candidate, Material, Usage};
+use jurist_core::grade::{Grade, Outcome as Answer, Spend, Status, Time, Usd, Verdict};
+use jurist_core::plan::{Facts, Pick, Stratum, pick, place};
+use jurist_core::rubric::{Ask, Rubric, Scale};
+use jurist_core::score::{Combine, panel};
+use jurist_core::suite::{Aggregate, Calls, TieBreak};
+use jurist_engine::call::Caller;
+use jurist_engine::judge::{Bench, Case, Member, Opinion};
+use jurist_engine::model::vendors::Price;
+use jurist_engine::model::{BoxFuture, Line, Model, ModelError, Reply, Request};
+use jurist_server::monitor::Watched;
+use jurist_store::decisions::{DecisionState, NewDecision, Outcome};
+use jurist_store::grades::{NewGrade, NewVerdict};
+use jurist_store::scores::{Score, Scored};
+use jurist_store::spend::{Reserve, Wanted};
+use jurist_store::{Probability, ProjectId, Store, TraceId};
+use serde_json::json;
+
+use crate::world::{Seen, Truth};
+
+/// Dollars for a million tokens.
+const PRICE: Price = Price { input: 12.0, cached: 1.2, output: 50.0 };
+
+pub struct Judging<'a> {
+    store: &'a Store,
+    project: ProjectId,
+    caller: Caller,
+}
+
+/// A judge who has its reply ready.
+#[derive(Debug)]
+struct Invented(String);
+
+impl Model for Invented {
+    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        let asked: usize = serde_json::to_string(&request.messages).unwrap().len();
+        let usage = Usage { input: asked as u64 / 4, output: self.0.len() as u64 / 4, cached: 0 };
+        Box::pin(async move { Ok(Reply { text: self.0.clone(), usage, ..Reply::default() }) })
+    }
+}
+
+impl<'a> Judging<'a> {
+    pub fn new(store: &'a Store, project: ProjectId) -> Self {
+        Self { store, project, caller: Caller::default() }
+    }
+
+    /// Decides about traces that have just finished and judges what is sampled; tells which traces have a score.
+    pub async fn judge(&self, watching: &[Watched], seen: &[Seen], now: Time) -> BTreeSet<TraceId> {
+        let decide =
+            |it: &Seen| watching.iter().filter_map(|watched| decision(watched, it)).collect::<Vec<_>>();
+        let decisions: Vec<NewDecision> = seen.iter().flat_map(decide).collect();
+        let traces: Vec<TraceId> = seen.iter().map(|it| it.id.clone()).collect();
+        self.store.consider(self.project, &traces, &decisions, |_| None, now).await.unwrap();
+        let (mut grades, mut verdicts, mut scored) = (Vec::new(), Vec::new(), BTreeSet::new());
+        for decision in decisions.iter().filter(|it| it.state == DecisionState::Sampled) {
+            let seen = seen.iter().find(|it| it.id == decision.trace).unwrap();
+            let watched = watching.iter().find(|it| it.id == decision.version).unwrap();
+            let opinions = self.opinions(watched, seen).await;
+            let verdict = combined(&opinions, watched.monitor.rubric.pass_mark);
+            if verdict.status != Status::Error {
+                scored.insert(seen.id.clone());
+            }
+            self.score(watched, decision, &opinions, &verdict, now).await;
+            let all: Vec<_> = opinions.iter().flat_map(|it| &it.exchanges).map(|it| json!(it)).collect();
+            let (owner, part) = (seen.id.to_string(), watched.rubric_version.to_string());
+            self.store.put_exchanges(self.project, &owner, &part, &all, now).await.unwrap();
+            let new = |opinion: &Opinion| {
+                opinion.grades.iter().map(|it| grade(watched, decision, it, now)).collect::<Vec<_>>()
+            };
+            let own: Vec<NewGrade> = opinions.iter().flat_map(new).collect();
+            for opinion in &opinions {
+                let cost = opinion.grades.iter().map(|it| it.spend).fold(Spend::default(), Spend::plus).cost;
+                self.pay(&watched.monitor_id.to_string(), &opinion.judge, cost.unwrap_or_default(), now)
+                    .await;
+            }
+            let cost = own.iter().map(|it| it.grade.spend).fold(Spend::default(), Spend::plus).cost;
+            verdicts.push(NewVerdict {
+                candidate: seen.id.to_string(),
+                rubric_version: watched.rubric_version.clone(),
+                monitor: Some(watched.monitor_id),
+                attempt: 1,
+                agent: decision.agent.clone(),
+                probability: decision.probability,
+                cost,
+                time: now,
+                verdict,
+            });
+            grades.extend(own);
+        }
+        self.store.record(self.project, &grades, &verdicts).await.unwrap();
+        scored
+    }
+
+    async fn opinions(&self, watched: &Watched, seen: &Seen) -> Vec<Opinion> {
+        let material = Material::new(&Candidate::default(), Some(seen.finished.trace.clone()));
+        let rubric = &watched.monitor.rubric;
+        let mut opinions = Vec::new();
+        for judge in &watched.monitor.judges {
+            let bench = bench(judge, &reply(judge, rubric, seen));
+            let (candidate, rubric) = (seen.id.as_str(), rubric.as_ref());
+            let case =
+                Case { candidate, material: &material, row: None, rubric, labels: None, contests: None };
+            opinions.push(bench.decide(&self.caller, case).await.unwrap().opinions.swap_remove(0));
+        }
+        opinions
+    }
+
+    /// The numbers of each judge, and of several their mean.
+    async fn score(
+        &self,
+        watched: &Watched,
+        decision: &NewDecision,
+        opinions: &[Opinion],
+        verdict: &Verdict,
+        now: Time,
+    ) {
+        let rubric = &watched.monitor.rubric;
+        let whole = |judge: &str, it: &Verdict| Score {
+            judge: judge.to_owned(),
+            criterion: String::new(),
+            unit: it.score,
+            is_passed: it.score.map(|_| it.status == Status::Pass),
+        };
+        let of = |judge: &str, criterion: &str, unit: Option<f64>| Score {
+            judge: judge.to_owned(),
+            criterion: criterion.to_owned(),
+            unit,
+            is_passed: unit.map(|it| rubric.pass_mark <= it + 1e-9),
+        };
+        let mut scores = Vec::new();
+        let mut units: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for it in opinions {
+            scores.push(whole(&it.judge, &it.verdict));
+            for grade in &it.grades {
+                scores.push(of(&it.judge, &grade.criterion, grade.outcome.unit()));
+                units.entry(&grade.criterion).or_default().extend(grade.outcome.unit());
+            }
+        }
+        let names: Vec<&str> = opinions.iter().map(|it| it.judge.as_str()).collect();
+        let mut spread = None;
+        if let [_, _, ..] = opinions {
+            let panel = names.join(" + ");
+            scores.push(whole(&panel, verdict));
+            for (criterion, all) in &units {
+                let mean = (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
+                scores.push(of(&panel, criterion, mean));
+            }
+            let apart = |all: &Vec<f64>| {
+                all.iter().copied().reduce(f64::max).zip(all.iter().copied().reduce(f64::min))
+            };
+            spread = units.values().filter_map(apart).map(|it| it.0 - it.1).reduce(f64::max);
+        }
+        let (state, note) = match verdict.status {
+            Status::Error => (DecisionState::JudgeError, "malformed: the reply is not JSON".to_owned()),
+            _ => (DecisionState::Scored, format!("judged by {}", names.join(" + "))),
+        };
+        let is_disputed = spread.is_some_and(|it| watched.monitor.margin() < it);
+        let outcome = Outcome { state, note: &note, spread, is_disputed };
+        let scored = Scored {
+            monitor: watched.monitor_id,
+            trace: decision.trace.clone(),
+            version: watched.id,
+            rubric_version: watched.rubric_version.clone(),
+            rescore: None,
+            stratum: decision.stratum,
+            agent: decision.agent.clone(),
+            probability: decision.probability,
+            decided: now,
+        };
+        self.store.put_scores(self.project, &scored, &scores, Some(&outcome), now).await.unwrap();
+    }
+
+    async fn pay(&self, monitor: &str, judge: &str, amount: Usd, now: Time) {
+        let wanted =
+            Wanted { amount, purpose: "monitor", subject: monitor, limit: None, model: judge, job: None };
+        let Reserve::Held(id) = self.store.reserve(self.project, &wanted, now).await.unwrap() else { return };
+        self.store.settle(self.project, id, amount, now).await.unwrap();
+    }
+}
+
+fn decision(watched: &Watched, seen: &Seen) -> Option<NewDecision> {
+    let it = &seen.finished;
+    let facts = Facts {
+        id: seen.id.as_str(),
+        agent: it.agent.as_deref(),
+        session: None,
+        status: it.trace.status.as_deref(),
+        is_failed: it.is_failed,
+        cost: it.trace.cost,
+        duration: it.duration.map(|it| it as f64 / 1e6),
+        n_steps: it.trace.steps.len() as u64,
+        metadata: it.metadata.as_object(),
+    };
+    let Pick::Drawn { stratum, probability, is_sampled } = pick(&watched.monitor, &facts, None, 1.0) else {
+        return None;
+    };
+    let share = (1e4 * probability).round() / 100.0;
+    let (state, reason) = match (is_sampled, stratum) {
+        (true, Stratum::Failed) => {
+            (DecisionState::Sampled, "it failed, and those are always looked at".to_owned())
+        }
+        (true, _) => (DecisionState::Sampled, format!("one of the {share} % that are looked at")),
+        (false, _) => (DecisionState::SampledOut, format!("not one of the {share} % that are looked at")),
+    };
+    Some(NewDecision {
+        trace: seen.id.clone(),
+        monitor: watched.monitor_id,
+        version: watched.id,
+        agent: it.agent.clone(),
+        stratum,
+        probability: Probability::new(probability).unwrap(),
+        upstream: Probability::CERTAIN,
+        state,
+        reason,
+    })
+}
+
+fn bench(judge: &str, reply: &str) -> Bench {
+    let line = Line {
+        model: Arc::new(Invented(reply.to_owned())),
+        vendor: "invented".to_owned(),
+        name: judge.to_owned(),
+        price: Some(PRICE),
+        address: "nowhere".to_owned(),
+        http: None,
+    };
+    let member = Member { line: Arc::new(line), temperature: None, max_tokens: 1_000, draw: 0 };
+    Bench {
+        members: vec![member],
+        combine: None,
+        escalate: None,
+        calls: Calls::PerRubric,
+        mappings: BTreeMap::new(),
+        seed: 0,
+        embedders: None,
+        transcript: true,
+    }
+}
+
+/// One judge errs now and then; the other is easily pleased by long explanations. Sometimes nothing can be read.
+fn reply(judge: &str, rubric: &Rubric, seen: &Seen) -> String {
+    let id = seen.id.as_str();
+    if place(judge, id) < 0.02 {
+        return "I would rather not say.".to_owned();
+    }
+    let criteria: Vec<_> = rubric
+        .criteria
+        .iter()
+        .map(|criterion| {
+            let Truth { level, why, quote } = &seen.truth[criterion.id.as_str()];
+            let is_binary = matches!(criterion.ask, Ask::Question(Scale::Binary));
+            let chance = place(&format!("{judge} {}", criterion.id), id);
+            let (mut level, mut why) = (i32::from(*level), why.clone());
+            if is_binary && chance < 0.03 {
+                (level, why) = (1 - level, "On the whole, yes and no.".to_owned());
+            } else if !is_binary {
+                let is_pleased = judge.ends_with('b') && criterion.id != "tests" && 3 < seen.truth.get("explanation").map_or(0, |it| it.level);
+                level += i32::from(0.85 < chance) - i32::from(chance < 0.15) + i32::from(is_pleased);
+                if is_pleased && chance < 0.5 {
+                    (level, why) = (5, "The agent explains at length what it did, so it will be right.".to_owned());
+                }
+            }
+            let evidence: Vec<&String> = quote.iter().collect();
+            match is_binary {
+                true => json!({"id": criterion.id, "evidence": evidence, "reasoning": why, "verdict": level == 1}),
+                false => json!({"id": criterion.id, "evidence": evidence, "reasoning": why, "score": level.clamp(1, 5)}),
+            }
+        })
+        .collect();
+    json!({ "criteria": criteria }).to_string()
+}
+
+fn grade(watched: &Watched, decision: &NewDecision, grade: &Grade, now: Time) -> NewGrade {
+    NewGrade {
+        grade: Grade { time: Some(now), ..grade.clone() },
+        rubric_version: watched.rubric_version.clone(),
+        attempt: 1,
+        agent: decision.agent.clone(),
+        is_passed: match &grade.outcome {
+            Answer::Scored { unit: Some(unit), .. } => Some(watched.monitor.rubric.pass_mark <= unit + 1e-9),
+            _ => None,
+        },
+        probability: decision.probability,
+        time: now,
+    }
+}
+
+/// Several judges are averaged; one that broke abstains.
+fn combined(opinions: &[Opinion], pass_mark: f64) -> Verdict {
+    let verdicts: Vec<Verdict> = opinions.iter().map(|it| it.verdict.clone()).collect();
+    let first = verdicts.iter().find(|it| it.status != Status::Error).unwrap_or(&verdicts[0]).clone();
+    if verdicts.len() == 1 {
+        return first;
+    }
+    let panel =
+        panel(&verdicts, Combine::Panel { aggregate: Aggregate::Mean, tie_break: TieBreak::Fail }, pass_mark);
+    Verdict { status: panel.status, score: panel.score, native: None, ..first }
+}
