@@ -12,11 +12,11 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::picture::Picture;
 use super::{Json, Path, Query, computed};
 use crate::app::App;
 use crate::auth::{Caller, Scope};
 use crate::error::{ApiError, Problem};
-use crate::picture::Picture;
 
 /// More shapes than this nobody keeps apart.
 const MOST_RUNS: usize = 8;

@@ -22,6 +22,7 @@ mod members;
 mod monitors;
 mod notifications;
 mod otlp;
+mod picture;
 mod projects;
 mod ranking;
 mod rubrics;

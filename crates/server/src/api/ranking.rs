@@ -14,13 +14,13 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::picture::Picture;
 use super::{Json, Query, computed};
 use crate::annotate::{Asked, is_turned};
 use crate::app::App;
 use crate::auth::{Caller, Scope};
 use crate::error::{ApiError, Problem};
 use crate::monitor::find;
-use crate::picture::Picture;
 
 /// The newest so many comparisons.
 const MOST: usize = 20_000;
