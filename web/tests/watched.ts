@@ -32,6 +32,7 @@ rubric:
   threshold: 0.7
   criteria:
     - {name: right, description: It is right., scale: {likert: {min: 1, max: 5}}}
+    - {name: kind, description: It is kind., scale: {likert: {min: 1, max: 5}}}
 judge_model: openai/gpt-5-mini
 sample_rate: 1.0
 `;

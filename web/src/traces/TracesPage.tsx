@@ -337,7 +337,7 @@ function NoneYet() {
   return (
     <State title="No traces yet">
       <p>Point an OpenTelemetry exporter of your agent at this server, or send one by hand:</p>
-      <pre>{`curl ${location.origin}/api/v1/traces \\
+      <pre tabIndex={0}>{`curl ${location.origin}/api/v1/traces \\
   -H 'Authorization: Bearer jrk_…' -H 'Content-Type: application/json' \\
   -d '{"id": "first", "agent": "me", "trace": [{"role": "user", "content": "Hello"}]}'`}</pre>
     </State>
