@@ -72,6 +72,7 @@ test("what got worse stands first, with the differences of the command line", as
   // Three at once, chosen from the list.
   await graded("last.json", { one: "Lyon", two: "Lyon", three: "Paris.", four: "Paris" });
   await page.goto(`${place.url}/p/default/runs`);
+  await expect(page.getByRole("checkbox")).toHaveCount(3);
   for (const it of await page.getByRole("checkbox").all()) await it.press("Space");
   await page.getByRole("link", { name: "Compare 3 runs" }).click();
   await expect(page.getByRole("heading", { level: 2, name: /^Against capitals/ })).toHaveCount(2);

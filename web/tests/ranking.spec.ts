@@ -58,7 +58,10 @@ test("strengths, wins and the place are those of the API and of the command line
   await expect(strengths).toBeVisible();
   await page.goto(`${place.url}/p/default/ranking?monitor=never-was`);
   await expect(page.getByRole("heading", { name: "There is nothing here" })).toBeVisible();
+});
+
+test("a ranking that cannot be had says so", async ({ page, open }) => {
   await page.route("**/api/v1/ranking*", (route) => route.abort());
-  await page.goto(`${place.url}/p/default/ranking`);
+  await page.goto(`${open}/p/default/ranking`);
   await expect(page.getByRole("heading", { name: "The server does not answer" })).toBeVisible();
 });

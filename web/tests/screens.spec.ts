@@ -166,7 +166,9 @@ for (const scheme of ["light", "dark"] as const) {
       await page.getByRole("link", { name: "desk", exact: true }).first().click();
       await expect(page.getByRole("radiogroup").first()).toBeVisible();
       await shot("rubric-preview");
+      await at("dial", "/monitors/desk?view=dial&rate=0.4", "Cost in a month");
       await at("compare", "/compare", "Differences");
+      await at("ranking", "/ranking", "Nothing was set against each other yet");
       await at("notifications", "/settings/notifications", "Quiet hours");
       await ask(place, "PUT", "/spend/cap", { amount: 0.0001, currency: "USD" });
       await finish(place, "late", "4");

@@ -1,14 +1,14 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, Navigate, Outlet, useNavigate, useParams, useRouter } from "@tanstack/react-router";
 import {
-  Link,
-  Navigate,
-  Outlet,
-  useLocation,
-  useNavigate,
-  useParams,
-  useRouter,
-} from "@tanstack/react-router";
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from "react";
 import { answered, api } from "../api/client";
 import { isSignedOut, may, type OpenProject, type Session, sessionQuery } from "../api/session";
 import { Button } from "../ui/Button";
@@ -140,9 +140,6 @@ function Pages({ project }: { project: OpenProject }) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const id = useId();
-  const here = useLocation({ select: (it) => it.pathname });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the list.
-  useEffect(() => setOpen(false), [here]);
   useEffect(() => {
     if (!isOpen) return;
     const outside = (event: PointerEvent) => {
@@ -151,14 +148,18 @@ function Pages({ project }: { project: OpenProject }) {
     document.addEventListener("pointerdown", outside);
     return () => document.removeEventListener("pointerdown", outside);
   }, [isOpen]);
+  // Whoever chose a page has no more need of the list.
+  const onClick = (event: MouseEvent) => {
+    if (event.target instanceof HTMLAnchorElement) setOpen(false);
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Escape" || !isOpen) return;
     setOpen(false);
     root.current?.querySelector("button")?.focus();
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: keys of the list inside arrive here.
-    <div ref={root} className={styles.pages} onKeyDown={onKeyDown}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys and clicks of the list inside arrive here.
+    <div ref={root} className={styles.pages} onKeyDown={onKeyDown} onClick={onClick}>
       <Button
         look="quiet"
         className={styles.open}
