@@ -29,6 +29,9 @@ function packed(): Plugin {
   };
 }
 
+const SHARED =
+  /\/src\/(ui\/|chart\/|runs\/Strip|monitors\/(doors|Monitors|TrendView)\.|money\/(doors|say|Meter|AlertState|Budget)\.)/;
+
 export default defineConfig({
   plugins: [react(), packed()],
   build: {
@@ -36,9 +39,9 @@ export default defineConfig({
     // Everything is a file of its own: the policy allows no `data:` but pictures.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // What every page is made of is one file, rather than twenty that each need an answer.
+    // What several pages are made of is one file, rather than thirty that each need an answer.
     rolldownOptions: {
-      output: { codeSplitting: { groups: [{ name: "parts", test: /\/src\/(ui|chart)\// }] } },
+      output: { codeSplitting: { groups: [{ name: "parts", test: SHARED }] } },
     },
   },
   server: { proxy: { "/api": "http://127.0.0.1:8000" } },
