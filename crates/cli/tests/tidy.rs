@@ -240,7 +240,7 @@ fn colours_and_pixels_of_the_pages_stand_in_their_tokens_alone() {
 fn each_dialect_is_read_in_its_own_file() {
     let shapes = [
         ("\"evals\"", "native.rs"),
-        ("\"annotation_type\"", "potato.rs"),
+        ("\"annotation_type\"", "potato/schemes.rs"),
         ("\"default_test\"", "agentv/mod.rs"),
         ("\"pass_threshold\"", "monitor.rs"),
         ("\"score_ranges\"", "agentv/assertion.rs"),

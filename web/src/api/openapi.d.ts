@@ -2688,9 +2688,9 @@ export interface components {
             training: components["schemas"]["RightOfAll"];
             warnings: string[];
         };
-        /** @description A chart, and the table behind it */
+        /** @description A chart and the table behind it */
         Picture: {
-            /** @description To stand inside a page: it follows light and dark, and has no title of its own. */
+            /** @description To stand inside a page, whose colours it takes; every text in it is escaped. */
             svg: string;
             table: components["schemas"]["PictureTable"];
         };
@@ -9098,7 +9098,7 @@ export interface operations {
     tasks_export: {
         parameters: {
             query?: {
-                /** @description `jsonl` or `csv`; `jsonl` unless told. */
+                /** @description `jsonl`, `csv` or `parquet`; `jsonl` unless told. */
                 format?: string;
             };
             header?: never;
@@ -9115,6 +9115,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/vnd.apache.parquet": string;
                     "application/x-ndjson": string;
                     "text/csv": string;
                 };
