@@ -52,14 +52,6 @@ export function TrendChart({ title, series, passMark, signs = [] }: TrendChartPr
           <>
             <Grid domain={domain} y={y} width={width} />
             <Days span={span} x={x} width={width} />
-            {passMark !== undefined && (
-              <g className={styles.mark}>
-                <line x1={LEFT} x2={width - RIGHT} y1={y(passMark)} y2={y(passMark)} />
-                <text x={LEFT + 4} y={y(passMark) - 4}>
-                  pass mark
-                </text>
-              </g>
-            )}
             <clipPath id={id}>
               <rect
                 x={LEFT}
@@ -77,6 +69,14 @@ export function TrendChart({ title, series, passMark, signs = [] }: TrendChartPr
             {series.map((it, at) => (
               <Line key={it.name} points={it.points} series={(at % N_SERIES) + 1} x={x} y={y} />
             ))}
+            {passMark !== undefined && (
+              <g className={styles.mark}>
+                <line x1={LEFT} x2={width - RIGHT} y1={y(passMark)} y2={y(passMark)} />
+                <text x={LEFT + 4} y={y(passMark) - 4}>
+                  pass mark
+                </text>
+              </g>
+            )}
           </>
         );
       }}

@@ -8,6 +8,9 @@ import { State } from "../ui/State";
 import { type Look, type Monitor, type Trend, trendQuery } from "./doors";
 import styles from "./Monitors.module.css";
 
+/** What stands between the names of judges that are heard together. */
+const PANEL = " + ";
+
 /** Day by day; a new version of the rubric begins a new line. */
 export function TrendView({ monitor }: { monitor: Monitor }) {
   const { agent, days, criterion } = useSearch({ from: "/p/$project/monitors/$monitor" });
@@ -22,9 +25,15 @@ export function TrendView({ monitor }: { monitor: Monitor }) {
   );
 }
 
-type TrendOfMonitorProps = { monitor: Monitor; look: Look; criterion?: string };
+type TrendOfMonitorProps = {
+  monitor: Monitor;
+  look: Look;
+  criterion?: string;
+  /** Only what several judges say together, where there are several. */
+  together?: boolean;
+};
 
-export function TrendOfMonitor({ monitor, look, criterion }: TrendOfMonitorProps) {
+export function TrendOfMonitor({ monitor, look, criterion, together }: TrendOfMonitorProps) {
   const project = useProject();
   const found = useQuery(trendQuery(project.id, monitor.name, look, criterion));
   const alerts = useQuery(pastAlertsQuery(project.id));
@@ -33,8 +42,9 @@ export function TrendOfMonitor({ monitor, look, criterion }: TrendOfMonitorProps
     .map((it) => ({ time: it.raised, text: it.message }));
   return (
     <Loaded query={found} what="the trend">
-      {(all) =>
-        all.every((it) => it.points.length === 0) ? (
+      {(found) => {
+        const all = together ? found.filter((it) => !isMember(it, found)) : found;
+        return all.every((it) => it.points.length === 0) ? (
           <State title="No day has a score yet">
             <p>Each day on which something was scored becomes a point here.</p>
           </State>
@@ -45,11 +55,20 @@ export function TrendOfMonitor({ monitor, look, criterion }: TrendOfMonitorProps
             passMark={criterion ? undefined : monitor.pass_mark}
             signs={signs}
           />
-        )
-      }
+        );
+      }}
     </Loaded>
   );
 }
+
+/** Whether another line of the same version is of several judges, this one among them. */
+const isMember = (it: Trend, all: Trend[]): boolean =>
+  all.some(
+    (other) =>
+      other.rubric_version === it.rubric_version &&
+      other.judge.split(PANEL).length > 1 &&
+      other.judge.split(PANEL).includes(it.judge),
+  );
 
 /** As little of an id as tells lines apart. */
 function named(it: Trend, all: Trend[]): string {

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useProject } from "../api/session";
 import { Picture } from "../chart/Picture";
+import { openAlertsQuery } from "../money/doors";
 import { type Monitor, radarQuery } from "../monitors/doors";
 import { TrendOfMonitor } from "../monitors/TrendView";
 import { Select } from "../ui/Field";
@@ -16,7 +17,11 @@ export function Focus({ monitors }: { monitors: Monitor[] }) {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/" });
   const navigate = useNavigate({ from: "/p/$project/" });
-  const monitor = monitors.find((it) => it.name === search.monitor) ?? monitors[0];
+  const alerts = useQuery(openAlertsQuery(project.id));
+  const isTold = (it: Monitor) =>
+    alerts.data?.items.some(({ subject }) => subject === it.name || subject === it.id);
+  // Unless told, the one that something is said about.
+  const monitor = monitors.find((it) => it.name === search.monitor) ?? monitors.find(isTold) ?? monitors[0];
   if (!monitor) return null;
   const agent = monitor.agents.find((it) => it === search.agent);
   const set = (change: Partial<typeof search>) =>
@@ -55,7 +60,7 @@ export function Focus({ monitors }: { monitors: Monitor[] }) {
       </div>
       <div className={styles.pictures}>
         <Radar monitor={monitor} agents={agent ? [agent] : monitor.agents.slice(0, MOST)} />
-        <TrendOfMonitor monitor={monitor} look={{ agent }} />
+        <TrendOfMonitor monitor={monitor} look={{ agent }} together />
       </div>
       {!agent && monitor.agents.length > MOST && (
         <p className={styles.soft}>
