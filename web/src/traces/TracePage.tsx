@@ -12,6 +12,7 @@ import { Button } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { count, duration, moment, money, score } from "../ui/say";
+import { useTitle } from "../ui/title";
 import { SendToPeople } from "./SendToPeople";
 import styles from "./TracePage.module.css";
 import { Ended, titleOf } from "./TracesPage";
@@ -118,6 +119,8 @@ function Title({ head }: { head: Head }) {
       </Link>,
     ]);
   }
+  const title = titleOf(head);
+  useTitle(title ?? head.id);
   return (
     <header className={styles.head}>
       <p className={styles.up}>
@@ -127,7 +130,7 @@ function Title({ head }: { head: Head }) {
       </p>
       <div className={styles.top}>
         <h1 className={styles.title}>
-          {titleOf(head) && <bdi>{titleOf(head)}</bdi>} <span className={styles.id}>{head.id}</span>{" "}
+          {title && <bdi>{title}</bdi>} <span className={title ? styles.named : styles.id}>{head.id}</span>{" "}
           <Ended trace={head} />
         </h1>
         <Actions head={head} />
