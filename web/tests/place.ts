@@ -160,7 +160,8 @@ export const test = base.extend<Given>({
   },
   // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the pattern.
   open: async ({}, use) => use(process.env.JURIST_OPEN ?? ""),
-  sound: async ({ page }, use) => {
+  // After the places, so that it is looked at before they end.
+  sound: async ({ page, place: _ }, use) => {
     const said: string[] = [];
     page.on("console", (it) => {
       // That somebody is not let in, or something sent was not in order, is said by the browser as well, and is no fault.

@@ -434,14 +434,14 @@ mod tests {
     #[test]
     fn small_samples_that_ids_draw_are_as_fair_as_those_of_chance() {
         // 24 traces, of which 3 failed: the others stand on 0.5, 0.75 and 1.
-        let score = |at: usize| if at % 8 == 0 { 0.0 } else { 0.5 + (at % 3) as f64 / 4.0 };
+        let score = |at: usize| if at.is_multiple_of(8) { 0.0 } else { 0.5 + (at % 3) as f64 / 4.0 };
         let truth = (0..24).map(score).sum::<f64>() / 24.0;
         let (n, mut held, mut off) = (4_000, 0, 0.0);
         for agent in 0..n {
             let named = |name: &str| TrafficSums { name: name.to_owned(), ..TrafficSums::default() };
             let mut strata = vec![named("failed"), named("other")];
-            for at in 0..24 {
-                let (stratum, dial) = if at % 8 == 0 { (0, 1.0) } else { (1, 0.5) };
+            for at in 0..24_usize {
+                let (stratum, dial) = if at.is_multiple_of(8) { (0, 1.0) } else { (1, 0.5) };
                 strata[stratum].n_seen += 1;
                 strata[stratum].population += 1.0;
                 if place("", &format!("a{agent}-{at}")) < dial {
