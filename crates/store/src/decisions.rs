@@ -85,7 +85,7 @@ pub struct Standing {
     /// By its name.
     pub monitor: String,
     pub state: DecisionState,
-    /// What was last noted.
+    /// What was noted as it came to be so.
     pub reason: String,
 }
 
@@ -188,7 +188,7 @@ pub(crate) const ADD_EVENTS: Bulk = Bulk {
 
 const STANDING: &str =
     "SELECT d.trace, m.name AS monitor, d.state, COALESCE((SELECT e.note FROM decision_events e
-    WHERE e.project = d.project AND e.trace = d.trace AND e.monitor = d.monitor
+    WHERE e.project = d.project AND e.trace = d.trace AND e.monitor = d.monitor AND e.state = d.state
     ORDER BY e.time DESC, e.id DESC LIMIT 1), d.reason) AS reason
     FROM decisions d JOIN monitors m ON m.id = d.monitor WHERE d.project = $1";
 const DECISIONS: &str =

@@ -241,7 +241,7 @@ function Judges({ found }: { found: Agreement }) {
     },
     {
       name: "apart",
-      head: "Differ on",
+      head: "Somebody differs on",
       align: "end",
       cell: (it) => count(it.disagreements.length),
       wide: true,
@@ -293,11 +293,12 @@ function Judge({ found, criterion }: JudgeProps) {
           />
         )}
         <p className={styles.soft}>
-          Items by what most people say and what the judge says; the diagonal is agreement.
+          Items by what most people say and what the judge says; the diagonal is agreement. Where people are
+          split evenly, nobody is most.
         </p>
       </div>
       <div className={styles.part}>
-        <h3>Where they differ, the furthest apart first</h3>
+        <h3>Where the judge and at least one person differ, the furthest apart first</h3>
         {shown.length === 0 && <p className={styles.soft}>Nowhere.</p>}
         <ol className={styles.apart}>
           {shown.map((it) => (

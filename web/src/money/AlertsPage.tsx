@@ -91,7 +91,20 @@ function Alerts({ rows }: { rows: Alert[] }) {
     {
       name: "message",
       head: "Alert",
-      cell: (it) => <div className={styles.message}>{it.message}</div>,
+      cell: (it) => (
+        <div className={styles.message}>
+          {it.message}{" "}
+          {!it.kind.startsWith("spend") && (
+            <Link
+              to="/p/$project/monitors/$monitor"
+              params={{ project: project.name, monitor: it.subject }}
+              search={{ view: "trend" }}
+            >
+              Look at it
+            </Link>
+          )}
+        </div>
+      ),
     },
     { name: "kind", head: "Kind", cell: (it) => it.kind.replaceAll("_", " "), wide: true },
     { name: "state", head: "State", cell: (it) => <AlertState alert={it} /> },

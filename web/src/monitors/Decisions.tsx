@@ -11,16 +11,16 @@ import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
-import type { Decision, Monitor } from "./doors";
+import { type Decision, type Monitor, since } from "./doors";
 import styles from "./Monitors.module.css";
 import { STATES, toldOf } from "./states";
 
 /** What the monitor made of each trace; those on which judges disagree can be asked for alone. */
 export function Decisions({ monitor }: { monitor: Monitor }) {
   const project = useProject();
-  const { state, stratum, agent, disputed } = useSearch({ from: "/p/$project/monitors/$monitor" });
+  const { state, stratum, agent, disputed, days } = useSearch({ from: "/p/$project/monitors/$monitor" });
   const navigate = useNavigate({ from: "/p/$project/monitors/$monitor" });
-  const chosen = { state, stratum, agent, disputed };
+  const chosen = { state, stratum, agent, disputed, days };
   const set = (change: Partial<typeof chosen>) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   const found = useInfiniteQuery({
@@ -29,7 +29,10 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
     queryFn: ({ pageParam }) =>
       answered(
         api(project.id).GET("/api/v1/monitors/{name}/decisions", {
-          params: { path: { name: monitor.name }, query: { ...chosen, after: pageParam } },
+          params: {
+            path: { name: monitor.name },
+            query: { state, stratum, agent, disputed, from: since(days), after: pageParam },
+          },
         }),
       ),
     getNextPageParam: (last) => last.next ?? undefined,
@@ -68,6 +71,12 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
           />
           only where judges disagree
         </label>
+        {days !== undefined && (
+          <label>
+            <input type="checkbox" checked onChange={() => set({ days: undefined })} />
+            of the last {days} days
+          </label>
+        )}
       </search>
       {disputed && (
         <p>

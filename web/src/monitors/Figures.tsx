@@ -392,7 +392,7 @@ export function Coverage({ monitor, found }: { monitor: Monitor; found: Estimate
             <Link
               to="/p/$project/monitors/$monitor"
               params={{ project: project.name, monitor: monitor.name }}
-              search={{ view: "traces", state: it.state }}
+              search={(before) => ({ view: "traces", state: it.state, days: before.days ?? 30 })}
               title={toldOf(it.state).means}
             >
               {count(it.n)} {toldOf(it.state).label}

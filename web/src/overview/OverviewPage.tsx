@@ -203,7 +203,7 @@ function Agents({ rows }: { rows: AgentRow[] }) {
     },
     {
       name: "coverage",
-      head: "Scored of finished",
+      head: "Scored as now, of finished",
       align: "end",
       wide: true,
       cell: (it) => it.monitor && <CoverageOf agent={it.agent} monitor={it.monitor} />,

@@ -17,6 +17,9 @@ import styles from "./Rubrics.module.css";
 
 type MeansProps = { name: string; source: string; checked: Checked | undefined };
 
+/** Where a file says nothing else. */
+const PASS_MARK = 0.7;
+
 /** What a file means while it is written: what people are asked, and what judges are. */
 export function Means({ name, source, checked }: MeansProps) {
   const [view, setView] = useState<"people" | "judges">("people");
@@ -58,8 +61,8 @@ export function Grid({ name, canonical }: { name: string; canonical: Canonical }
         </p>
       )}
       <p className={styles.soft}>
-        It passes from {String(canonical.threshold ?? "the usual mark")} on. This is how an annotator sees it;
-        what you enter here is kept nowhere.
+        It passes from {String(canonical.threshold ?? PASS_MARK)} on. This is how an annotator sees it; what
+        you enter here is kept nowhere.
       </p>
       {scheme.criteria.length > 0 && (
         <RubricGrid

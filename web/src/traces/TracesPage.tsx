@@ -110,7 +110,7 @@ function Traces({ rows }: { rows: Line[] }) {
     { name: "agent", head: "Agent", cell: (it) => it.agent ?? "–", wide: true },
     { name: "state", head: "Ended", cell: (it) => <Ended trace={it} />, wide: true },
     { name: "score", ...sorting("Score", "score"), cell: (it) => <Scores of={it} /> },
-    { name: "why", head: "Why", cell: (it) => <Why of={it} />, wide: true },
+    { name: "why", head: "Why", cell: (it) => <Why of={it} /> },
     { name: "steps", head: "Steps", align: "end", cell: (it) => count(it.n_steps), wide: true },
     { name: "cost", ...sorting("Cost", "cost"), align: "end", cell: (it) => money(it.cost), wide: true },
     {
@@ -120,7 +120,13 @@ function Traces({ rows }: { rows: Line[] }) {
       cell: (it) => duration(it.duration_ms),
       wide: true,
     },
-    { name: "began", ...sorting("Began", "time"), align: "end", cell: (it) => <Time at={it.started} /> },
+    {
+      name: "began",
+      ...sorting("Began", "time"),
+      align: "end",
+      cell: (it) => <Time at={it.started} />,
+      wide: true,
+    },
   ];
   return (
     <>

@@ -1,9 +1,11 @@
 //! Monitors: standing rubrics over live traces, what they decided, and what they say of all traffic.
 
+use std::collections::BTreeMap;
+
 use axum::extract::State;
 use jurist_core::grade::Time;
 use jurist_core::plan::Stratum;
-use jurist_store::decisions::{DecisionFilter, DecisionState};
+use jurist_store::decisions::{Decision, DecisionFilter, DecisionState};
 use jurist_store::{TraceId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -285,7 +287,16 @@ async fn decisions(
     };
     let (after, limit) = (super::place(which.after.as_deref())?, super::limit(which.limit)?);
     let page = app.store.decisions(caller.project, found.id, &filter, after.as_ref(), limit).await?;
-    let items = page.items.iter().map(|it| DecisionView::new(it, None)).collect();
+    let traces: Vec<String> = page.items.iter().map(|it| it.trace.to_string()).collect();
+    let standing = app.store.standing(caller.project, &traces).await?;
+    let own = standing.into_iter().filter(|it| it.monitor == found.name);
+    let mut notes: BTreeMap<String, String> = own.map(|it| (it.trace, it.reason)).collect();
+    let view = |it: &Decision| {
+        let mut view = DecisionView::new(it, None);
+        view.reason = notes.remove(&view.trace).unwrap_or(view.reason);
+        view
+    };
+    let items = page.items.iter().map(view).collect();
     Ok(Json(Decisions { items, next: page.next.map(|it| it.to_string()) }))
 }
 

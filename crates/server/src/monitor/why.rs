@@ -27,7 +27,7 @@ pub struct DecisionView {
     pub probability: f64,
     /// With which whoever sent it kept it.
     pub upstream: f64,
-    /// In words.
+    /// In words: why it was decided so; in lists, how it came to its state.
     pub reason: String,
     /// How far its judges were apart, on 0 to 1.
     pub spread: Option<f64>,
