@@ -1815,7 +1815,7 @@ export interface components {
              * @description With which it was, or would have been, sampled.
              */
             probability: number;
-            /** @description In words. */
+            /** @description In words: why it was decided so; in lists, how it came to its state. */
             reason: string;
             rubric_version?: string | null;
             /**
