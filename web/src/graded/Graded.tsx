@@ -72,7 +72,8 @@ export function Graded({ trace, finished, content, onQuote, onExchanges }: Grade
   return (
     <div
       className={styles.graded}
-      data-graded={decisions.data?.length || grades.data?.length ? true : undefined}
+      // Also while nothing is known yet: most traces that are looked at have something, and nothing jumps then.
+      data-graded={decisions.isPending || decisions.data?.length || grades.data?.length ? true : undefined}
     >
       <section className={styles.part} aria-label="Why it has a score, or none">
         <div className={styles.head}>
