@@ -12,11 +12,13 @@ test("why a trace has no score, grades side by side, and quotes where they stand
   const why = page.getByRole("region", { name: "Why it has a score, or none" });
   await expect(why.getByText("judge error").first()).toBeVisible();
   await expect(why).toContainText("malformed: the reply has no `score`");
-  await expect(why).toContainText("sampled with probability 100 %");
+  await expect(why).toContainText(
+    "100 % of traces like it are judged, as it neither failed nor was expensive",
+  );
   const way = why.getByRole("list", { name: "What became of it by desk" }).getByRole("listitem");
   await expect(way).toHaveText([
     /^finished/,
-    /^other.*100 %/,
+    /^100 % chance.*neither failed nor was expensive/,
     /^sampled/,
     /^judge error.*it broke here/,
     /^scored.*not reached/,

@@ -45,10 +45,10 @@ test("the month is that of the command line; a cap is set, stops judging and is 
     .toContain("spend_stop");
   await page.getByRole("link", { name: "Alerts" }).click();
   const alert = page.getByRole("row", { name: /spend stop/ });
-  await expect(alert).toContainText("! holds");
+  await expect(alert).toContainText("! active");
   expect(await faultsOf(page)).toEqual([]);
   await alert.getByRole("button", { name: /^I have seen/ }).click();
-  await expect(alert).toContainText("holds, seen");
+  await expect(alert).toContainText("active, seen");
   await page.goto(`${place.url}/p/default/budget`);
   await page.getByRole("button", { name: "Lift it…" }).click();
   await page.getByRole("button", { name: "Lift it", exact: true }).click();

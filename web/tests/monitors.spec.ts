@@ -32,14 +32,24 @@ test("figures are those of the API and of the command line", async ({ sound: pag
   }
   const naive = /the plain mean is (\S+)/.exec(told)?.[1] ?? "none";
   await expect(criteria.getByRole("row", { name: /^whole/ })).toContainText(naive);
-  const strata = page.getByRole("table", { name: "Strata of the whole" });
+  const strata = page.getByRole("table", { name: "Strata of the whole rubric" });
   await expect(strata.getByRole("row", { name: /^other/ })).toContainText(other[3] ?? "none");
   await expect(strata.getByRole("row", { name: /^other/ })).toContainText(`${other[1]} of ${other[2]}`);
   await expect(strata.getByRole("row", { name: /^expensive/ })).toContainText("nothing is in it");
   await expect(strata.getByRole("row", { name: /^all, each as often/ })).toContainText(score);
   await expect(strata.getByRole("row", { name: /^all, by the plain mean/ })).toContainText(naive);
   await expect(page.getByRole("heading", { name: "What became of 8 finished traces" })).toBeVisible();
+  // Words that not everybody knows say what they mean, to the keyboard as well.
+  const word = page.getByRole("button", { name: "Stratum" }).first();
+  const meaning = page.getByRole("tooltip").filter({ hasText: "Traces that are sampled alike." });
+  await word.focus();
+  await expect(meaning).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
+  await word.press("Escape");
+  await expect(meaning).toBeHidden();
+  await word.hover();
+  await expect(meaning).toBeVisible();
+  await page.mouse.move(0, 0);
 
   // From a state to its traces, and on to the reason.
   await page.getByRole("link", { name: "1 judge error" }).click();

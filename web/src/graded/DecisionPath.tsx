@@ -1,6 +1,6 @@
 import { percent } from "../chart/figures";
 import type { Decision } from "../monitors/doors";
-import { toldOf } from "../monitors/states";
+import { strataWords, toldOf } from "../monitors/states";
 import { duration, moment, score } from "../ui/say";
 import styles from "./DecisionPath.module.css";
 import type { Verdict } from "./table";
@@ -35,7 +35,7 @@ export function stationsOf(it: Decision, finished?: string | null, verdict?: Ver
         : { name: label, went: it.judge_status === "pending" ? "waits" : "stopped" };
   return [
     { name: "finished", told: finished ? moment(finished) : undefined, went: "on" },
-    { name: it.stratum, told: `π ${percent(it.probability)}`, went: "on" },
+    { name: `${percent(it.probability)} chance`, told: strataWords[it.stratum] ?? it.stratum, went: "on" },
     it.is_sampled
       ? { name: "sampled", told: after(it.decided), went: "on" }
       : { name: label, went: "stopped" },

@@ -4,7 +4,7 @@ import { answered, api } from "../api/client";
 import { useProject } from "../api/session";
 import { fixed, percent } from "../chart/figures";
 import type { Decision } from "../monitors/doors";
-import { toldOf } from "../monitors/states";
+import { strataWords, toldOf } from "../monitors/states";
 import type { Trace } from "../traces/view/parts";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
@@ -158,9 +158,9 @@ function Decided({ all, finished, verdicts }: DecidedProps) {
               {note && note !== it.reason && <>; {note}</>}
             </p>
             <p className={styles.soft}>
-              {toldOf(it.state).means} Stratum {it.stratum}, sampled with probability{" "}
-              {percent(it.probability)}
-              {it.upstream < 1 && `, kept with probability ${percent(it.upstream)} before it came here`}.
+              {toldOf(it.state).means} {percent(it.probability)} of traces like it are judged, as{" "}
+              {strataWords[it.stratum] ?? it.stratum}
+              {it.upstream < 1 && `; whoever sent it keeps ${percent(it.upstream)} of them`}.
             </p>
           </li>
         );

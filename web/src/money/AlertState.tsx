@@ -3,7 +3,7 @@ import { Time } from "../ui/Time";
 import styles from "./Budget.module.css";
 import type { Alert } from "./doors";
 
-/** Whether its cause holds, and whether somebody has seen it. */
+/** Whether its cause lasts, and whether somebody has seen it. */
 export function AlertState({ alert }: { alert: Alert }) {
   if (alert.resolved) {
     return (
@@ -18,12 +18,12 @@ export function AlertState({ alert }: { alert: Alert }) {
   if (alert.acknowledged) {
     return (
       <>
-        <Badge tone="accent">holds, seen</Badge>{" "}
+        <Badge tone="accent">active, seen</Badge>{" "}
         <span className={styles.soft}>
           <Time at={alert.acknowledged} />
         </span>
       </>
     );
   }
-  return <Badge tone="fail">! holds</Badge>;
+  return <Badge tone="fail">! active</Badge>;
 }

@@ -30,7 +30,7 @@ export function AlertsPage() {
   });
   return (
     <>
-      <PageHead title="Alerts" about="One cause is one alert for as long as it holds.">
+      <PageHead title="Alerts" about="One cause is one alert for as long as it lasts.">
         <label>
           <input
             type="checkbox"
@@ -61,8 +61,8 @@ function Silence({ all }: { all: boolean }) {
   return (
     <State title="Nothing to tell">
       <p>
-        {all ? "No alert was ever raised." : "No alert holds."} Scores that fall, judges that break, monitors
-        that pause and money that runs out are told here
+        {all ? "No alert was ever raised." : "No alert is active."} Scores that fall, judges that break,
+        monitors that pause and money that runs out are told here
         {may(project, "manage") ? (
           <>
             , and{" "}

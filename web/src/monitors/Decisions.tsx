@@ -10,10 +10,11 @@ import { Select } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { type Decision, type Monitor, since } from "./doors";
 import styles from "./Monitors.module.css";
-import { STATES, toldOf } from "./states";
+import { STATES, STRATUM, toldOf } from "./states";
 
 /** What the monitor made of each trace; those on which judges disagree can be asked for alone. */
 export function Decisions({ monitor }: { monitor: Monitor }) {
@@ -59,7 +60,7 @@ export function Decisions({ monitor }: { monitor: Monitor }) {
           value={stratum ?? ""}
           options={options(
             "any stratum",
-            ["failed", "expensive", "other"].map((it) => [it, it]),
+            ["failed", "expensive", "other"].map((it) => [it, it === "other" ? "other: neither" : it]),
           )}
           onChange={(it) => set({ stratum: it.target.value || undefined })}
         />
@@ -149,10 +150,10 @@ function Rows({ rows }: { rows: Decision[] }) {
       ),
     },
     { name: "why", head: "Why", cell: (it) => it.reason, wide: true },
-    { name: "stratum", head: "Stratum", cell: (it) => it.stratum, wide: true },
+    { name: "stratum", head: <Term about={STRATUM}>Stratum</Term>, cell: (it) => it.stratum, wide: true },
     {
       name: "probability",
-      head: "Probability",
+      head: <Term about="How likely it was to be judged, known before it was decided.">Probability</Term>,
       align: "end",
       cell: (it) => percent(it.probability),
       wide: true,

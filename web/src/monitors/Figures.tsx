@@ -9,6 +9,7 @@ import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { count, plural } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import {
   type CriterionEstimate,
   type Estimates,
@@ -23,7 +24,7 @@ import {
 } from "./doors";
 import styles from "./Monitors.module.css";
 import { anchorsOf } from "./source";
-import { sorted, toldOf } from "./states";
+import { STRATUM, sorted, toldOf } from "./states";
 
 /** What the sample says of all traffic: the whole, each criterion, each stratum. */
 export function Figures({ monitor }: { monitor: Monitor }) {
@@ -110,7 +111,12 @@ function Headline({ whole, score }: { whole: CriterionEstimate; score: Traffic }
         </div>
       )}
       <div>
-        <dt>scored, as good as {fixed(score.n_eff, 0)} drawn alike</dt>
+        <dt>
+          scored,{" "}
+          <Term about="Failed and expensive traces are judged more often than others, so some scores count for more traffic than others. The interval is as wide as that of so many traces that were picked from all traffic with the same chance.">
+            worth {fixed(score.n_eff, 0)} picked evenly
+          </Term>
+        </dt>
         <dd>
           <b>{count(score.n)}</b>
         </dd>
@@ -161,7 +167,11 @@ function Criteria({ monitor, found }: { monitor: Monitor; found: JudgeEstimates 
     },
     {
       name: "picture",
-      head: "0 to 1, the plain mean hollow",
+      head: (
+        <Term about="The filled dot is the score of all traffic with its 95 % interval; the hollow one is the plain mean of what was scored. The dotted line is the pass mark.">
+          0 to 1
+        </Term>
+      ),
       wide: true,
       cell: (it) =>
         it.score && (
@@ -246,7 +256,7 @@ function TrendOf({ monitor, found, criterion }: TrendOfProps) {
       it.judge === found.judge &&
       (it.criterion ?? undefined) === criterion,
   );
-  return <Spark points={line?.points ?? []} about={`How ${criterion ?? "the whole"} went day by day`} />;
+  return <Spark points={line?.points ?? []} about={`How ${nameOf({ criterion })} went day by day`} />;
 }
 
 type StratumRow =
@@ -263,7 +273,7 @@ function Strata({ score, monitor }: { score: Traffic; monitor: Monitor }) {
   ];
   const isPlain = (it: StratumRow) => it.name === "all, by the plain mean";
   const columns: Column<StratumRow>[] = [
-    { name: "name", head: "Stratum", cell: (it) => it.name },
+    { name: "name", head: <Term about={STRATUM}>Stratum</Term>, cell: (it) => it.name },
     {
       name: "share",
       head: "Of the traffic",
@@ -325,7 +335,7 @@ function Strata({ score, monitor }: { score: Traffic; monitor: Monitor }) {
   return (
     <>
       <h3>Strata</h3>
-      <Table caption="Strata of the whole" columns={columns} rows={rows} keyOf={(it) => it.name} />
+      <Table caption="Strata of the whole rubric" columns={columns} rows={rows} keyOf={(it) => it.name} />
       <p className={styles.soft}>
         Failed and expensive traces are judged more often than others. The plain mean of what was scored
         counts them as often as they were looked at; the score counts each as often as it occurs.

@@ -12,7 +12,7 @@ import { State } from "../ui/State";
 import { count, moment, plural } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import { useTell } from "../ui/Toast";
-import { type Monitor, type Rescore, type RescorePlan, rescoresQuery } from "./doors";
+import { type Monitor, nameOf, type Rescore, type RescorePlan, rescoresQuery } from "./doors";
 import styles from "./Monitors.module.css";
 
 /** Traces that earlier versions sampled are judged by the newest; what they have stays. */
@@ -139,7 +139,7 @@ type Offset = Rescore["offsets"][number];
 
 function One({ rescore }: { rescore: Rescore }) {
   const columns: Column<Offset>[] = [
-    { name: "criterion", head: "Criterion", cell: (it) => it.criterion ?? "whole" },
+    { name: "criterion", head: "Criterion", cell: nameOf },
     {
       name: "offset",
       head: "Newer less earlier",

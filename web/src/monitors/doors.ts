@@ -119,7 +119,8 @@ export const rescoresQuery = (project: string, name: string) =>
 export const wholeOf = (found: JudgeEstimates | undefined): CriterionEstimate | undefined =>
   found?.criteria.find((it) => it.criterion == null);
 
-export const nameOf = (it: CriterionEstimate): string => it.criterion ?? "whole";
+/** What figures are of: a criterion, or all of them together. */
+export const nameOf = ({ criterion }: { criterion?: string | null }): string => criterion ?? "whole rubric";
 
 export const judgesOf = (it: Monitor): string =>
   it.judges.length === 0 ? "the default judge" : it.judges.join(", ");

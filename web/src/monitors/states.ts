@@ -42,6 +42,17 @@ export const STATES: Record<StateName, Told> = {
   },
 };
 
+/** What a stratum is. */
+export const STRATUM =
+  "Traces that are sampled alike. Those that failed or were expensive are looked at more often; all the rest is called other.";
+
+/** Why a trace is in its stratum. */
+export const strataWords: Record<string, string> = {
+  failed: "it failed",
+  expensive: "it was expensive",
+  other: "it neither failed nor was expensive",
+};
+
 const ORDER = Object.keys(STATES);
 
 export const toldOf = (state: string): Told =>

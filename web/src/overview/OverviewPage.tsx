@@ -16,6 +16,7 @@ import { Badge } from "../ui/Badge";
 import { Loaded } from "../ui/Loaded";
 import { count, plural, score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { Focus } from "./Focus";
 import styles from "./Overview.module.css";
@@ -130,7 +131,7 @@ function Alerts() {
   const items = data?.items ?? [];
   if (items.length === 0) return null;
   return (
-    <section className={styles.alerts} aria-label="Alerts that hold">
+    <section className={styles.alerts} aria-label="Active alerts">
       <ul>
         {items.slice(0, 4).map((it) => (
           <li key={it.id}>
@@ -203,7 +204,11 @@ function Agents({ rows }: { rows: AgentRow[] }) {
     },
     {
       name: "coverage",
-      head: "Scored as now, of finished",
+      head: (
+        <Term about="Traces that the rubric and judge of today scored, of all that finished.">
+          Scored, of finished
+        </Term>
+      ),
       align: "end",
       wide: true,
       cell: (it) => it.monitor && <CoverageOf agent={it.agent} monitor={it.monitor} />,

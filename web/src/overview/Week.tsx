@@ -2,7 +2,7 @@ import { useQueries } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useProject } from "../api/session";
 import { score3, signed, signedRange } from "../chart/figures";
-import { type Monitor, windowQuery } from "../monitors/doors";
+import { type Monitor, nameOf, windowQuery } from "../monitors/doors";
 import { Badge } from "../ui/Badge";
 import { Wrong } from "../ui/Loaded";
 import { Waiting } from "../ui/State";
@@ -66,7 +66,7 @@ function Moves({ moves }: { moves: Move[] }) {
             search={{ view: "trend", criterion: it.criterion ?? undefined }}
             title="See how it went"
           >
-            {it.criterion ?? "whole"}
+            {nameOf(it)}
           </Link>{" "}
           <span className={styles.soft}>{it.monitor}</span>
         </>
@@ -111,7 +111,7 @@ export function headline(moves: Move[]): string {
   const fell = moves.filter((it) => isFall(it) && it.criterion !== null);
   if (fell.length === 0) {
     return moves.some(isFall)
-      ? "The whole fell, no criterion by itself."
+      ? "The whole rubric fell, no criterion by itself."
       : "Nothing fell by more than chance.";
   }
   const told = fell.slice(0, 3).map((it) => `${it.criterion} of ${it.monitor} by ${score3(-it.difference)}`);
