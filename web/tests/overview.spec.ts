@@ -37,7 +37,7 @@ test("agents with their figures, the month, alerts and runs, each leading on", a
     .poll(async () => (await ask(place, "GET", "/alerts")).items.length, { timeout: 30_000 })
     .toBeGreaterThan(0);
   await page.reload();
-  const alerts = page.getByRole("region", { name: "Alerts that hold" });
+  const alerts = page.getByRole("region", { name: "Active alerts" });
   await expect(alerts).toContainText("judging has stopped");
   expect(await faultsOf(page)).toEqual([]);
   await alerts.getByRole("link", { name: "Alerts" }).click();
@@ -81,9 +81,10 @@ test("which criterion fell last week is said in words, and agents are drawn over
   });
   await page.goto(`${place.url}/p/default?monitor=desks`);
   const week = page.getByRole("region", { name: "Last seven days against the seven before" });
-  await expect(week).toContainText("By more than chance fell: kind of desks by 0.125.");
+  await expect(week).toContainText("By more than chance fell: kind of desk, help by 0.125.");
   const row = week.getByRole("row").nth(1);
   await expect(row).toContainText("fell");
+  await expect(row).toContainText("desk, help");
   await expect(row).toContainText(fixed(kind.score.mean, 3));
   await expect(row).toContainText("-0.125 [-0.145, -0.105]");
   await expect(week.getByRole("row").nth(2)).toContainText("within chance");

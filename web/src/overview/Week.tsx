@@ -28,7 +28,7 @@ export function Week({ monitors }: { monitors: Monitor[] }) {
   const moves = byFall(
     monitors.flatMap((it, at) => {
       const [old, now] = [asked[2 * at]?.data, asked[2 * at + 1]?.data];
-      return old && now ? movesOf(it.name, old, now) : [];
+      return old && now ? movesOf(it, old, now) : [];
     }),
   );
   return (
@@ -64,11 +64,11 @@ function Moves({ moves }: { moves: Move[] }) {
             to="/p/$project/monitors/$monitor"
             params={{ project: project.name, monitor: it.monitor }}
             search={{ view: "trend", criterion: it.criterion ?? undefined }}
-            title="See how it went"
+            title={`See how it went by ${it.monitor}`}
           >
             {nameOf(it)}
           </Link>{" "}
-          <span className={styles.soft}>{it.monitor}</span>
+          <span className={styles.soft}>{whose(it, moves)}</span>
         </>
       ),
     },
@@ -106,6 +106,13 @@ function Said({ move }: { move: Move }) {
   return isFall(move) ? <Badge tone="fail">↓ fell</Badge> : <Badge tone="pass">↑ rose</Badge>;
 }
 
+/** The agents of a monitor; its own name as well where others watch them too. */
+function whose({ monitor, agents }: Move, all: Move[]): string {
+  const isShared = all.some((it) => it.monitor !== monitor && it.agents.some((one) => agents.includes(one)));
+  const told = agents.join(", ");
+  return isShared ? `${told} (${monitor})` : told;
+}
+
 /** What fell, in a sentence. */
 export function headline(moves: Move[]): string {
   const fell = moves.filter((it) => isFall(it) && it.criterion !== null);
@@ -114,7 +121,9 @@ export function headline(moves: Move[]): string {
       ? "The whole rubric fell, no criterion by itself."
       : "Nothing fell by more than chance.";
   }
-  const told = fell.slice(0, 3).map((it) => `${it.criterion} of ${it.monitor} by ${score3(-it.difference)}`);
+  const told = fell
+    .slice(0, 3)
+    .map((it) => `${it.criterion} of ${whose(it, moves)} by ${score3(-it.difference)}`);
   const more = fell.length > 3 ? `, and ${fell.length - 3} more` : "";
   return `By more than chance fell: ${told.join(", ")}${more}.`;
 }

@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import type { Estimates } from "../monitors/doors";
 import { byFall, isFall, isShown, movesOf, weeks } from "./week";
 
+const DESK = { name: "desk", agents: ["desk"] };
+
 const estimates = (means: Record<string, [number, number]>, version = "v1") =>
   ({
     judges: [
@@ -26,7 +28,7 @@ test("a week is seven days of UTC with today, and the one before it ends where i
 test("what fell by more than chance stands first, before what fell further by chance", () => {
   const before = estimates({ kind: [0.8, 0.01], right: [0.7, 0.2], short: [0.5, 0.01], gone: [0.5, 0.1] });
   const after = estimates({ right: [0.5, 0.2], kind: [0.7, 0.01], short: [0.6, 0.01], fresh: [0.5, 0.1] });
-  const moves = byFall(movesOf("desk", before, after));
+  const moves = byFall(movesOf(DESK, before, after));
   expect(moves.map((it) => [it.criterion, isFall(it), isShown(it)])).toEqual([
     ["kind", true, true],
     ["right", false, false],
@@ -38,6 +40,6 @@ test("what fell by more than chance stands first, before what fell further by ch
 
 test("figures of different versions are not set against each other", () => {
   expect(
-    movesOf("desk", estimates({ kind: [0.8, 0.01] }, "v1"), estimates({ kind: [0.1, 0.01] }, "v2")),
+    movesOf(DESK, estimates({ kind: [0.8, 0.01] }, "v1"), estimates({ kind: [0.1, 0.01] }, "v2")),
   ).toEqual([]);
 });

@@ -5,6 +5,8 @@ import type { Estimates, Traffic } from "../monitors/doors";
 
 export type Move = {
   monitor: string;
+  /** Whose traces it is of. */
+  agents: string[];
   /** None for the whole rubric. */
   criterion: string | null;
   before: Traffic;
@@ -21,12 +23,14 @@ export function weeks(now = Date.now()): { before: Window; after: Window } {
   return { before: { from: day(13), until: day(6) }, after: { from: day(6) } };
 }
 
+type Watching = { name: string; agents: string[] };
+
 export type Window = { from: string; until?: string };
 
 const Z_95 = 1.959964;
 
 /** Differences of what one judge said by one version in both weeks; the two are independent of each other. */
-export function movesOf(monitor: string, before: Estimates, after: Estimates): Move[] {
+export function movesOf({ name: monitor, agents }: Watching, before: Estimates, after: Estimates): Move[] {
   const now = after.judges.find((it) => it.is_current);
   const then = before.judges.find(
     (it) => it.rubric_version === now?.rubric_version && it.judge === now?.judge,
@@ -39,7 +43,15 @@ export function movesOf(monitor: string, before: Estimates, after: Estimates): M
     const half = Z_95 * Math.hypot(it.score.se, old.score.se);
     const interval: Range = [difference - half, difference + half];
     return [
-      { monitor, criterion: it.criterion ?? null, before: old.score, after: it.score, difference, interval },
+      {
+        monitor,
+        agents,
+        criterion: it.criterion ?? null,
+        before: old.score,
+        after: it.score,
+        difference,
+        interval,
+      },
     ];
   });
 }
