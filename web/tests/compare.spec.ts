@@ -30,6 +30,14 @@ test("what got worse stands first, with the differences of the command line", as
     await place.jurist("eval", file, "--server", place.url, "--reporter", `json=${file}.run.json`);
   };
   await graded("before.json", { one: "Paris.", two: "Lyon", three: "Paris.", four: "Paris", gone: "Paris." });
+  // One run by itself is compared with nothing.
+  await page.goto(`${place.url}/p/default/runs`);
+  await page.getByRole("link", { name: "capitals" }).hover();
+  await expect(page.getByRole("link", { name: "Compare" })).toHaveCount(0);
+  await expect(page.getByRole("columnheader", { name: "Compare" })).toHaveCount(0);
+  await page.getByRole("link", { name: "capitals" }).click();
+  await expect(page.getByRole("link", { name: "report" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "compare" })).toHaveCount(0);
   await graded("after.json", { one: "Lyon", two: "Paris.", three: "Paris.", four: "Paris" });
   await page.goto(`${place.url}/p/default/runs`);
   await page.getByRole("link", { name: "capitals" }).first().click();

@@ -48,6 +48,11 @@ function Run({ run }: { run: RunInFull }) {
   const navigate = useNavigate({ from: "/p/$project/runs/$run" });
   const followed = useFollowed(project.id, run.id);
   const queries = useQueryClient();
+  // One run by itself can be compared with nothing.
+  const others = useQuery({
+    queryKey: ["runs", project.id, "two"],
+    queryFn: () => answered(api(project.id).GET("/api/v1/runs", { params: { query: { limit: 2 } } })),
+  });
   // Once it has ended, its numbers are final.
   useEffect(() => {
     if (followed.ended && !run.ended) queries.invalidateQueries({ queryKey: ["run", project.id, run.id] });
@@ -71,14 +76,16 @@ function Run({ run }: { run: RunInFull }) {
           </>
         }
       >
-        <Link
-          className={styles.report}
-          to="/p/$project/compare"
-          params={{ project: project.name }}
-          search={{ after: run.id }}
-        >
-          compare
-        </Link>
+        {(others.data?.items.length ?? 0) > 1 && (
+          <Link
+            className={styles.report}
+            to="/p/$project/compare"
+            params={{ project: project.name }}
+            search={{ after: run.id }}
+          >
+            compare
+          </Link>
+        )}
         <a className={styles.report} href={`${here}&format=html`} target="_blank" rel="noreferrer">
           report
         </a>

@@ -29,10 +29,12 @@ export function RunsPage() {
     refetchInterval: ({ state }) =>
       state.data?.pages.some((page) => page.items.some((it) => !it.ended)) ? 2000 : 5000,
   });
+  // One run by itself can be compared with nothing.
+  const isTwo = (runs.data?.pages.flatMap((it) => it.items).length ?? 0) > 1;
   return (
     <>
       <PageHead title="Runs" about="Suites that were graded, the newest first.">
-        <Compare chosen={chosen} />
+        {isTwo && <Compare chosen={chosen} />}
       </PageHead>
       <Loaded query={runs} what="runs">
         {({ pages }) => {
@@ -42,7 +44,9 @@ export function RunsPage() {
             <>
               <Table
                 caption="Runs"
-                columns={columns(project.name, chosen, setChosen)}
+                columns={columns(project.name, chosen, setChosen).filter(
+                  (it) => isTwo || it.name !== "compare",
+                )}
                 rows={rows}
                 keyOf={(it) => it.id}
               />
