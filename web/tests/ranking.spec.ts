@@ -10,8 +10,11 @@ test("strengths, wins and the place are those of the API and of the command line
   const place = await start({ workers: 2 });
   await page.goto(`${place.url}/p/default/ranking`);
   await expect(page.getByRole("heading", { name: "Nothing was set against each other yet" })).toBeVisible();
+  await expect(page.locator("pre")).toContainText("jurist monitor compare MONITOR");
   expect(await faultsOf(page)).toEqual([]);
   await apply(place, "desks", DESKS);
+  await page.reload();
+  await expect(page.locator("pre")).toContainText(/jurist monitor compare desks .\s+desk:version=1 /);
   // The second desk is better more often than not.
   const worths = ["53", "24", "35", "45", "33", "54", "25", "14"];
   for (const [at, [desk = "3", help = "3"]] of worths.map((it) => it.split("")).entries()) {

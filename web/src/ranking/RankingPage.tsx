@@ -87,6 +87,12 @@ function By({ judges }: { judges: string[] }) {
 }
 
 function Nothing({ ranks, isOfPeople }: { ranks: Ranks; isOfPeople: boolean }) {
+  const project = useProject();
+  const { monitor: chosen } = useSearch({ from: "/p/$project/ranking" });
+  const monitors = useQuery(monitorsQuery(project.id));
+  const monitor = monitors.data?.find((it) => it.name === chosen) ?? monitors.data?.[0];
+  const name = monitor ? quoted(monitor.name) : "MONITOR";
+  const agent = quoted(monitor?.agents[0] ?? "AGENT");
   return (
     <State title="Nothing was set against each other yet">
       {ranks.errors > 0 && <p>{plural(ranks.errors, "comparison")} came to nothing: the judge broke.</p>}
@@ -95,14 +101,21 @@ function Nothing({ ranks, isOfPeople }: { ranks: Ranks; isOfPeople: boolean }) {
       ) : (
         <>
           <p>Have a monitor's judge compare two agents, or two versions of one, on tasks that both did:</p>
-          <pre
-            tabIndex={0}
-          >{`jurist monitor compare support support:version=1 support:version=2 --server ${location.origin}`}</pre>
+          <pre tabIndex={0}>{`jurist monitor compare ${name} \\
+  ${agent}:version=1 ${agent}:version=2 \\
+  --server ${location.origin}`}</pre>
+          <p>
+            {!monitor && "MONITOR is the name of a monitor, AGENT of an agent that it watches. "}
+            <code>version</code> is what the metadata of traces says; use any that tells yours apart.
+          </p>
         </>
       )}
     </State>
   );
 }
+
+/** As a shell takes it for one word. */
+const quoted = (it: string): string => (/^[\w.@/-]+$/.test(it) ? it : `'${it.replaceAll("'", "'\\''")}'`);
 
 function Found({ ranks }: { ranks: Ranks }) {
   return (
