@@ -65,7 +65,7 @@ export function TrendChart({ title, series, passMark, signs = [] }: TrendChartPr
                 <Bands key={it.name} points={it.points} series={(at % N_SERIES) + 1} x={x} y={y} />
               ))}
             </g>
-            <Signs signs={signsWithin(signs, span)} x={x} />
+            <Signs signs={signsWithin(signs, span)} x={x} width={width} />
             {series.map((it, at) => (
               <Line key={it.name} points={it.points} series={(at % N_SERIES) + 1} x={x} y={y} />
             ))}
@@ -102,7 +102,9 @@ const toldOf = (it: Sign): string => `${it.time.slice(0, 10)}: ${it.text}`;
 const signsWithin = (signs: Sign[], span: Range): Sign[] =>
   signs.filter((it) => Date.parse(it.time) >= span[0] && Date.parse(it.time) < span[1] + DAY_MS);
 
-function Signs({ signs, x }: { signs: Sign[]; x: (it: number) => number }) {
+type SignsProps = { signs: Sign[]; x: (it: number) => number; width: number };
+
+function Signs({ signs, x, width }: SignsProps) {
   return (
     <g className={styles.sign}>
       {signs.map((it) => {
@@ -112,6 +114,13 @@ function Signs({ signs, x }: { signs: Sign[]; x: (it: number) => number }) {
             <title>{toldOf(it)}</title>
             <line x1={at} x2={at} y1={TOP} y2={HEIGHT - BOTTOM} />
             <path d={`M${at - 6},${TOP - 10}h12l-6,10z`} />
+            <text
+              x={at < width / 2 ? at + 9 : at - 9}
+              y={TOP - 2}
+              textAnchor={at < width / 2 ? "start" : "end"}
+            >
+              alert
+            </text>
           </g>
         );
       })}
