@@ -7,6 +7,7 @@ import { Select } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import { type Cell, type Matrix, matrixQuery } from "./doors";
 import styles from "./RunPage.module.css";
 
@@ -59,11 +60,15 @@ function Axes({ matrix }: { matrix: Matrix }) {
 
 function Cells({ matrix }: { matrix: Matrix }) {
   const columns: Column<number>[] = [
-    { name: "row", head: matrix.rows_by ?? "", cell: (row) => matrix.rows[row] },
+    {
+      name: "row",
+      head: matrix.rows_by ?? "",
+      cell: (row) => <Value of={matrix.rows[row]} by={matrix.rows_by} />,
+    },
     ...matrix.columns.map(
       (name, column): Column<number> => ({
         name: `${column}`,
-        head: name,
+        head: <Value of={name} by={matrix.columns_by} />,
         cell: (row) => <One cell={matrix.cells[row]?.[column]} />,
       }),
     ),
@@ -75,6 +80,16 @@ function Cells({ matrix }: { matrix: Matrix }) {
       rows={matrix.rows.map((_, at) => at)}
       keyOf={String}
     />
+  );
+}
+
+/** What cases have in common; a dash is said in words. */
+function Value({ of, by }: { of: string | undefined; by: string | null | undefined }) {
+  if (of !== "–" || !by) return of;
+  return (
+    <Term about={`These cases name no ${by}${by === "judge" ? ": checks or people decided them" : ""}.`}>
+      no {by}
+    </Term>
   );
 }
 
