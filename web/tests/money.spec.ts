@@ -43,6 +43,10 @@ test("the month is that of the command line; a cap is set, stops judging and is 
   await expect
     .poll(async () => (await ask(place, "GET", "/alerts")).items.map((it: { kind: string }) => it.kind))
     .toContain("spend_stop");
+  await page.reload();
+  await expect(
+    page.getByRole("main").getByRole("listitem").filter({ hasText: "the cap" }).first(),
+  ).toBeVisible();
   await page.getByRole("link", { name: "Alerts" }).click();
   const alert = page.getByRole("row", { name: /spend stop/ });
   await expect(alert).toContainText("! active");
