@@ -1,5 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
+  type CSSProperties,
   type ReactNode,
   type Ref,
   useCallback,
@@ -106,7 +107,11 @@ export function TraceView(props: TraceViewProps) {
   );
   useKeys({ step, n: steps.length, onStepChange, nextHit, folds, search });
   return (
-    <section className={styles.view} aria-label="Steps">
+    <section
+      className={styles.view}
+      style={{ "--all": `${rows.getTotalSize()}px` } as CSSProperties}
+      aria-label="Steps"
+    >
       <div className={styles.tools}>
         {onFindChange && (
           <Find
