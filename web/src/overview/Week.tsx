@@ -7,8 +7,8 @@ import { Badge } from "../ui/Badge";
 import { Wrong } from "../ui/Loaded";
 import { Waiting } from "../ui/State";
 import { type Column, Table } from "../ui/Table";
+import { byFall, isFall, isShown, type Move, movesOf, weeks } from "./moves";
 import styles from "./Overview.module.css";
-import { byFall, isFall, isShown, type Move, movesOf, weeks } from "./week";
 
 /** Rows that are shown at once; the rest stands with their monitors. */
 const MOST = 8;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Estimates } from "../monitors/doors";
-import { byFall, isFall, isShown, movesOf, weeks } from "./week";
+import { byFall, isFall, isShown, movesOf, weeks } from "./moves";
 
 const DESK = { name: "desk", agents: ["desk"] };
 
