@@ -83,6 +83,41 @@ test("quotes are marked in the steps, and lead there", async ({ sound: page, pla
   expect(await faultsOf(page)).toEqual([]);
 });
 
+test("how a total comes about stands beside it: weights, what is required, and the pass mark", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 2 });
+  await apply(
+    place,
+    "weighed",
+    QUOTING.replace("  require_evidence: true\n", "").replace(
+      "{name: right,",
+      "{name: right, weight: 3, required: true,",
+    ),
+  );
+  await finish(place, "poor", "2");
+  await settled(place, "weighed", 1);
+  const { items } = await ask(place, "GET", "/grades?candidate=poor");
+  const unit = (name: string): number =>
+    items.find((it: { criterion: string }) => it.criterion === name).score;
+  const [right, kind] = [unit("right"), unit("kind")];
+  await page.goto(`${place.url}/p/default/traces/poor`);
+  const total = page.getByRole("group", { name: "How the total comes about" });
+  await expect(total).toContainText(
+    `(3 × ${right.toFixed(2)} + 1 × ${kind.toFixed(2)}) ÷ 4 = ${((3 * right + kind) / 4).toFixed(2)}`,
+  );
+  await expect(total).toContainText("Under the pass mark of 0.70.");
+  await expect(total).toContainText(
+    `right is required, and ${right.toFixed(2)} is under 0.70: it fails whatever the total.`,
+  );
+  await expect(page.getByRole("rowheader", { name: /^right/ })).toHaveText("right weight 3required");
+  await expect(page.getByRole("rowheader", { name: /^kind/ })).toHaveText("kind weight 1");
+  expect(await faultsOf(page)).toEqual([]);
+  await page.getByRole("region", { name: "Grades" }).getByRole("link", { name: "weighed" }).click();
+  await expect(page.getByRole("heading", { name: "weighed" })).toBeVisible();
+});
+
 test("a trace is sent to people, into a new task and into one that is there", async ({
   sound: page,
   place: start,

@@ -5,14 +5,19 @@ import { useProject } from "../api/session";
 import { fixed, percent } from "../chart/figures";
 import type { Decision } from "../monitors/doors";
 import { strataWords, toldOf } from "../monitors/states";
+import { type Canonical, criteriaOf } from "../rubrics/canonical";
+import { rubricsQuery, versionQuery } from "../rubrics/doors";
 import type { Trace } from "../traces/view/parts";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
+import { Waiting } from "../ui/State";
 import { score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import { DecisionPath, stationsOf } from "./DecisionPath";
 import styles from "./Graded.module.css";
+import type { Said as OfGrader } from "./sum";
+import { Total, Weight } from "./Total";
 import {
   type Evidence,
   type GradeSaid,
@@ -174,9 +179,25 @@ type ScoresProps = Shown & { grid: Grid; verdict?: Verdict };
 type Row = Grid["rows"][number];
 
 function Scores({ grid, verdict, content, onQuote }: ScoresProps) {
+  const project = useProject();
+  const version = useQuery(versionQuery(project.id, grid.version));
+  if (version.isPending) return <Waiting what="the rubric" />;
+  const rubric = version.data?.canonical as Canonical | undefined;
+  const criteria = criteriaOf(rubric);
+  const order = [...criteria.keys()];
+  const place = (it: Row) => (criteria.has(it.criterion) ? order.indexOf(it.criterion) : order.length);
+  const rows = grid.rows.toSorted((a, b) => place(a) - place(b));
   const hasTwo = grid.graders.length > 1;
   const columns: Column<Row>[] = [
-    { name: "criterion", head: "Criterion", cell: (it) => it.criterion },
+    {
+      name: "criterion",
+      head: "Criterion",
+      cell: (it) => (
+        <>
+          {it.criterion} <Weight criterion={criteria.get(it.criterion)} />
+        </>
+      ),
+    },
     ...grid.graders.map(
       (grader, at): Column<Row> => ({
         name: `${grader.kind} ${grader.name}`,
@@ -211,15 +232,45 @@ function Scores({ grid, verdict, content, onQuote }: ScoresProps) {
             <b className={styles.score}>{score(verdict.score)}</b>
           </>
         )}
-        <code>{grid.version}</code>
+        <RubricOf version={grid.version} rubric={version.data?.rubric} />
       </div>
+      {rubric && verdict && (
+        <Total rubric={rubric} verdict={verdict} saidOf={(criterion) => saidOf(grid, criterion)} />
+      )}
       <Table
         caption={`Grades by ${grid.version}`}
         columns={columns}
-        rows={grid.rows}
+        rows={rows}
         keyOf={(it) => it.criterion}
       />
     </div>
+  );
+}
+
+/** What judges and programs said; people are heard beside them. */
+const saidOf = (grid: Grid, criterion: string): OfGrader[] =>
+  (grid.rows.find((it) => it.criterion === criterion)?.grades ?? []).flatMap((it) =>
+    it?.score == null || it.grader_kind === "human" ? [] : [{ grader: it.grader, unit: it.score }],
+  );
+
+/** A version of a rubric by the rubric's name. */
+function RubricOf({ version, rubric }: { version: string; rubric: string | undefined }) {
+  const project = useProject();
+  const rubrics = useQuery(rubricsQuery(project.id));
+  const name = rubrics.data?.find((it) => it.id === rubric)?.name;
+  if (rubric === undefined || name === undefined) return <code>{version}</code>;
+  return (
+    <span>
+      by{" "}
+      <Link
+        to="/p/$project/rubrics/$rubric"
+        params={{ project: project.name, rubric }}
+        search={{ version }}
+        title={version}
+      >
+        {name}
+      </Link>
+    </span>
   );
 }
 

@@ -12,13 +12,10 @@ import { Select } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { Tabs } from "../ui/Tabs";
-import { askedBy, type Canonical } from "./canonical";
+import { askedBy, type Canonical, passMarkOf } from "./canonical";
 import styles from "./Rubrics.module.css";
 
 type MeansProps = { name: string; source: string; checked: Checked | undefined };
-
-/** Where a file says nothing else. */
-const PASS_MARK = 0.7;
 
 /** What a file means while it is written: what people are asked, and what judges are. */
 export function Means({ name, source, checked }: MeansProps) {
@@ -61,8 +58,8 @@ export function Grid({ name, canonical }: { name: string; canonical: Canonical }
         </p>
       )}
       <p className={styles.soft}>
-        It passes from {String(canonical.threshold ?? PASS_MARK)} on. This is how an annotator sees it; what
-        you enter here is kept nowhere.
+        It passes from {passMarkOf(canonical)} on. This is how an annotator sees it; what you enter here is
+        kept nowhere.
       </p>
       {scheme.criteria.length > 0 && (
         <RubricGrid

@@ -5,6 +5,26 @@ export type Canonical = { [key: string]: unknown };
 
 const isMap = (it: unknown): it is Canonical => typeof it === "object" && it !== null && !Array.isArray(it);
 
+/** Where a file says nothing else. */
+const PASS_MARK = 0.7;
+
+export const passMarkOf = ({ threshold }: Canonical): number =>
+  typeof threshold === "number" ? threshold : PASS_MARK;
+
+/** Criteria and groups of them by their name, in the order of the rubric. */
+export function criteriaOf(rubric: Canonical | undefined): Map<string, Canonical> {
+  const all = new Map<string, Canonical>();
+  const visit = (list: unknown) => {
+    if (!Array.isArray(list)) return;
+    for (const it of list) {
+      if (typeof it?.name === "string") all.set(it.name, it);
+      visit(it?.criteria);
+    }
+  };
+  visit(rubric?.criteria);
+  return all;
+}
+
 /** What a rubric asks people, and what it asks nobody: programs answer, or an answer is no point of a scale. */
 export type Asked = { scheme: KindOf<"rubric">; others: { name: string; why: string }[] };
 

@@ -1,5 +1,8 @@
 import { useLayoutEffect, useRef, useState } from "react";
 import type { Contract, Schemas } from "../api/client";
+import type { Said } from "../graded/sum";
+import { Total, Weight } from "../graded/Total";
+import { type Canonical, criteriaOf } from "../rubrics/canonical";
 import { Code } from "../traces/view/Code";
 import { markQuotes, type Quote } from "../traces/view/marks";
 import { TraceView } from "../traces/view/TraceView";
@@ -10,14 +13,14 @@ import styles from "./Scorecard.module.css";
 type CaseResult = Contract["CaseResult"];
 type Grade = Contract["Grade"];
 type Evidence = Contract["Evidence"];
-type Criterion = { name: string; description?: string; weight?: number; levels?: Record<string, string> };
 
 type ScorecardProps = { run: Schemas["RunInFull"]; result: unknown };
 
 /** Everything that was said about one case, and what it was said about. */
 export function Scorecard({ run, result }: ScorecardProps) {
   const it = result as CaseResult;
-  const criteria = criteriaOf(run.rubrics[it.rubric]);
+  const rubric = run.rubrics[it.rubric] as Canonical | undefined;
+  const criteria = criteriaOf(rubric);
   const [quote, setQuote] = useState<Quote | null>(null);
   const { verdict } = it;
   return (
@@ -45,6 +48,14 @@ export function Scorecard({ run, result }: ScorecardProps) {
           ))}
         </p>
       )}
+      {rubric && (
+        <Total
+          gatesTold
+          rubric={rubric}
+          verdict={verdict}
+          saidOf={(criterion) => saidOf(it.grades, criterion)}
+        />
+      )}
       {verdict.path && verdict.path.length > 0 && <Path path={verdict.path} />}
       <ul className={styles.grades}>
         {it.grades.map((grade, at) => (
@@ -56,18 +67,12 @@ export function Scorecard({ run, result }: ScorecardProps) {
   );
 }
 
-function criteriaOf(rubric: unknown): Map<string, Criterion> {
-  const all = new Map<string, Criterion>();
-  const visit = (list: unknown) => {
-    if (!Array.isArray(list)) return;
-    for (const it of list) {
-      if (typeof it?.name === "string") all.set(it.name, it);
-      visit(it?.criteria);
-    }
-  };
-  visit((rubric as { criteria?: unknown } | undefined)?.criteria);
-  return all;
-}
+const saidOf = (grades: Grade[], criterion: string): Said[] =>
+  grades.flatMap(({ criterion: name, grader, outcome }) =>
+    name === criterion && outcome.kind === "scored" && outcome.unit != null
+      ? [{ grader: grader.name, unit: outcome.unit }]
+      : [],
+  );
 
 function Path({ path }: { path: Contract["Step"][] }) {
   return (
@@ -83,7 +88,7 @@ function Path({ path }: { path: Contract["Step"][] }) {
   );
 }
 
-type GradeRowProps = { grade: Grade; criterion?: Criterion; onQuote: (quote: Quote) => void };
+type GradeRowProps = { grade: Grade; criterion?: Canonical; onQuote: (quote: Quote) => void };
 
 /** One grader's answer to one criterion: what, by whom, why, and where it is seen. */
 function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
@@ -93,7 +98,10 @@ function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
     <li className={styles.grade} data-outcome={outcome.kind}>
       <div className={styles.what}>
         <h3>{grade.criterion}</h3>
-        {criterion?.description && <p className={styles.muted}>{criterion.description}</p>}
+        {typeof criterion?.description === "string" && (
+          <p className={styles.muted}>{criterion.description}</p>
+        )}
+        <Weight criterion={criterion} />
       </div>
       <div className={styles.answer}>
         <Answer outcome={outcome} />

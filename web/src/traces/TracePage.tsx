@@ -203,7 +203,7 @@ function Steps({ trace, shown, onStep }: StepsProps) {
   const here = `/p/${encodeURIComponent(params.project)}/traces/${encodeURIComponent(params.trace)}`;
   return (
     <>
-      {trace.task && (
+      {trace.task && trace.task.trim() !== trace.steps?.[0]?.text?.trim() && (
         <section className={styles.task} aria-label="Task">
           <h2>Task</h2>
           <p dir="auto">{trace.task}</p>
