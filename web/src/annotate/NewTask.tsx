@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { answered, api } from "../api/client";
 import { useProject } from "../api/session";
+import { rubricsQuery } from "../rubrics/doors";
 import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
 import { Form, useFields } from "../ui/Form";
@@ -73,10 +74,7 @@ function FromFiles({ onClose }: { onClose: () => void }) {
 function FromRubric({ onClose }: { onClose: () => void }) {
   const project = useProject();
   const [entered, bind] = useFields({ name: "", rubric: "", agent: "", people: "2" });
-  const rubrics = useQuery({
-    queryKey: ["rubrics", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/rubrics")),
-  });
+  const rubrics = useQuery(rubricsQuery(project.id));
   const agents = useQuery({
     queryKey: ["agents", project.id],
     queryFn: () => answered(api(project.id).GET("/api/v1/agents")),

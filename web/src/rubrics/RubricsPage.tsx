@@ -14,6 +14,7 @@ import { State } from "../ui/State";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { useTell } from "../ui/Toast";
+import { rubricsQuery } from "./doors";
 import { Means } from "./Means";
 import styles from "./Rubrics.module.css";
 
@@ -21,10 +22,7 @@ type Rubric = Schemas["Rubric"];
 
 export function RubricsPage() {
   const project = useProject();
-  const rubrics = useQuery({
-    queryKey: ["rubrics", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/rubrics")),
-  });
+  const rubrics = useQuery(rubricsQuery(project.id));
   return (
     <>
       <PageHead

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { answered, api } from "../api/client";
 import { useProject } from "../api/session";
+import { rubricsQuery } from "../rubrics/doors";
 import { Dialog } from "../ui/Dialog";
 import { Select } from "../ui/Field";
 import { Form, useFields } from "../ui/Form";
@@ -14,10 +14,7 @@ export function ChooseRubric({ traces, onClose }: { traces: string[]; onClose: (
   const project = useProject();
   const navigate = useNavigate();
   const [{ rubric }, bind] = useFields({ rubric: "" });
-  const rubrics = useQuery({
-    queryKey: ["rubrics", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/rubrics")),
-  });
+  const rubrics = useQuery(rubricsQuery(project.id));
   const lead = () =>
     navigate({
       to: "/p/$project/rubrics/$rubric",

@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { addItems, addTask, tasks } from "../annotate/doors";
-import { answered, api } from "../api/client";
 import { useProject } from "../api/session";
+import { rubricsQuery } from "../rubrics/doors";
 import { Dialog } from "../ui/Dialog";
 import { Field, Select } from "../ui/Field";
 import { Form, useFields } from "../ui/Form";
@@ -16,10 +16,7 @@ export function SendToPeople({ traces, onClose }: SendToPeopleProps) {
   const queries = useQueryClient();
   const [entered, bind] = useFields({ task: "", name: "", rubric: "", people: "1" });
   const found = useQuery({ queryKey: ["tasks", project.id], queryFn: () => tasks(project.id) });
-  const rubrics = useQuery({
-    queryKey: ["rubrics", project.id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/rubrics")),
-  });
+  const rubrics = useQuery(rubricsQuery(project.id));
   const open = (found.data?.items ?? []).filter((it) => it.state === "open" && it.may.manage);
   const sending = useMutation({
     mutationFn: async () => {
