@@ -196,7 +196,14 @@ const disputes = createRoute({
   component: lazyRouteComponent(() => import("./annotate/DisputesPage"), "DisputesPage"),
 });
 
-export type AgreementSearch = { pairs?: string; judge?: string; on?: string; all?: boolean };
+export type AgreementSearch = {
+  pairs?: string;
+  judge?: string;
+  on?: string;
+  all?: boolean;
+  /** An item that is looked at. */
+  item?: string;
+};
 
 const agreement = createRoute({
   getParentRoute: () => project,
@@ -206,6 +213,7 @@ const agreement = createRoute({
     judge: text(it.judge),
     on: text(it.on),
     all: flag(it.all),
+    item: text(it.item),
   }),
   component: lazyRouteComponent(() => import("./annotate/AgreementPage"), "AgreementPage"),
 });

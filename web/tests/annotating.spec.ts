@@ -150,6 +150,10 @@ test("from a configuration to labels: two who rate all 1 and all 5, their disput
   }
   await page.getByRole("link", { name: "Disputes" }).click();
   await expect(page.getByText("15 disputes to decide")).toBeVisible();
+  // Each item is named once, with all that is disputed about it.
+  const list = page.getByRole("list", { name: "Disputes" });
+  await expect(list.locator("> li")).toHaveCount(3);
+  await expect(list.getByRole("button")).toHaveCount(15);
   expect(await faultsOf(page)).toEqual([]);
   const panel = page.getByRole("region", {
     name: /Correctness|Code Quality|Efficiency|Documentation|Error Handling/,
@@ -380,6 +384,21 @@ test("owners change the rules, and see judges beside people; nothing keeps anybo
   // Where people differ as well, it leads to what they said.
   await expect(apart.getByRole("link")).toHaveAttribute("href", /disputes\?item=itm_1&row=agent_quality/);
   expect(await faultsOf(page)).toEqual([]);
+  // Where only the judge differs, it is shown what they saw.
+  await page.route("**/api/v1/items/itm_3/answers", (route) =>
+    route.fulfill({
+      json: { item: { id: "itm_3", text: "All of it." }, schemes: [], answers: [], decisions: [] },
+    }),
+  );
+  await page.getByRole("listitem").filter({ hasText: "trace_007" }).getByRole("link").press("Enter");
+  await expect(page).toHaveURL(/item=itm_3/);
+  const seen = page.getByRole("dialog", { name: "Say goodbye." });
+  await expect(seen).toContainText("openai/gpt-5-mini 2 people 4 4");
+  await expect(seen.getByText("All of it.")).toBeVisible();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await expect(seen).toBeHidden();
+  await expect(page).not.toHaveURL(/item=/);
   // Which judge is looked at stands in the address.
   await page.getByRole("button", { name: "Efficiency" }).click();
   await expect(page).toHaveURL(/judge=openai.*on=efficiency/);

@@ -130,6 +130,13 @@ export const withJudge: Agreement = {
       },
       disagreements: [
         {
+          item: "itm_3",
+          candidate: "trace_007",
+          title: "Say goodbye.",
+          judge: "2",
+          people: ["4", "4"],
+        },
+        {
           item: "itm_1",
           candidate: "trace_042",
           title: "The last page of a listing is missing.",

@@ -1,18 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { useProject } from "../api/session";
 import type { AgreementSearch } from "../router";
+import type { Quote } from "../traces/view/marks";
 import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
 import { Select } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { count, plural } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import styles from "./AgreementPage.module.css";
-import { agreement, people } from "./doors";
+import { agreement, answers, people } from "./doors";
 import { Drift, Pace } from "./PeoplePage";
 import { words } from "./rules";
+import { Seen } from "./Seen";
 import { TaskFrame } from "./TaskFrame";
 import type { AgainstJudge, Agreed, Agreement, Person, TaskInFull } from "./types";
 
@@ -214,7 +217,7 @@ function Judges({ found }: { found: Agreement }) {
         <Button
           look="tool"
           aria-pressed={it === selected}
-          onClick={() => set({ judge: it.judge, on: it.criterion, all: undefined })}
+          onClick={() => set({ judge: it.judge, on: it.criterion, all: undefined, item: undefined })}
         >
           {labelOf(found, it.criterion)}
         </Button>
@@ -276,6 +279,7 @@ function Judge({ found, criterion }: JudgeProps) {
   const most = Math.max(1, ...counts.flat());
   const title = `${criterion?.label ?? words(found.criterion)}: ${found.judge}`;
   const shown = search.all ? found.disagreements : found.disagreements.slice(0, FIRST);
+  const looked = found.disagreements.find((it) => it.item === search.item && it.item !== "");
   return (
     <section className={styles.judge} aria-label={title}>
       <div className={styles.part}>
@@ -306,9 +310,18 @@ function Judge({ found, criterion }: JudgeProps) {
               <p className={styles.title} dir="auto">
                 {new Set(it.people).size > 1 && criterion ? (
                   <Link
-                    from="/p/$project/annotate/$task/agreement"
+                    from={HERE}
                     to="/p/$project/annotate/$task/disputes"
                     search={{ item: it.item, row: `${criterion.scheme}/${criterion.criterion}` }}
+                  >
+                    {it.title}
+                  </Link>
+                ) : it.item ? (
+                  <Link
+                    from={HERE}
+                    to={HERE}
+                    search={(before) => ({ ...before, item: it.item })}
+                    resetScroll={false}
                   >
                     {it.title}
                   </Link>
@@ -336,9 +349,43 @@ function Judge({ found, criterion }: JudgeProps) {
           </div>
         )}
       </div>
+      {looked && <Look apart={looked} judge={found.judge} onClose={() => set({ item: undefined })} />}
     </section>
   );
 }
+
+type LookProps = { apart: AgainstJudge["disagreements"][number]; judge: string; onClose: () => void };
+
+/** What people and the judge saw, and said differently about. */
+function Look({ apart, judge, onClose }: LookProps) {
+  const project = useProject();
+  const [step, setStep] = useState<number>();
+  const found = useQuery({
+    queryKey: ["answers", project.id, apart.item],
+    queryFn: () => answers(project.id, apart.item),
+  });
+  return (
+    <Dialog title={apart.title} onClose={onClose} wide>
+      <p className={styles.said}>
+        {judge} <b>{apart.judge}</b> people <b>{apart.people.join(" ")}</b>
+      </p>
+      {apart.reason && (
+        <blockquote className={styles.reason} dir="auto">
+          {apart.reason}
+        </blockquote>
+      )}
+      <Loaded query={found} what="what people answered">
+        {(it) => (
+          <div className={styles.seen}>
+            <Seen item={it.item} step={step} onStepChange={setStep} quotes={NO_QUOTES} />
+          </div>
+        )}
+      </Loaded>
+    </Dialog>
+  );
+}
+
+const NO_QUOTES: Quote[] = [];
 
 function Pairs({ found }: { found: Agreement }) {
   const [search, set] = useLook();

@@ -21,7 +21,7 @@ type SeenProps = {
   quotes: Quote[];
   /** What stands beneath a step. */
   beside?: (n: number) => ReactNode;
-  ref: Ref<SeenHandle>;
+  ref?: Ref<SeenHandle>;
 };
 
 /** What is graded: a trace, a text, or candidates side by side. */
