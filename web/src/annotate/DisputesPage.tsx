@@ -11,7 +11,7 @@ import { Select } from "../ui/Field";
 import { Fault } from "../ui/Form";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
 import { Loaded } from "../ui/Loaded";
-import { State } from "../ui/State";
+import { State, Waiting } from "../ui/State";
 import { plural } from "../ui/say";
 import { useTell } from "../ui/Toast";
 import styles from "./DisputesPage.module.css";
@@ -52,6 +52,13 @@ function Queue({ task }: { task: TaskInFull }) {
     queryFn: ({ pageParam }) => disputes(project.id, task.id, pageParam),
     getNextPageParam: (last) => last.next ?? undefined,
   });
+  const isWanted = (it: Dispute) => search.only === undefined || rowOf(it) === search.only;
+  const isRest = found.data?.pages.every((page) => page.items.every((it) => it.decided || !isWanted(it)));
+  const { hasNextPage, isFetching, isError, fetchNextPage } = found;
+  // What is loaded is decided or not asked for, and there is more.
+  useEffect(() => {
+    if (isRest && hasNextPage && !isFetching && !isError) fetchNextPage();
+  }, [isRest, hasNextPage, isFetching, isError, fetchNextPage]);
   const set = (change: Partial<DisputesSearch>) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   return (
@@ -69,22 +76,19 @@ function Queue({ task }: { task: TaskInFull }) {
             </State>
           );
         }
-        const shown = all.filter(
-          (it) =>
-            (search.only === undefined || rowOf(it) === search.only) &&
-            (search.decided || !it.decided || isAt(it, search)),
+        const groups = byItem(
+          all.filter((it) => isWanted(it) && (search.decided || !it.decided || isAt(it, search))),
         );
+        const shown = groups.flat();
         const selected = shown.find((it) => isAt(it, search)) ?? shown[0];
         const go = (it: Dispute | undefined) => set({ item: it?.item, row: it && rowOf(it) });
         return (
           <div className={styles.page}>
             <div className={styles.queue}>
-              <Filter all={all} search={search} onChange={set} />
+              <Filter all={all} hasMore={found.hasNextPage} search={search} onChange={set} />
               <ol className={styles.rows} aria-label="Disputes">
-                {shown.map((it) => (
-                  <li key={keyOf(it)}>
-                    <Row dispute={it} isSelected={it === selected} onSelect={() => go(it)} />
-                  </li>
+                {groups.map((group) => (
+                  <Item key={group[0]?.item} disputes={group} selected={selected} onSelect={go} />
                 ))}
               </ol>
               <More query={found} />
@@ -104,6 +108,8 @@ function Queue({ task }: { task: TaskInFull }) {
                   go(open.find((it) => shown.indexOf(it) > at) ?? open[0]);
                 }}
               />
+            ) : found.hasNextPage ? (
+              <Waiting what="more disputes" />
             ) : (
               <State
                 title="All is decided"
@@ -123,16 +129,25 @@ function Queue({ task }: { task: TaskInFull }) {
   );
 }
 
+/** Those of one item together, so that it is read once; the one that people are furthest apart on first. */
+function byItem(all: Dispute[]): Dispute[][] {
+  const items = new Map<string, Dispute[]>();
+  for (const it of all) items.set(it.item, [...(items.get(it.item) ?? []), it]);
+  return [...items.values()];
+}
+
 const isAt = (it: Dispute, search: DisputesSearch): boolean =>
   it.item === search.item && rowOf(it) === search.row;
 
 type FilterProps = {
   all: Dispute[];
+  /** Some are not loaded yet. */
+  hasMore: boolean;
   search: DisputesSearch;
   onChange: (change: Partial<DisputesSearch>) => void;
 };
 
-function Filter({ all, search, onChange }: FilterProps) {
+function Filter({ all, hasMore, search, onChange }: FilterProps) {
   const rows = [...new Map(all.map((it) => [rowOf(it), it])).entries()];
   const n = all.filter((it) => !it.decided).length;
   return (
@@ -155,8 +170,37 @@ function Filter({ all, search, onChange }: FilterProps) {
         />
         decided ones as well
       </label>
-      <p role="status">{plural(n, "dispute")} to decide</p>
+      <p role="status">
+        {hasMore && "at least "}
+        {plural(n, "dispute")} to decide
+      </p>
     </div>
+  );
+}
+
+type ItemProps = {
+  disputes: Dispute[];
+  selected: Dispute | undefined;
+  onSelect: (dispute: Dispute) => void;
+};
+
+/** What is disputed about one item. */
+function Item({ disputes, selected, onSelect }: ItemProps) {
+  const id = useId();
+  const [first] = disputes;
+  return (
+    <li>
+      <p id={id} className={styles.item} dir="auto">
+        {first?.title || first?.candidate}
+      </p>
+      <ol className={styles.rows} aria-labelledby={id}>
+        {disputes.map((it) => (
+          <li key={keyOf(it)}>
+            <Row dispute={it} isSelected={it === selected} onSelect={() => onSelect(it)} />
+          </li>
+        ))}
+      </ol>
+    </li>
   );
 }
 
@@ -178,9 +222,6 @@ function Row({ dispute, isSelected, onSelect }: RowProps) {
       <span className={styles.what}>
         <b>{dispute.label}</b>
         {dispute.decided && <Badge tone="pass">✓ {inWords(dispute.decided.rating)}</Badge>}
-      </span>
-      <span className={styles.item} dir="auto">
-        {dispute.title || dispute.candidate}
       </span>
       <Spread points={dispute.points} ratings={dispute.ratings} />
       <span className="visually-hidden">
@@ -256,7 +297,7 @@ function Side({ dispute, answers, onMove, onDecided }: OneProps & { answers: Ans
   return (
     <>
       <div className={styles.seen}>
-        {answers.item.task && (
+        {answers.item.task && answers.item.task.trim() !== answers.item.trace?.steps?.[0]?.text?.trim() && (
           <p className={styles.task} dir="auto">
             {answers.item.task}
           </p>
