@@ -64,6 +64,26 @@ test("the month is that of the command line; a cap is set, stops judging and is 
   await expect(page.getByText("without a limit")).toBeVisible();
 });
 
+test("what agents and judges cost is said in the currency of the cap", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 0 });
+  const trace = { steps: [{ role: "user", text: "Hello." }], cost: 2.5 };
+  await ask(place, "POST", "/traces", { id: "dear", agent: "desk", trace });
+  const facts = page.getByRole("definition");
+  await page.goto(`${place.url}/p/default/traces/dear`);
+  const { cap } = await ask(place, "GET", "/spend");
+  expect(cap.currency).toBe("GBP");
+  await expect(facts.filter({ hasText: `£${(2.5 / cap.rate).toFixed(2)}` })).toBeVisible();
+  await ask(place, "DELETE", "/spend/cap");
+  await page.reload();
+  await expect(facts.filter({ hasText: "$2.50" })).toBeVisible();
+  await page.getByRole("button", { name: "agent's cost" }).focus();
+  await expect(page.getByRole("tooltip")).toContainText("What the agent itself spent");
+  expect(await faultsOf(page)).toEqual([]);
+});
+
 test("who is told: addresses, a webhook whose secret is shown once, quiet hours, a trial", async ({
   sound: page,
   place: start,

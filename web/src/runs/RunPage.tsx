@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useEffect, useMemo, useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { useProject } from "../api/session";
+import { useMoney } from "../money/useMoney";
 import type { RunView } from "../router";
 import { PageHead } from "../shell/Shell";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
@@ -10,7 +11,7 @@ import { Button } from "../ui/Button";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
 import { Loaded } from "../ui/Loaded";
 import { State, Waiting } from "../ui/State";
-import { count, duration, moment, money, plural, score } from "../ui/say";
+import { count, duration, moment, plural, score } from "../ui/say";
 import { Tabs } from "../ui/Tabs";
 import { Flaky } from "./Flaky";
 import { type Followed, useFollowed } from "./follow";
@@ -48,6 +49,7 @@ function Run({ run }: { run: RunInFull }) {
   const navigate = useNavigate({ from: "/p/$project/runs/$run" });
   const followed = useFollowed(project.id, run.id);
   const queries = useQueryClient();
+  const money = useMoney();
   // One run by itself can be compared with nothing.
   const others = useQuery({
     queryKey: ["runs", project.id, "two"],
@@ -72,7 +74,8 @@ function Run({ run }: { run: RunInFull }) {
         about={
           <>
             {moment(run.started)}
-            {took !== null && <> · took {duration(took)}</>} · {money(run.cost)} · <code>{run.id}</code>
+            {took !== null && <> · took {duration(took)}</>} · judging cost {money(run.cost)} ·{" "}
+            <code>{run.id}</code>
           </>
         }
       >

@@ -3,12 +3,13 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { useProject } from "../api/session";
+import { useMoney } from "../money/useMoney";
 import { More, PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
 import { buttonClass } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
-import { duration, moment, money, score } from "../ui/say";
+import { duration, moment, score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import styles from "./RunsPage.module.css";
@@ -19,6 +20,7 @@ type RunLine = Schemas["RunLine"];
 export function RunsPage() {
   const project = useProject();
   const [chosen, setChosen] = useState<RunLine[]>([]);
+  const money = useMoney();
   const runs = useInfiniteQuery({
     queryKey: ["runs", project.id],
     initialPageParam: undefined as string | undefined,
@@ -44,7 +46,7 @@ export function RunsPage() {
             <>
               <Table
                 caption="Runs"
-                columns={columns(project.name, chosen, setChosen).filter(
+                columns={columns(project.name, money, chosen, setChosen).filter(
                   (it) => isTwo || it.name !== "compare",
                 )}
                 rows={rows}
@@ -83,6 +85,7 @@ function Compare({ chosen }: { chosen: RunLine[] }) {
 
 function columns(
   project: string,
+  money: ReturnType<typeof useMoney>,
   chosen: RunLine[],
   onChoose: (chosen: RunLine[]) => void,
 ): Column<RunLine>[] {
@@ -116,7 +119,7 @@ function columns(
     { name: "fail", head: "Fail", align: "end", cell: (it) => it.n_fail || "–", wide: true },
     { name: "error", head: "Error", align: "end", cell: (it) => it.n_error || "–", wide: true },
     { name: "score", head: "Score", align: "end", cell: (it) => score(it.score) },
-    { name: "cost", head: "Cost", align: "end", cell: (it) => money(it.cost), wide: true },
+    { name: "cost", head: "Judging cost", align: "end", cell: (it) => money(it.cost), wide: true },
     { name: "took", head: "Took", align: "end", cell: (it) => duration(took(it) || null), wide: true },
     { name: "began", head: "Began", align: "end", cell: (it) => <Time at={it.started} /> },
     {

@@ -2,12 +2,13 @@ import { useLayoutEffect, useRef, useState } from "react";
 import type { Contract, Schemas } from "../api/client";
 import type { Said } from "../graded/sum";
 import { Total, Weight } from "../graded/Total";
+import { useMoney } from "../money/useMoney";
 import { type Canonical, criteriaOf } from "../rubrics/canonical";
 import { Code } from "../traces/view/Code";
 import { markQuotes, type Quote } from "../traces/view/marks";
 import { TraceView } from "../traces/view/TraceView";
 import { Badge, StatusBadge } from "../ui/Badge";
-import { money, score } from "../ui/say";
+import { score } from "../ui/say";
 import styles from "./Scorecard.module.css";
 
 type CaseResult = Contract["CaseResult"];
@@ -23,6 +24,7 @@ export function Scorecard({ run, result }: ScorecardProps) {
   const criteria = criteriaOf(rubric);
   const [quote, setQuote] = useState<Quote | null>(null);
   const { verdict } = it;
+  const money = useMoney();
   return (
     <article className={styles.card}>
       <header className={styles.head}>

@@ -6,12 +6,14 @@ import { may, useProject } from "../api/session";
 import { Exchanges } from "../graded/Exchanges";
 import { Graded, gradesQuery, Outcome } from "../graded/Graded";
 import { type Cited, citedIn, type Placed } from "../graded/table";
+import { useMoney } from "../money/useMoney";
 import type { TraceSearch } from "../router";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
-import { count, duration, moment, money, score } from "../ui/say";
+import { count, duration, moment, score } from "../ui/say";
+import { Term } from "../ui/Term";
 import { useTitle } from "../ui/title";
 import { SendToPeople } from "./SendToPeople";
 import styles from "./TracePage.module.css";
@@ -21,6 +23,10 @@ import type { Trace } from "./view/parts";
 import { TraceView } from "./view/TraceView";
 
 type Head = Schemas["Head"];
+
+/** Of whose money a trace speaks. */
+const AGENT_COST =
+  "What the agent itself spent, as its trace says. What judging it costs stands under Budget.";
 
 /** One trace: what is known of it, what was said about it, and all that the agent did. */
 export function TracePage() {
@@ -98,13 +104,14 @@ function Title({ head }: { head: Head }) {
     queryFn: () =>
       answered(api(project.id).GET("/api/v1/verdicts", { params: { query: { candidate: head.id } } })),
   });
+  const money = useMoney();
   const isCounted = head.tokens.input + head.tokens.output > 0;
-  const facts: [string, React.ReactNode][] = [
+  const facts: [string, React.ReactNode, string?][] = [
     ["agent", head.agent ?? "–"],
     ["began", moment(head.started)],
     ["took", duration(head.duration_ms)],
     ["tokens", isCounted ? `${count(head.tokens.input)} in, ${count(head.tokens.output)} out` : "–"],
-    ["cost", money(head.cost)],
+    ["agent's cost", money(head.cost), AGENT_COST],
   ];
   if (head.session) {
     facts.splice(1, 0, [
@@ -136,9 +143,9 @@ function Title({ head }: { head: Head }) {
         <Actions head={head} />
       </div>
       <dl className={styles.facts}>
-        {facts.map(([name, value]) => (
+        {facts.map(([name, value, about]) => (
           <div key={name}>
-            <dt>{name}</dt>
+            <dt>{about ? <Term about={about}>{name}</Term> : name}</dt>
             <dd>{value}</dd>
           </div>
         ))}
