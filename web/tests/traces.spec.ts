@@ -17,6 +17,10 @@ test("scores and reasons stand in the list, which is sorted and searched in the 
   const { items } = await ask(place, "GET", "/verdicts?candidate=desk-2");
   for (const it of items) await expect(row("desk-2")).toContainText(`${it.status} ${it.score.toFixed(2)}`);
   expect(await faultsOf(page)).toEqual([]);
+  // Those without a score stand with their monitors, by their reason.
+  await page.getByText("Traces without a score").getByRole("link", { name: "two judges" }).press("Enter");
+  await expect(page).toHaveURL(/monitors\/two%20judges\?view=traces/);
+  await page.goBack();
 
   // By keyboard: the best first, then the worst; those without a score are named as missing.
   const sort = page.getByRole("columnheader", { name: "Score" });
@@ -69,7 +73,7 @@ test("a rubric is tried on chosen traces, its price first", async ({ sound: page
   await takes.getByText("Trace by trace").click();
   await expect(takes.getByRole("rowheader")).toHaveText(["desk-0", "desk-1"]);
   expect(await faultsOf(page)).toEqual([]);
-  await takes.getByRole("button", { name: /^Try it for up to \$0\.00/ }).click();
+  await takes.getByRole("button", { name: /^Try it for up to £0\.00/ }).click();
   await expect(page).toHaveURL(/runs\/run_/);
   await expect(page.getByText("2 cases", { exact: true })).toBeVisible();
 });

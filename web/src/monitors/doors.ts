@@ -46,6 +46,13 @@ export const monitorsQuery = (project: string) =>
     refetchInterval: REFRESH,
   });
 
+/** All of them without how they do, which takes the server more. */
+export const watchersQuery = (project: string) =>
+  queryOptions({
+    queryKey: ["monitors", project, "watchers"],
+    queryFn: () => told<Monitor[]>(api(project).GET("/api/v1/monitors")),
+  });
+
 export const monitorQuery = (project: string, name: string) =>
   queryOptions({
     queryKey: ["monitor", project, name],

@@ -6,7 +6,7 @@ import { may, useProject } from "../api/session";
 import { chance, fixed, percent, percentRange, signed, signedRange } from "../chart/figures";
 import { Interval } from "../chart/Interval";
 import { Picture } from "../chart/Picture";
-import { monitorsQuery } from "../monitors/doors";
+import { watchersQuery } from "../monitors/doors";
 import type { RankingSearch } from "../router";
 import { PageHead } from "../shell/Shell";
 import { Select } from "../ui/Field";
@@ -43,7 +43,7 @@ function By({ judges }: { judges: string[] }) {
   const { monitor, judge, task } = useSearch({ from: "/p/$project/ranking" });
   const navigate = useNavigate({ from: "/p/$project/ranking" });
   const go = (search: RankingSearch) => navigate({ search, replace: true, resetScroll: false });
-  const monitors = useQuery(monitorsQuery(project.id));
+  const monitors = useQuery(watchersQuery(project.id));
   const asked = useQuery({
     queryKey: ["tasks", project.id],
     queryFn: () => tasks(project.id),
@@ -89,7 +89,7 @@ function By({ judges }: { judges: string[] }) {
 function Nothing({ ranks, isOfPeople }: { ranks: Ranks; isOfPeople: boolean }) {
   const project = useProject();
   const { monitor: chosen } = useSearch({ from: "/p/$project/ranking" });
-  const monitors = useQuery(monitorsQuery(project.id));
+  const monitors = useQuery(watchersQuery(project.id));
   const monitor = monitors.data?.find((it) => it.name === chosen) ?? monitors.data?.[0];
   const name = monitor ? quoted(monitor.name) : "MONITOR";
   const agent = quoted(monitor?.agents[0] ?? "AGENT");

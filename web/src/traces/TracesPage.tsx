@@ -1,9 +1,11 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { Fragment, useEffect, useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
 import { usePaused } from "../editor/checking";
+import { useMoney } from "../money/useMoney";
+import { watchersQuery } from "../monitors/doors";
 import { toldOf } from "../monitors/states";
 import type { TraceSort, TracesSearch } from "../router";
 import { More, PageHead } from "../shell/Shell";
@@ -12,7 +14,7 @@ import { Button } from "../ui/Button";
 import { Field, Select } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
-import { count, duration, money, plural, score } from "../ui/say";
+import { count, duration, plural, score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
 import { ChooseRubric } from "./ChooseRubric";
@@ -41,6 +43,7 @@ export function TracesPage() {
     <>
       <PageHead title="Traces" about="What agents did, what was made of it, and why." />
       <Filter />
+      <Unscored />
       <Loaded query={traces} what="traces">
         {({ pages }) => {
           const rows = pages.flatMap((it) => it.items);
@@ -59,6 +62,37 @@ export function TracesPage() {
   );
 }
 
+/** Where those without a score are listed by their reason: a trace has one for each monitor. */
+function Unscored() {
+  const project = useProject();
+  const { data } = useQuery(watchersQuery(project.id));
+  return (
+    <p className={styles.unscored}>
+      {data &&
+        (data.length > 0
+          ? "Traces without a score, by their reason: "
+          : "No monitor watches any of them, so they get no score: ")}
+      {data?.length === 0 && (
+        <Link to="/p/$project/monitors" params={{ project: project.name }}>
+          Monitors
+        </Link>
+      )}
+      {data?.map((it, at) => (
+        <Fragment key={it.id}>
+          {at > 0 && ", "}
+          <Link
+            to="/p/$project/monitors/$monitor"
+            params={{ project: project.name, monitor: it.name }}
+            search={{ view: "traces" }}
+          >
+            {it.name}
+          </Link>
+        </Fragment>
+      ))}
+    </p>
+  );
+}
+
 /** As many as a try or a task takes at once. */
 const MOST = 100;
 
@@ -67,6 +101,7 @@ function Traces({ rows }: { rows: Line[] }) {
   const [chosen, setChosen] = useState<string[]>([]);
   const mayChoose = may(project, "write");
   const sorting = useSorting();
+  const money = useMoney();
   const isAll = rows.slice(0, MOST).every((it) => chosen.includes(it.id));
   const choose = (id: string, isChosen: boolean) =>
     setChosen((before) => (isChosen ? [...before, id].slice(0, MOST) : before.filter((it) => it !== id)));
@@ -112,7 +147,13 @@ function Traces({ rows }: { rows: Line[] }) {
     { name: "score", ...sorting("Score", "score"), cell: (it) => <Scores of={it} /> },
     { name: "why", head: "Why", cell: (it) => <Why of={it} /> },
     { name: "steps", head: "Steps", align: "end", cell: (it) => count(it.n_steps), wide: true },
-    { name: "cost", ...sorting("Cost", "cost"), align: "end", cell: (it) => money(it.cost), wide: true },
+    {
+      name: "cost",
+      ...sorting("Agent's cost", "cost"),
+      align: "end",
+      cell: (it) => money(it.cost),
+      wide: true,
+    },
     {
       name: "took",
       ...sorting("Took", "duration"),

@@ -3,7 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useProject } from "../api/session";
 import type { AnchorKind } from "../editor/anchors";
-import { monitorsQuery } from "../monitors/doors";
+import { watchersQuery } from "../monitors/doors";
 import { Dialog } from "../ui/Dialog";
 import { Select } from "../ui/Field";
 import { Form } from "../ui/Form";
@@ -17,7 +17,7 @@ type UseAsAnchorProps = { trace: string; agent: string | null | undefined; onClo
 export function UseAsAnchor({ trace, agent, onClose }: UseAsAnchorProps) {
   const project = useProject();
   const navigate = useNavigate();
-  const monitors = useQuery(monitorsQuery(project.id));
+  const monitors = useQuery(watchersQuery(project.id));
   const [chosen, setChosen] = useState<string>();
   const [kind, setKind] = useState<AnchorKind>("good");
   const lead = (monitor: string) =>
