@@ -1,15 +1,16 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
 import { usePaused } from "../editor/checking";
+import { useMoney } from "../money/useMoney";
 import { Button } from "../ui/Button";
 import { Field, Select } from "../ui/Field";
 import { Fault } from "../ui/Form";
 import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
-import { count, money, plural } from "../ui/say";
+import { count, plural } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import styles from "./Rubrics.module.css";
 
@@ -93,7 +94,7 @@ export function TryView({ source }: { source: string }) {
 
 type Taken = Schemas["TrialTrace"];
 
-const COLUMNS: Column<Taken>[] = [
+const columnsOf = (money: ReturnType<typeof useMoney>): Column<Taken>[] => [
   { name: "trace", head: "Trace", cell: (it) => it.trace },
   {
     name: "calls",
@@ -108,14 +109,18 @@ const COLUMNS: Column<Taken>[] = [
 export function Try({ source, traces }: { source: string; traces: string[] }) {
   const project = useProject();
   const navigate = useNavigate();
+  const money = useMoney();
   const [typed, setTyped] = useState("");
   const judge = usePaused(typed.trim()) || undefined;
   const body = { source, traces, judge };
   const price = useQuery({
     queryKey: ["try", project.id, body],
     queryFn: () => answered(api(project.id).POST("/api/v1/rubrics/try", { body: { ...body, spend: false } })),
+    // What is open stays open while another judge is asked for its price.
+    placeholderData: keepPreviousData,
     retry: false,
   });
+  const isOld = price.isPlaceholderData || typed.trim() !== (judge ?? "");
   const judges = useQuery({
     queryKey: ["judges", project.id],
     queryFn: () => answered(api(project.id).GET("/api/v1/judges")),
@@ -163,14 +168,14 @@ export function Try({ source, traces }: { source: string; traces: string[] }) {
               <summary>Trace by trace</summary>
               <Table
                 caption="What each trace takes"
-                columns={COLUMNS}
+                columns={columnsOf(money)}
                 rows={per_trace}
                 keyOf={(it) => it.trace}
               />
             </details>
             {may(project, "write") ? (
               <div className={styles.line}>
-                <Button look="main" onClick={() => trying.mutate()} disabled={trying.isPending}>
+                <Button look="main" onClick={() => trying.mutate()} disabled={trying.isPending || isOld}>
                   {trying.isPending
                     ? "Beginning…"
                     : cost == null
