@@ -1,5 +1,6 @@
 // The first page of a project: full, empty, and before a server that is away.
 import { fixed } from "../src/chart/figures";
+import { answered, NAME, task } from "./crowd";
 import { expect, faultsOf, test } from "./place";
 import { apply, ask, DESKS, finish, MONITOR, settled, watch } from "./watched";
 
@@ -55,6 +56,25 @@ test("what cannot be loaded is said, and is there once it can", async ({ page, p
   await page.unroute("**/api/v1/agents");
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("heading", { name: /^Nothing is here yet/ })).toBeVisible();
+});
+
+test("what people are asked stands there, and leads to how far they agree", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 0 });
+  const id = await task(place);
+  await answered(place, id, "Ana", () => 4);
+  await finish(place, "one", "4");
+  await page.goto(place.url);
+  const people = page.getByRole("table", { name: "Tasks of people" });
+  const { progress } = (await ask(place, "GET", `/tasks/${id}`)) as { progress: Record<string, number> };
+  await expect(people.getByRole("row", { name: new RegExp(NAME) })).toContainText(
+    `${progress.n_submitted} of ${progress.n_wanted}`,
+  );
+  expect(await faultsOf(page)).toEqual([]);
+  await people.getByRole("link", { name: `Agreement on ${NAME}` }).click();
+  await expect(page).toHaveURL(new RegExp(`${id}/agreement`));
 });
 
 test("which criterion fell last week is said in words, and agents are drawn over each other", async ({

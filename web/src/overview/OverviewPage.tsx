@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Navigate } from "@tanstack/react-router";
+import { tasks } from "../annotate/doors";
 import { answered, api, type Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
 import { fixed, percent, percentRange, range3, score3 } from "../chart/figures";
@@ -36,12 +37,13 @@ function Overview() {
     queryKey: ["overview", project.id],
     queryFn: async () => {
       const doors = api(project.id);
-      const [agents, monitors, runs] = await Promise.all([
+      const [agents, monitors, runs, asked] = await Promise.all([
         answered(doors.GET("/api/v1/agents")),
         monitorsOf(project.id),
         answered(doors.GET("/api/v1/runs", { params: { query: { limit: 5 } } })),
+        may(project, "annotate") ? tasks(project.id) : { items: [] },
       ]);
-      return { agents, monitors, runs: runs.items };
+      return { agents, monitors, runs: runs.items, tasks: asked.items };
     },
     refetchInterval: 10_000,
   });
@@ -52,7 +54,7 @@ function Overview() {
         about="Figures are of all traffic of the last thirty days, with 95 % intervals."
       />
       <Loaded query={found} what="the project">
-        {({ agents, monitors, runs }) => {
+        {({ agents, monitors, runs, tasks }) => {
           if (agents.length + monitors.length + runs.length === 0) return <First />;
           return (
             <div className={styles.parts}>
@@ -62,6 +64,7 @@ function Overview() {
                 <div className={styles.parts}>
                   <Money />
                   <Runs runs={runs} />
+                  <People tasks={tasks} />
                 </div>
                 {monitors.length > 0 && <Week monitors={monitors} />}
               </div>
@@ -334,6 +337,60 @@ function Money() {
           );
         }}
       </Loaded>
+    </section>
+  );
+}
+
+type TaskLine = Schemas["TaskLine"];
+
+/** Tasks that are shown at once; all of them stand under Annotate. */
+const MOST_TASKS = 4;
+
+/** What people are asked, and where one sees how far they and the judges agree. */
+function People({ tasks }: { tasks: TaskLine[] }) {
+  const project = useProject();
+  const shown = tasks.filter((it) => it.may.manage).slice(0, MOST_TASKS);
+  if (shown.length === 0) return null;
+  const params = (it: TaskLine) => ({ project: project.name, task: it.id });
+  const columns: Column<TaskLine>[] = [
+    {
+      name: "task",
+      head: "Task",
+      cell: (it) => (
+        <Link to="/p/$project/annotate/$task/overview" params={params(it)}>
+          {it.name}
+        </Link>
+      ),
+    },
+    {
+      name: "answers",
+      head: "Answers",
+      align: "end",
+      cell: ({ progress: it }) => `${count(it.n_submitted)} of ${count(it.n_wanted)}`,
+    },
+    {
+      name: "agreement",
+      head: "People and judges",
+      align: "end",
+      cell: (it) => (
+        <Link
+          to="/p/$project/annotate/$task/agreement"
+          params={params(it)}
+          aria-label={`Agreement on ${it.name}`}
+        >
+          Agreement
+        </Link>
+      ),
+    },
+  ];
+  return (
+    <section className={styles.part}>
+      <h2>
+        <Link to="/p/$project/annotate" params={{ project: project.name }}>
+          People
+        </Link>
+      </h2>
+      <Table caption="Tasks of people" columns={columns} rows={shown} keyOf={(it) => it.id} />
     </section>
   );
 }
