@@ -39,12 +39,15 @@ test("scores and reasons stand in the list, which is sorted and searched in the 
   await page.getByLabel("Search").fill("DESK-3");
   await expect(page).toHaveURL(/search=DESK-3/);
   await expect(rows).toHaveText([/desk-3/]);
+  // One goes on typing where one was.
+  await expect(page.getByLabel("Search")).toBeFocused();
   await page.getByLabel("Search").fill("nowhere");
   await expect(page.getByRole("heading", { name: "No trace fits" })).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "Show all traces" }).click();
   await expect(rows).toHaveCount(8);
   await expect(page).not.toHaveURL(/search|sort/);
+  await expect(page.getByLabel("Search")).toHaveValue("");
 });
 
 test("a rubric is tried on chosen traces, its price first", async ({ sound: page, place: start }) => {

@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { Fragment, useEffect, useState } from "react";
+import { Fragment, useEffect, useRef, useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
 import { usePaused } from "../editor/checking";
@@ -297,11 +297,7 @@ function Filter() {
   const names = (agents.data ?? []).map((it) => it.name);
   return (
     <search className={styles.filter} aria-label="Which traces">
-      <SearchField
-        key={search.search}
-        search={search.search ?? ""}
-        onSearch={(it) => set({ search: it || undefined })}
-      />
+      <SearchField search={search.search ?? ""} onSearch={(it) => set({ search: it || undefined })} />
       <Select
         label="Agent"
         value={search.agent ?? ""}
@@ -353,9 +349,18 @@ function Filter() {
 function SearchField({ search, onSearch }: { search: string; onSearch: (search: string) => void }) {
   const [typed, setTyped] = useState(search);
   const paused = usePaused(typed.trim());
+  const sent = useRef(search);
+  // The address was changed by somebody else, such as a button that shows all.
+  useEffect(() => {
+    if (search === sent.current) return;
+    sent.current = search;
+    setTyped(search);
+  }, [search]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed asks for anything.
   useEffect(() => {
-    if (paused !== search) onSearch(paused);
+    if (paused === sent.current) return;
+    sent.current = paused;
+    onSearch(paused);
   }, [paused]);
   return (
     <Field
