@@ -89,4 +89,10 @@ test("what got worse stands first, with the differences of the command line", as
   expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("button", { name: "One less" }).click();
   await expect(page.getByRole("table", { name: "Differences" })).toHaveCount(1);
+  // Whoever chose another run goes on from there.
+  const select = page.getByLabel("Before", { exact: true });
+  await select.focus();
+  await select.press("ArrowDown");
+  await expect(page).toHaveURL(/before=run_/);
+  await expect(select).toBeFocused();
 });

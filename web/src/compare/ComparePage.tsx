@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { answered, api, type Schemas } from "../api/client";
@@ -14,7 +14,7 @@ import { State } from "../ui/State";
 import { count, moment, plural, score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import styles from "./Compare.module.css";
-import { type Change, type Comparison, comparisonQuery, type Difference } from "./doors";
+import { type Change, type Comparison, comparisonQuery, type Difference, MOST_RUNS } from "./doors";
 
 type RunLine = Schemas["RunLine"];
 
@@ -22,12 +22,9 @@ type RunLine = Schemas["RunLine"];
 export function ComparePage() {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/compare" });
-  const runs = useInfiniteQuery({
+  const runs = useQuery({
     queryKey: ["runs-to-compare", project.id],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam }) =>
-      answered(api(project.id).GET("/api/v1/runs", { params: { query: { limit: 200, after: pageParam } } })),
-    getNextPageParam: (last) => last.next ?? undefined,
+    queryFn: () => answered(api(project.id).GET("/api/v1/runs", { params: { query: { limit: 200 } } })),
   });
   return (
     <>
@@ -41,8 +38,7 @@ export function ComparePage() {
         about="Paired case by case, with 95 % intervals; what got worse stands first."
       />
       <Loaded query={runs} what="runs">
-        {({ pages }) => {
-          const all = pages.flatMap((it) => it.items);
+        {({ items: all }) => {
           if (all.length < 2) {
             return (
               <State title="Two runs are needed">
@@ -96,7 +92,7 @@ function Choose({ runs, before, after }: { runs: RunLine[]; before: string[]; af
     <search className={styles.choose} aria-label="Which runs">
       {before.map((one, at) => (
         <Select
-          key={one}
+          key={at}
           label={at === 0 ? "Before" : `Before, ${at + 1}`}
           value={one}
           options={options(one)}
@@ -113,7 +109,7 @@ function Choose({ runs, before, after }: { runs: RunLine[]; before: string[]; af
         {before.length === 1 && (
           <Button onClick={() => go({ before: [after], after: before[0] ?? after })}>Swap</Button>
         )}
-        {others[0] && (
+        {others[0] && before.length + 1 < MOST_RUNS && (
           <Button onClick={() => go({ before: [...before, others[0]?.id ?? ""], after })}>Another run</Button>
         )}
         {before.length > 1 && (

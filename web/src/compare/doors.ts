@@ -3,6 +3,9 @@ import { queryOptions } from "@tanstack/react-query";
 import { api, type Schemas, told } from "../api/client";
 import type { Status } from "../ui/Badge";
 
+/** As many as the server sets against each other at once. */
+export const MOST_RUNS = 8;
+
 export type Difference = Schemas["RunDifference"];
 export type Change = Schemas["ChangedCase"] & { before: Status; after: Status };
 export type Comparison = Omit<Schemas["RunComparison"], "changed"> & { changed: Change[] };

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { useProject } from "../api/session";
+import { MOST_RUNS } from "../compare/doors";
 import { useMoney } from "../money/useMoney";
 import { More, PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
@@ -60,9 +61,6 @@ export function RunsPage() {
     </>
   );
 }
-
-/** The door compares with up to so many. */
-const MOST = 8;
 
 /** Leads to the comparison of those that were chosen: the newest with each of the others. */
 function Compare({ chosen }: { chosen: RunLine[] }) {
@@ -131,7 +129,7 @@ function columns(
           type="checkbox"
           aria-label={`Compare ${it.suite ?? "the run"} of ${moment(it.started)}, ${it.id.slice(-6)}`}
           checked={isChosen(it)}
-          disabled={!isChosen(it) && chosen.length >= MOST}
+          disabled={!isChosen(it) && chosen.length >= MOST_RUNS}
           onChange={() => onChoose(isChosen(it) ? chosen.filter((one) => one.id !== it.id) : [...chosen, it])}
         />
       ),
