@@ -38,11 +38,11 @@ export type Row = Record<string, unknown>;
 export function rowsOf(text: string): Row[] {
   const whole = text.trim();
   if (whole.startsWith("[")) {
-    const all: unknown = JSON.parse(whole);
-    if (Array.isArray(all) && all.every(isRow)) return all;
-    throw new Error('a list must hold objects, such as {"id": "a", "text": "…"}');
+    const all = listIn(whole);
+    if (all?.every(isRow)) return all;
+    throw new Error('a list must hold objects, such as [{"id": "a", "text": "…"}]');
   }
-  return whole.split("\n").flatMap((line, nth) => {
+  return text.split("\n").flatMap((line, nth) => {
     if (line.trim() === "") return [];
     try {
       const row: unknown = JSON.parse(line);
@@ -52,6 +52,16 @@ export function rowsOf(text: string): Row[] {
     }
     throw new Error(`line ${nth + 1} is no object, such as {"id": "a", "text": "…"}`);
   });
+}
+
+function listIn(text: string): unknown[] | undefined {
+  try {
+    const all: unknown = JSON.parse(text);
+    return Array.isArray(all) ? all : undefined;
+  } catch {
+    // The list does not end, or something in it is no JSON.
+    return undefined;
+  }
 }
 
 const isRow = (it: unknown): it is Row => typeof it === "object" && it !== null && !Array.isArray(it);
