@@ -30,8 +30,13 @@ const AGENT_COST =
 
 /** One trace: what is known of it, what was said about it, and all that the agent did. */
 export function TracePage() {
+  const { trace } = useParams({ from: "/p/$project/traces/$trace" });
+  // What is folded, and which quote is shown, belong to one trace.
+  return <One key={trace} id={trace} />;
+}
+
+function One({ id }: { id: string }) {
   const project = useProject();
-  const { trace: id } = useParams({ from: "/p/$project/traces/$trace" });
   const params = { path: { id } };
   const head = useQuery({
     queryKey: ["trace", project.id, id],
@@ -47,7 +52,8 @@ export function TracePage() {
   const set = useAddress();
   const [shown, setShown] = useState<Placed>();
   const onQuote = (quote: Placed) => {
-    setShown(quote);
+    // Another one each time, so that it is brought into view again.
+    setShown({ ...quote });
     document.getElementById("steps")?.scrollIntoView({ block: "nearest" });
     set({ step: quote.step });
   };

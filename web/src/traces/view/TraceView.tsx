@@ -77,9 +77,10 @@ export function TraceView(props: TraceViewProps) {
   });
   const show = useCallback((n: number) => rows.scrollToIndex(n - 1, { align: "start" }), [rows]);
   useImperativeHandle(props.ref, () => ({ show }), [show]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a quote that is shown anew brings its step back.
   useEffect(() => {
     if (step !== undefined && step >= 1 && step <= steps.length) show(step);
-  }, [step, steps.length, show]);
+  }, [step, steps.length, show, shown]);
   const visible = rows.getVirtualItems();
   const sought = useRef<Quote>(undefined);
   useLayoutEffect(() => {
