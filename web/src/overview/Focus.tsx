@@ -7,6 +7,7 @@ import { type Monitor, radarQuery } from "../monitors/doors";
 import { TrendOfMonitor } from "../monitors/TrendView";
 import { Select } from "../ui/Field";
 import { Loaded } from "../ui/Loaded";
+import { Waiting } from "../ui/State";
 import styles from "./Overview.module.css";
 
 /** Agents that are drawn on top of each other; more could not be told apart. */
@@ -23,6 +24,8 @@ export function Focus({ monitors }: { monitors: Monitor[] }) {
   // Unless told, the one that something is said about.
   const monitor = monitors.find((it) => it.name === search.monitor) ?? monitors.find(isTold) ?? monitors[0];
   if (!monitor) return null;
+  // Nothing is drawn that would be taken away once alerts are known.
+  if (alerts.isPending && monitor.name !== search.monitor) return <Waiting what="how it went" />;
   const agent = monitor.agents.find((it) => it === search.agent);
   const set = (change: Partial<typeof search>) =>
     navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });

@@ -47,6 +47,8 @@ function Overview() {
     },
     refetchInterval: 10_000,
   });
+  // Asked for at once, although what shows them waits for the rest.
+  useQuery(openAlertsQuery(project.id));
   return (
     <>
       <PageHead
