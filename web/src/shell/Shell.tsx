@@ -17,6 +17,7 @@ import { Loaded, Wrong } from "../ui/Loaded";
 import { Entry, Menu } from "../ui/Menu";
 import { Nav } from "../ui/Nav";
 import { State } from "../ui/State";
+import { useTell } from "../ui/Toast";
 import { useTitle } from "../ui/title";
 import { NewPassword } from "./NewPassword";
 import { NewProject } from "./NewProject";
@@ -286,10 +287,16 @@ function Account({ session }: { session: Session | undefined }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const openKeys = useOpenKeyHelp();
+  const tell = useTell();
   const [chosen, setChosen] = useState(theme);
   const [changing, setChanging] = useState(false);
   const signOut = async () => {
-    await answered(api(null).DELETE("/api/v1/session"));
+    try {
+      await answered(api(null).DELETE("/api/v1/session"));
+    } catch (error) {
+      // Whoever was signed out meanwhile has what they want.
+      if (!isSignedOut(error)) return tell("You are still signed in: the server does not answer.", "fail");
+    }
     queries.clear();
     await navigate({ to: "/sign-in" });
   };
