@@ -204,7 +204,10 @@ function useWords(area: { current: HTMLTextAreaElement | null }, kind: SourceEdi
   const load = () => {
     if (!kind || defs) return;
     loaded ??= import("./words.json").then((it) => it.default as Defs);
-    void loaded.then(setDefs);
+    loaded.then(setDefs, () => {
+      // Without them one writes without suggestions; the next focus tries again.
+      loaded = undefined;
+    });
   };
   const look = (it: HTMLTextAreaElement) => {
     setAt(0);
