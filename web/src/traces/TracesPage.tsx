@@ -128,6 +128,7 @@ function Traces({ rows }: { rows: Line[] }) {
               type="checkbox"
               aria-label={`Choose ${it.id}`}
               checked={chosen.includes(it.id)}
+              disabled={chosen.length >= MOST && !chosen.includes(it.id)}
               onChange={(event) => choose(it.id, event.target.checked)}
             />
           )}
@@ -251,7 +252,9 @@ function Chosen({ traces, onClear }: { traces: string[]; onClear: () => void }) 
   const [open, setOpen] = useState<"rubric" | "people">();
   return (
     <section className={styles.chosen} aria-label="Chosen traces">
-      <b role="status">{plural(traces.length, "trace")} chosen</b>
+      <b role="status">
+        {plural(traces.length, "trace")} chosen{traces.length >= MOST && ", no more fit"}
+      </b>
       <Button onClick={() => setOpen("rubric")}>Try a rubric on these…</Button>
       <Button onClick={() => setOpen("people")}>Send to people…</Button>
       <Button look="quiet" onClick={onClear}>
