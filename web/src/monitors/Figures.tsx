@@ -6,6 +6,7 @@ import { Interval } from "../chart/Interval";
 import { Spark } from "../chart/Spark";
 import { Badge } from "../ui/Badge";
 import { Loaded } from "../ui/Loaded";
+import { type Figure, Numbers } from "../ui/Numbers";
 import { State } from "../ui/State";
 import { count, plural } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
@@ -86,52 +87,34 @@ function OfJudge({ monitor, found }: { monitor: Monitor; found: JudgeEstimates }
 
 function Headline({ whole, score }: { whole: CriterionEstimate; score: Traffic }) {
   const { pass_rate: passes, corrected } = whole;
-  return (
-    <dl className={styles.numbers}>
-      <div>
-        <dt>score of all traffic</dt>
-        <dd>
-          <b>{score3(score.mean)}</b> {range3(score.interval)}
-        </dd>
-      </div>
-      {corrected && (
-        <div>
-          <dt>corrected by {plural(corrected.n_labels, "label")} of people</dt>
-          <dd>
-            <b>{score3(corrected.mean)}</b> {range3(corrected.interval)}
-          </dd>
-        </div>
-      )}
-      {passes && (
-        <div>
-          <dt>passes</dt>
-          <dd>
-            <b>{percent(passes.mean)}</b> {percentRange(passes.interval)}
-          </dd>
-        </div>
-      )}
-      <div>
-        <dt>
+  const all: Figure[] = [
+    { name: "score of all traffic", value: score3(score.mean), more: range3(score.interval) },
+    corrected && {
+      name: `corrected by ${plural(corrected.n_labels, "label")} of people`,
+      value: score3(corrected.mean),
+      more: range3(corrected.interval),
+    },
+    passes && { name: "passes", value: percent(passes.mean), more: percentRange(passes.interval) },
+    {
+      name: (
+        <>
           scored,{" "}
           <Term about="Failed and expensive traces are judged more often than others, so some scores count for more traffic than others. The interval is as wide as that of so many traces that were picked from all traffic with the same chance.">
             worth {fixed(score.n_eff, 0)} picked evenly
           </Term>
-        </dt>
-        <dd>
-          <b>{count(score.n)}</b>
-        </dd>
-      </div>
-      <div>
-        <dt>judge errors</dt>
-        <dd>
-          <b>{percent(score.error_rate)}</b>
-          {score.error_rate > 0 && (
-            <> the score is within {range3(score.if_errors_scored)} whatever they would have been</>
-          )}
-        </dd>
-      </div>
-    </dl>
-  );
+        </>
+      ),
+      value: count(score.n),
+    },
+    {
+      name: "judge errors",
+      value: percent(score.error_rate),
+      more:
+        score.error_rate > 0 &&
+        `the score is within ${range3(score.if_errors_scored)} whatever they would have been`,
+    },
+  ].filter((it) => it != null);
+  return <Numbers all={all} />;
 }
 
 function Criteria({ monitor, found }: { monitor: Monitor; found: JudgeEstimates }) {

@@ -15,6 +15,7 @@ import { countsOf, Shares } from "../runs/Strip";
 import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
 import { Loaded } from "../ui/Loaded";
+import { Numbers } from "../ui/Numbers";
 import { count, plural, score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import { Term } from "../ui/Term";
@@ -306,24 +307,21 @@ function Money() {
           const money = (dollars: number) => spoken(dollars, it.cap);
           return (
             <>
-              <dl className={styles.numbers}>
-                <div>
-                  <dt>will have cost at its end</dt>
-                  <dd>
-                    <b>{it.forecast ? money(it.forecast.expected) : "–"}</b>
-                  </dd>
-                </div>
-                <div>
-                  <dt>
-                    {it.cap && share !== null
-                      ? `of ${money(it.cap.dollars)}, ${fixed(100 * share, 0)} %`
-                      : "spent, without a limit"}
-                  </dt>
-                  <dd>
-                    <b>{money(it.spent)}</b>
-                  </dd>
-                </div>
-              </dl>
+              <Numbers
+                all={[
+                  {
+                    name: "will have cost at its end",
+                    value: it.forecast ? money(it.forecast.expected) : "–",
+                  },
+                  {
+                    name:
+                      it.cap && share !== null
+                        ? `of ${money(it.cap.dollars)}, ${fixed(100 * share, 0)} %`
+                        : "spent, without a limit",
+                    value: money(it.spent),
+                  },
+                ]}
+              />
               {it.cap && share !== null && <Meter spend={it} share={share} dollars={it.cap.dollars} />}
               <p className={styles.soft}>
                 {it.forecast
