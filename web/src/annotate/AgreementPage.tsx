@@ -106,7 +106,13 @@ function verdict(it: number | null | undefined): string {
   return it >= RELIABLE ? "reliable" : it >= TENTATIVE ? "tentative" : "not reliable";
 }
 
-type Measured = { value?: number | null; interval?: [number, number] | null };
+type Measured = {
+  value?: number | null;
+  interval?: [number, number] | null;
+  /** Why there is no value. */
+  undefined?: string | null;
+  tone?: string;
+};
 
 /** Where an axis begins: at 0, or a tenth under the least of them. */
 function startOf(all: Measured[]): number {
@@ -114,28 +120,34 @@ function startOf(all: Measured[]): number {
   return Math.max(-1, Math.floor(lowest * 10) / 10);
 }
 
-function Criteria({ criteria }: { criteria: Agreed[] }) {
-  const from = startOf(criteria);
-  const columns: Column<Agreed>[] = [
-    { name: "label", head: "Criterion", cell: (it) => it.label },
+/** A bar on an axis that all rows share, its number and its interval. */
+function measured<Row>(head: string, rows: Row[], of: (row: Row) => Measured): Column<Row>[] {
+  const from = startOf(rows.map(of));
+  return [
     {
       name: "bar",
       head: <Ticks from={from} />,
-      cell: (it) =>
-        it.value == null ? (
-          <span className={styles.soft}>{it.undefined ?? "too few answers"}</span>
-        ) : (
-          <Bar value={it.value} interval={it.interval} from={from} tone={verdict(it.value)} />
-        ),
+      cell: (row) => {
+        const it = of(row);
+        if (it.value == null) return <span className={styles.soft}>{it.undefined ?? "too few answers"}</span>;
+        return <Bar value={it.value} interval={it.interval} from={from} tone={it.tone} />;
+      },
     },
-    { name: "alpha", head: "α", align: "end", cell: (it) => <b>{number(it.value)}</b> },
+    { name: "value", head, align: "end", cell: (row) => <b>{number(of(row).value)}</b> },
     {
       name: "interval",
       head: "95 % interval",
       align: "end",
-      cell: (it) => interval(it.interval),
+      cell: (row) => interval(of(row).interval),
       wide: true,
     },
+  ];
+}
+
+function Criteria({ criteria }: { criteria: Agreed[] }) {
+  const columns: Column<Agreed>[] = [
+    { name: "label", head: "Criterion", cell: (it) => it.label },
+    ...measured("α", criteria, (it) => ({ ...it, tone: verdict(it.value) })),
     { name: "verdict", head: "", cell: (it) => verdict(it.value), wide: true },
     { name: "items", head: "Items", align: "end", cell: (it) => count(it.n_items), wide: true },
   ];
@@ -208,7 +220,6 @@ function Judges({ found }: { found: Agreement }) {
   const all = found.judge.toSorted((a, b) => at(a) - at(b) || a.judge.localeCompare(b.judge));
   const worst = all.toSorted((a, b) => (a.kappa ?? 2) - (b.kappa ?? 2))[0];
   const selected = all.find((it) => it.judge === search.judge && it.criterion === search.on) ?? worst;
-  const from = startOf(all.map((it) => ({ value: it.kappa, interval: it.interval })));
   const columns: Column<AgainstJudge>[] = [
     {
       name: "criterion",
@@ -224,24 +235,7 @@ function Judges({ found }: { found: Agreement }) {
       ),
     },
     { name: "judge", head: "Judge", cell: (it) => it.judge },
-    {
-      name: "bar",
-      head: <Ticks from={from} />,
-      cell: (it) =>
-        it.kappa == null ? (
-          <span className={styles.soft}>{it.undefined ?? "too few items have both"}</span>
-        ) : (
-          <Bar value={it.kappa} interval={it.interval} from={from} />
-        ),
-    },
-    { name: "kappa", head: "κ", align: "end", cell: (it) => <b>{number(it.kappa)}</b> },
-    {
-      name: "interval",
-      head: "95 % interval",
-      align: "end",
-      cell: (it) => interval(it.interval),
-      wide: true,
-    },
+    ...measured("κ", all, (it) => ({ ...it, value: it.kappa })),
     {
       name: "apart",
       head: "Somebody differs on",
