@@ -25,35 +25,19 @@ export function Field({ label, hint, fault, bare, ...rest }: FieldProps) {
   const id = useId();
   return (
     <Framed id={id} label={label} hint={hint} fault={fault} bare={bare}>
-      <input
-        id={id}
-        className={styles.input}
-        aria-invalid={fault ? true : undefined}
-        aria-describedby={`${id}-more`}
-        {...rest}
-      />
+      <input {...given(id, fault)} {...rest} />
     </Framed>
   );
 }
 
+type AreaProps = Shared & TextareaHTMLAttributes<HTMLTextAreaElement>;
+
 /** Several lines of text. */
-export function Area({
-  label,
-  hint,
-  fault,
-  bare,
-  ...rest
-}: Shared & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+export function Area({ label, hint, fault, bare, ...rest }: AreaProps) {
   const id = useId();
   return (
     <Framed id={id} label={label} hint={hint} fault={fault} bare={bare}>
-      <textarea
-        id={id}
-        className={styles.input}
-        aria-invalid={fault ? true : undefined}
-        aria-describedby={`${id}-more`}
-        {...rest}
-      />
+      <textarea {...given(id, fault)} {...rest} />
     </Framed>
   );
 }
@@ -66,7 +50,7 @@ export function Select({ label, hint, fault, bare, options, ...rest }: SelectPro
   const id = useId();
   return (
     <Framed id={id} label={label} hint={hint} fault={fault} bare={bare}>
-      <select id={id} className={styles.input} aria-describedby={`${id}-more`} {...rest}>
+      <select {...given(id, fault)} {...rest}>
         {options.map((it) => (
           <option key={it.value} value={it.value}>
             {it.label}
@@ -76,6 +60,14 @@ export function Select({ label, hint, fault, bare, options, ...rest }: SelectPro
     </Framed>
   );
 }
+
+/** What every kind of field is given. */
+const given = (id: string, fault: Shared["fault"]) => ({
+  id,
+  className: styles.input,
+  "aria-invalid": fault ? true : undefined,
+  "aria-describedby": `${id}-more`,
+});
 
 function Framed({ id, label, hint, fault, bare, children }: Shared & { id: string; children: ReactNode }) {
   return (
