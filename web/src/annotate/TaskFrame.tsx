@@ -5,10 +5,16 @@ import { useProject } from "../api/session";
 import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
 import { Loaded } from "../ui/Loaded";
-import { Nav } from "../ui/Nav";
+import { Links, Nav } from "../ui/Nav";
 import { task } from "./doors";
-import styles from "./TaskFrame.module.css";
 import type { TaskInFull } from "./types";
+
+const PAGES = [
+  { to: "/p/$project/annotate/$task/overview", label: "Overview" },
+  { to: "/p/$project/annotate/$task/people", label: "People" },
+  { to: "/p/$project/annotate/$task/disputes", label: "Disputes" },
+  { to: "/p/$project/annotate/$task/agreement", label: "Agreement" },
+] as const;
 
 /** What the owner's pages of a task share: what it is called, and where one is among them. */
 export function TaskFrame({ children }: { children: (task: TaskInFull) => ReactNode }) {
@@ -23,25 +29,18 @@ export function TaskFrame({ children }: { children: (task: TaskInFull) => ReactN
     <Loaded query={found} what="the task">
       {(it) => (
         <>
-          <p className={styles.up}>
-            <Link to="/p/$project/annotate" params={params}>
-              Annotate
-            </Link>
-          </p>
-          <PageHead title={it.name}>{it.state === "closed" && <Badge>closed</Badge>}</PageHead>
+          <PageHead
+            up={
+              <Link to="/p/$project/annotate" params={params}>
+                Annotate
+              </Link>
+            }
+            title={it.name}
+          >
+            {it.state === "closed" && <Badge>closed</Badge>}
+          </PageHead>
           <Nav label="Task">
-            <Link to="/p/$project/annotate/$task/overview" params={params}>
-              Overview
-            </Link>
-            <Link to="/p/$project/annotate/$task/people" params={params}>
-              People
-            </Link>
-            <Link to="/p/$project/annotate/$task/disputes" params={params}>
-              Disputes
-            </Link>
-            <Link to="/p/$project/annotate/$task/agreement" params={params}>
-              Agreement
-            </Link>
+            <Links params={params} pages={PAGES} />
           </Nav>
           {children(it)}
         </>

@@ -28,12 +28,12 @@ export function ComparePage() {
   });
   return (
     <>
-      <p className={styles.up}>
-        <Link to="/p/$project/runs" params={{ project: project.name }}>
-          Runs
-        </Link>
-      </p>
       <PageHead
+        up={
+          <Link to="/p/$project/runs" params={{ project: project.name }}>
+            Runs
+          </Link>
+        }
         title="Compare runs"
         about="Paired case by case, with 95 % intervals; what got worse stands first."
       />

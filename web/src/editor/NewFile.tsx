@@ -47,8 +47,7 @@ export function NewFile(props: NewFileProps) {
   };
   return (
     <>
-      <p className={styles.up}>{up}</p>
-      <PageHead title={title} about={about} />
+      <PageHead up={up} title={title} about={about} />
       <Desk beside={beside?.(text, checked.data)}>
         <div className={styles.fields}>
           <Field

@@ -53,12 +53,12 @@ function One({ monitor }: { monitor: Monitor }) {
   const view = search.view ?? "figures";
   return (
     <>
-      <p className={styles.up}>
-        <Link to="/p/$project/monitors" params={{ project: project.name }}>
-          Monitors
-        </Link>
-      </p>
       <PageHead
+        up={
+          <Link to="/p/$project/monitors" params={{ project: project.name }}>
+            Monitors
+          </Link>
+        }
         title={monitor.name}
         about={
           <>

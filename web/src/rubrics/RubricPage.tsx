@@ -79,12 +79,12 @@ function One({ rubric, versions }: { rubric: Rubric; versions: Version[] }) {
   if (!version) return <State title="The rubric has no version yet" />;
   return (
     <>
-      <p className={styles.up}>
-        <Link to="/p/$project/rubrics" params={{ project: project.name }}>
-          Rubrics
-        </Link>
-      </p>
       <PageHead
+        up={
+          <Link to="/p/$project/rubrics" params={{ project: project.name }}>
+            Rubrics
+          </Link>
+        }
         title={rubric.name}
         about={
           <>

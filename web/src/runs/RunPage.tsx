@@ -64,12 +64,12 @@ function Run({ run }: { run: RunInFull }) {
   const here = `/api/v1/runs/${run.id}/report?project=${project.id}`;
   return (
     <>
-      <p className={styles.up}>
-        <Link to="/p/$project/runs" params={{ project: project.name }}>
-          Runs
-        </Link>
-      </p>
       <PageHead
+        up={
+          <Link to="/p/$project/runs" params={{ project: project.name }}>
+            Runs
+          </Link>
+        }
         title={run.suite ?? "A run without a name"}
         about={
           <>

@@ -1,9 +1,17 @@
-import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useProject } from "../api/session";
 import { PageHead } from "../shell/Shell";
-import { Nav } from "../ui/Nav";
+import { Links, Nav } from "../ui/Nav";
 import styles from "./Settings.module.css";
+
+const PAGES = [
+  { to: "/p/$project/settings/members", label: "Members" },
+  { to: "/p/$project/settings/tokens", label: "Tokens" },
+  { to: "/p/$project/settings/notifications", label: "Notifications" },
+  { to: "/p/$project/settings/judges", label: "Judges" },
+  { to: "/p/$project/settings/data", label: "Data" },
+  { to: "/p/$project/settings/audit", label: "Audit" },
+] as const;
 
 /** What all settings share: where one is among them. */
 export function Settings({ children }: { children: ReactNode }) {
@@ -13,24 +21,7 @@ export function Settings({ children }: { children: ReactNode }) {
       <PageHead title="Settings" />
       <div className={styles.settings}>
         <Nav label="Settings" look="side">
-          <Link to="/p/$project/settings/members" params={params}>
-            Members
-          </Link>
-          <Link to="/p/$project/settings/tokens" params={params}>
-            Tokens
-          </Link>
-          <Link to="/p/$project/settings/notifications" params={params}>
-            Notifications
-          </Link>
-          <Link to="/p/$project/settings/judges" params={params}>
-            Judges
-          </Link>
-          <Link to="/p/$project/settings/data" params={params}>
-            Data
-          </Link>
-          <Link to="/p/$project/settings/audit" params={params}>
-            Audit
-          </Link>
+          <Links params={params} pages={PAGES} />
         </Nav>
         <div className={styles.body}>{children}</div>
       </div>

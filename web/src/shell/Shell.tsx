@@ -15,7 +15,7 @@ import { Button } from "../ui/Button";
 import { useOpenKeyHelp } from "../ui/Keys";
 import { Loaded, Wrong } from "../ui/Loaded";
 import { Entry, Menu } from "../ui/Menu";
-import { Nav } from "../ui/Nav";
+import { Links, Nav } from "../ui/Nav";
 import { State } from "../ui/State";
 import { useTell } from "../ui/Toast";
 import { useTitle } from "../ui/title";
@@ -135,6 +135,20 @@ function Framed({ session, project, children }: FramedProps) {
   );
 }
 
+const LOOK = [
+  { to: "/p/$project/monitors", label: "Monitors" },
+  { to: "/p/$project/traces", label: "Traces" },
+] as const;
+const MEASURE = [
+  { to: "/p/$project/runs", label: "Runs" },
+  { to: "/p/$project/ranking", label: "Ranking" },
+  { to: "/p/$project/rubrics", label: "Rubrics" },
+] as const;
+const KEEP = [
+  { to: "/p/$project/budget", label: "Budget" },
+  { to: "/p/$project/alerts", label: "Alerts" },
+] as const;
+
 /** Every page of the project that is open to whoever asks, by what one comes for. */
 function Pages({ project }: { project: OpenProject }) {
   const params = { project: project.name };
@@ -177,37 +191,19 @@ function Pages({ project }: { project: OpenProject }) {
               <Link to="/p/$project" params={params} activeOptions={{ exact: true, includeSearch: false }}>
                 Overview
               </Link>
-              <Link to="/p/$project/monitors" params={params}>
-                Monitors
-              </Link>
-              <Link to="/p/$project/traces" params={params}>
-                Traces
-              </Link>
+              <Links params={params} pages={LOOK} />
             </Group>
           )}
           {may(project, "read") && (
             <Group title="Measure">
-              <Link to="/p/$project/runs" params={params}>
-                Runs
-              </Link>
-              <Link to="/p/$project/ranking" params={params}>
-                Ranking
-              </Link>
-              <Link to="/p/$project/rubrics" params={params}>
-                Rubrics
-              </Link>
+              <Links params={params} pages={MEASURE} />
               {may(project, "annotate") && <Annotate params={params} />}
             </Group>
           )}
           {!may(project, "read") && may(project, "annotate") && <Annotate params={params} />}
           {may(project, "read") && (
             <Group title="Keep">
-              <Link to="/p/$project/budget" params={params}>
-                Budget
-              </Link>
-              <Link to="/p/$project/alerts" params={params}>
-                Alerts
-              </Link>
+              <Links params={params} pages={KEEP} />
               {may(project, "manage") && (
                 <Link to="/p/$project/settings" params={params}>
                   Settings
@@ -366,10 +362,13 @@ function Reachable() {
 
 /** The head of a page: what it is, and what can be done there. */
 export function PageHead({
+  up,
   title,
   about,
   children,
 }: {
+  /** A link to what it belongs to. */
+  up?: ReactNode;
   title: ReactNode;
   about?: ReactNode;
   children?: ReactNode;
@@ -378,6 +377,7 @@ export function PageHead({
   return (
     <div className={styles.head}>
       <div>
+        {up && <p className={styles.up}>{up}</p>}
         <h1>{title}</h1>
         {about && <div className={styles.about}>{about}</div>}
       </div>

@@ -1,3 +1,4 @@
+import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import styles from "./Nav.module.css";
 
@@ -16,4 +17,19 @@ export function Nav({ label, look = "row", children }: NavProps) {
       {children}
     </nav>
   );
+}
+
+/** Pages of one thing, and what the address needs to name it. */
+type LinksProps = {
+  params: LinkProps["params"];
+  pages: readonly { to: LinkProps["to"]; label: string }[];
+};
+
+/** Links to pages that belong together. */
+export function Links({ params, pages }: LinksProps) {
+  return pages.map((it) => (
+    <Link key={it.to} to={it.to} params={params}>
+      {it.label}
+    </Link>
+  ));
 }
