@@ -25,20 +25,23 @@ export function Dial({ monitor }: { monitor: Monitor }) {
   const search = useSearch({ from: "/p/$project/monitors/$monitor" });
   const navigate = useNavigate({ from: "/p/$project/monitors/$monitor" });
   const asked = search.rate ?? monitor.sample_rate;
-  const [rate, setRate] = useState(asked);
+  // Where it is held until the address has it.
+  const [held, setHeld] = useState<number>();
+  const rate = held ?? asked;
   useEffect(() => {
-    if (rate === asked) return;
+    if (held === undefined) return;
+    if (held === asked) return setHeld(undefined);
     const timer = setTimeout(
-      () => navigate({ search: (it) => ({ ...it, rate }), replace: true, resetScroll: false }),
+      () => navigate({ search: (it) => ({ ...it, rate: held }), replace: true, resetScroll: false }),
       PAUSE,
     );
     return () => clearTimeout(timer);
-  }, [rate, asked, navigate]);
+  }, [held, asked, navigate]);
   const found = useQuery({
     ...projectionQuery(project.id, monitor.name, asked),
     placeholderData: keepPreviousData,
   });
-  const set = (it: ChangeEvent<HTMLInputElement>) => setRate(Number(it.target.value) / 100);
+  const set = (it: ChangeEvent<HTMLInputElement>) => setHeld(Number(it.target.value) / 100);
   return (
     <section className={styles.part}>
       <h2>How much is judged</h2>
@@ -106,7 +109,7 @@ function Takes({ projection }: { projection: Projection }) {
   );
 }
 
-export function costOf({ cost }: Projected, cap: Cap | null | undefined): string {
+function costOf({ cost }: Projected, cap: Cap | null | undefined): string {
   if (!cost) return "not known";
   const value = spoken(cost.value, cap);
   if (cost.low == null || cost.high == null) return value;
