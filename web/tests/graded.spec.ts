@@ -178,6 +178,7 @@ test("a trace becomes an anchor in the file of a monitor, which is looked at bef
   expect((await ask(place, "GET", "/monitors/desk")).version.source).toBe(MONITOR);
   await page.getByRole("button", { name: "Apply" }).click();
   await expect(page.getByText("desk asks something new")).toBeVisible();
+  await expect(page.getByText("example stands among its anchors.")).toBeVisible();
   expect((await ask(place, "GET", "/monitors/desk")).version.source).toContain("run_id: example");
 });
 

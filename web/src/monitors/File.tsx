@@ -57,20 +57,7 @@ export function File({ monitor }: { monitor: Monitor }) {
   return (
     <>
       <section className={styles.form}>
-        {anchor && isChanged && (
-          <p role="status">
-            {anchor.source === undefined ? (
-              <>
-                Its anchors are written in a way of their own; add <code>{anchor.trace}</code> by hand.
-              </>
-            ) : (
-              <>
-                <code>{anchor.trace}</code> stands among the {anchor.kind} anchors below; nothing has changed
-                until you apply it.
-              </>
-            )}
-          </p>
-        )}
+        {anchor && <AnchorNote anchor={anchor} monitor={monitor} isChanged={isChanged} />}
         <SourceEditor
           label="The monitor's file"
           kind="monitor"
@@ -118,8 +105,26 @@ export function File({ monitor }: { monitor: Monitor }) {
   );
 }
 
+type Anchor = { kind: AnchorKind; trace: string; source: string | undefined };
+type AnchorNoteProps = { anchor: Anchor; monitor: Monitor; isChanged: boolean };
+
+/** What became of the trace that the address names. */
+function AnchorNote({ anchor: { kind, trace, source }, monitor, isChanged }: AnchorNoteProps) {
+  const id = <code>{trace}</code>;
+  if (source === undefined) {
+    return <p role="status">Its anchors are written in a way of their own; add {id} by hand.</p>;
+  }
+  if (source === monitor.version.source) return <p role="status">{id} stands among its anchors.</p>;
+  if (!isChanged) return null;
+  return (
+    <p role="status">
+      {id} stands among the {kind} anchors below; nothing has changed until you apply it.
+    </p>
+  );
+}
+
 /** The file with the trace that the address names among its anchors. */
-function useAnchor({ version }: Monitor) {
+function useAnchor({ version }: Monitor): Anchor | undefined {
   const { good, bad } = useSearch({ from: "/p/$project/monitors/$monitor" });
   const [kind, trace]: [AnchorKind, string | undefined] = good ? ["good", good] : ["bad", bad];
   return trace === undefined ? undefined : { kind, trace, source: withAnchor(version.source, kind, trace) };
