@@ -94,7 +94,7 @@ function Alerts({ rows }: { rows: Alert[] }) {
       cell: (it) => (
         <div className={styles.message}>
           {it.message}{" "}
-          {!it.kind.startsWith("spend") && (
+          {!it.kind.startsWith("spend") && it.subject !== "" && (
             <Link
               to="/p/$project/monitors/$monitor"
               params={{ project: project.name, monitor: it.subject }}

@@ -221,7 +221,7 @@ function Agents({ rows }: { rows: AgentRow[] }) {
     },
     {
       name: "errors",
-      head: "Judge errors",
+      head: <Term about="Of all that the monitor has judged, whatever the agent.">Judge errors</Term>,
       align: "end",
       wide: true,
       cell: (it) => it.monitor && percent(it.monitor.figures?.error_rate),
