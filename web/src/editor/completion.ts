@@ -100,7 +100,7 @@ const isNothing = (line: string): boolean => /^\s*(#.*)?$/.test(line);
 const isBlock = (line: string): boolean => /:\s+[|>][+-]?\d?\s*(#.*)?$|^\s*- [|>][+-]?\s*$/.test(line);
 
 /** Where the cursor is in a file; nothing inside of a text or a remark. */
-export function placeAt(text: string, at: number): Place | undefined {
+function placeAt(text: string, at: number): Place | undefined {
   const begin = text.lastIndexOf("\n", at - 1) + 1;
   const before = text.slice(begin, at);
   const above = text.slice(0, begin).split("\n").slice(0, -1);

@@ -366,7 +366,7 @@ function AnchorsOf({ monitor }: { monitor: Monitor }) {
 const total = (found: Estimates): number => found.states.reduce((sum, it) => sum + it.n, 0);
 
 /** What became of every finished trace. */
-export function Coverage({ monitor, found }: { monitor: Monitor; found: Estimates }) {
+function Coverage({ monitor, found }: { monitor: Monitor; found: Estimates }) {
   const project = useProject();
   const n = total(found);
   const states = sorted(found.states);

@@ -39,7 +39,7 @@ export function Rescores({ monitor }: { monitor: Monitor }) {
 }
 
 /** Dollars, rounded up to the cent as on the command line. */
-export const priced = (price: number | null | undefined): string =>
+const priced = (price: number | null | undefined): string =>
   price == null ? "a price that is not known" : `about ${fixed(Math.ceil(100 * price) / 100, 2)} dollars`;
 
 function Again({ monitor }: { monitor: Monitor }) {

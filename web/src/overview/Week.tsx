@@ -114,7 +114,7 @@ function whose({ monitor, agents }: Move, all: Move[]): string {
 }
 
 /** What fell, in a sentence. */
-export function headline(moves: Move[]): string {
+function headline(moves: Move[]): string {
   const fell = moves.filter((it) => isFall(it) && it.criterion !== null);
   if (fell.length === 0) {
     return moves.some(isFall)

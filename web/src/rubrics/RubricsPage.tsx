@@ -4,7 +4,7 @@ import { useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
 import { NewFile } from "../editor/NewFile";
-import { type Monitor, monitorsQuery } from "../monitors/doors";
+import { type Monitor, watchersQuery } from "../monitors/doors";
 import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
 import { buttonClass } from "../ui/Button";
@@ -60,7 +60,7 @@ export function RubricsPage() {
 
 function Rubrics({ rows }: { rows: Rubric[] }) {
   const project = useProject();
-  const monitors = useQuery(monitorsQuery(project.id));
+  const monitors = useQuery(watchersQuery(project.id));
   const users = (it: Rubric): Monitor[] =>
     monitors.data?.filter((one) => one.version.rubric_version === it.newest) ?? [];
   const columns: Column<Rubric>[] = [
