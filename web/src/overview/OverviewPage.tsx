@@ -366,7 +366,9 @@ function People({ tasks }: { tasks: TaskLine[] }) {
       name: "answers",
       head: "Answers",
       align: "end",
-      cell: ({ progress: it }) => `${count(it.n_submitted)} of ${count(it.n_wanted)}`,
+      // Where everybody answers everything, no number is wanted.
+      cell: ({ progress: it }) =>
+        it.n_wanted > 0 ? `${count(it.n_submitted)} of ${count(it.n_wanted)}` : count(it.n_submitted),
     },
     {
       name: "agreement",
