@@ -77,7 +77,9 @@ test("by mouse: practice, pace, back and forth, skipping, and the code at the en
   await expect(told.getByRole("row", { name: /Efficiency/ })).toContainText("✓ 4");
   await expect(told.getByRole("button", { name: "Next item" })).toBeFocused();
   expect(await faultsOf(page)).toEqual([]);
+  const first = page.url();
   await told.getByRole("button", { name: "Next item" }).click();
+  await expect(page).not.toHaveURL(first);
   await expect(page.getByText("practice", { exact: true })).toHaveCount(0);
   const second = page.url();
   for (const name of ROWS) await row(page, name).getByRole("radio", { name: /^3/ }).click();

@@ -200,7 +200,12 @@ function useWords(area: { current: HTMLTextAreaElement | null }, kind: SourceEdi
   const [defs, setDefs] = useState<Defs>();
   const [found, setFound] = useState<Suggested>();
   const [at, setAt] = useState(0);
-  const close = () => setFound(undefined);
+  // Something was written before words were there.
+  const isAwaited = useRef(false);
+  const close = () => {
+    isAwaited.current = false;
+    setFound(undefined);
+  };
   const load = () => {
     if (!kind || defs) return;
     loaded ??= import("./words.json").then((it) => it.default as Defs);
@@ -211,9 +216,14 @@ function useWords(area: { current: HTMLTextAreaElement | null }, kind: SourceEdi
   };
   const look = (it: HTMLTextAreaElement) => {
     setAt(0);
+    isAwaited.current = defs === undefined;
     const isOne = it.selectionStart === it.selectionEnd;
     setFound(kind && defs && isOne ? suggestionsAt(it.value, it.selectionStart, kind, defs) : undefined);
   };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when words have come.
+  useEffect(() => {
+    if (defs && isAwaited.current && area.current) look(area.current);
+  }, [defs]);
   const onWritten = (it: HTMLTextAreaElement) => {
     // By itself once a word has begun, or where its value is due; else when it is asked for.
     const before = it.value.slice(0, it.selectionStart);
