@@ -113,7 +113,7 @@ export function WorkPage() {
           <p role="status" className="visually-hidden">
             {it.task.name}, {placeOf(it)}
           </p>
-          <Working key={it.assignment} work={it} />
+          <Working key={it.assignment} work={it} isLeft={found.isPlaceholderData} />
         </>
       )}
     </Loaded>
@@ -150,7 +150,8 @@ function placeOf({ state, progress: { done, left } }: Work): string {
   return left == null ? `item ${done + 1}` : `item ${done + 1} of ${done + left}`;
 }
 
-function Working({ work }: { work: Work }) {
+/** `isLeft` while the next one is on its way: buttons still speak of this one. */
+function Working({ work, isLeft }: { work: Work; isLeft: boolean }) {
   const project = useProject();
   const navigate = useNavigate();
   const { pace } = useLocation().state;
@@ -195,7 +196,7 @@ function Working({ work }: { work: Work }) {
       await goOn();
     },
   });
-  const isBusy = submitting.isPending || skipping.isPending;
+  const isBusy = submitting.isPending || skipping.isPending || isLeft;
   const { back_navigation } = work.settings;
   const fault = submitting.error ?? skipping.error;
   return (
