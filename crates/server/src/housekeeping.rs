@@ -1,4 +1,4 @@
-//! Now and then: what nobody needs any more goes, and monitors are looked after.
+//! Now and then: what nobody needs any more goes, monitors are looked after, and the database's log is emptied.
 
 use std::time::Duration;
 
@@ -10,6 +10,9 @@ use crate::app::App;
 use crate::monitor::watch_monitors;
 
 const PAUSE: Duration = Duration::from_secs(600);
+
+/// Between two looks at the database's log.
+const CHECKPOINT: Duration = Duration::from_secs(1);
 
 /// Days for which an answer is kept for a request that is sent again.
 const CLAIM_DAYS: u32 = 2;
@@ -29,6 +32,15 @@ pub async fn run(app: App, mut stopped: watch::Receiver<bool>) {
         if let Ok(stopped) = tokio::time::timeout(PAUSE, stopped.wait_for(|it| *it)).await {
             drop(stopped);
             return;
+        }
+    }
+}
+
+/// Until told to stop.
+pub async fn checkpoint(app: App, mut stopped: watch::Receiver<bool>) {
+    while tokio::time::timeout(CHECKPOINT, stopped.wait_for(|it| *it)).await.is_err() {
+        if let Err(error) = app.store.checkpoint().await {
+            tracing::warn!(%error, "the database's log cannot be emptied");
         }
     }
 }

@@ -11,7 +11,7 @@ use jurist_store::{ProjectId, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::work::{CONTEST, MONITOR};
+use crate::work::{CONTEST, MONITOR, NO_MONEY};
 
 /// A month of a project. Amounts are dollars.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -114,8 +114,10 @@ pub async fn spend(store: &Store, project: ProjectId, of: Time, now: Time) -> Re
     let of_month: Vec<&DaySpend> = all.iter().filter(|it| month.start <= it.day).collect();
     let parts = |name: fn(&DaySpend) -> &str| parts(&of_month, name);
     let mut subjects = parts(|it| &it.subject);
+    // What was spent for nothing in particular, such as a ping, is among the purposes.
+    subjects.retain(|it| !it.name.is_empty());
     subjects.truncate(SUBJECTS);
-    for monitor in store.monitors(project).await? {
+    for monitor in store.all_monitors(project).await? {
         let id = monitor.id.to_string();
         subjects.iter_mut().filter(|it| it.name == id).for_each(|it| it.name.clone_from(&monitor.name));
     }
@@ -140,7 +142,6 @@ pub async fn spend(store: &Store, project: ProjectId, of: Time, now: Time) -> Re
     })
 }
 
-/// The newest first, and where the next page begins.
 /// A cap from the next call on; what has waited for money is tried at once.
 pub async fn set_cap_of(
     store: &Store,
@@ -150,11 +151,12 @@ pub async fn set_cap_of(
 ) -> Result<(), StoreError> {
     store.set_cap(project, cap).await?;
     for kind in [MONITOR, CONTEST] {
-        store.hasten_jobs(project, kind, "", now).await?;
+        store.hasten_jobs(project, kind, "", NO_MONEY, now).await?;
     }
     Ok(())
 }
 
+/// The newest first, and where the next page begins.
 pub async fn alerts(
     store: &Store,
     project: ProjectId,

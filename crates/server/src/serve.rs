@@ -67,6 +67,7 @@ impl Bound {
         let assembling = tokio::spawn(assemble::run(self.app.clone(), stopped.clone()));
         let considering = tokio::spawn(monitor::run(self.app.clone(), stopped.clone()));
         tokio::spawn(housekeeping::run(self.app.clone(), stopped.clone()));
+        tokio::spawn(housekeeping::checkpoint(self.app.clone(), stopped.clone()));
         let service = router(self.app).into_make_service_with_connect_info::<SocketAddr>();
         let serving = axum::serve(self.listener, service).with_graceful_shutdown(graceful);
         let ended = tokio::select! {

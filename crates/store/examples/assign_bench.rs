@@ -64,9 +64,18 @@ async fn measure(store: &Store) {
     let items: Vec<NewItem> = (0..ITEMS).map(item).collect();
     store.add_items(project, task, &items, now).await.unwrap();
     let work = Work { store: store.clone(), project, task };
+    // As the server does.
+    let emptied = store.clone();
+    let emptying = tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            emptied.checkpoint().await.unwrap();
+        }
+    });
     told("one after the other", work.in_groups(&people, 1, Duration::ZERO).await);
     told("200 at work, of whom each takes some 5 s for an item", work.in_groups(&people, PEOPLE, PACE).await);
     told("eight who take no time", work.in_groups(&people, AT_ONCE, Duration::ZERO).await);
+    emptying.abort();
     let mut by_item: BTreeMap<String, usize> = BTreeMap::new();
     let (mut n, mut after) = (0, None);
     loop {
@@ -84,6 +93,13 @@ async fn measure(store: &Store) {
     println!("  {n} of {} answers kept; at most {most} for an item; {few} to {many} a person", 3 * ANSWERS);
 }
 
+/// How long each asked, and how long each took to be sure that an answer is on the disk.
+#[derive(Default)]
+struct Waits {
+    next: Vec<Duration>,
+    saved: Vec<Duration>,
+}
+
 #[derive(Clone)]
 struct Work {
     store: Store,
@@ -92,8 +108,8 @@ struct Work {
 }
 
 impl Work {
-    /// As many groups as told work at the same time, in each of them one after the other; how long each asked.
-    async fn in_groups(&self, people: &[AccountId], n_groups: usize, pace: Duration) -> Vec<Duration> {
+    /// As many groups as told work at the same time, in each of them one after the other.
+    async fn in_groups(&self, people: &[AccountId], n_groups: usize, pace: Duration) -> Waits {
         let groups = people.chunks(people.len() / n_groups).map(<[AccountId]>::to_vec).enumerate();
         let groups = groups.map(|(at, group)| {
             let work = self.clone();
@@ -104,44 +120,43 @@ impl Work {
                 work.answer(&group, ANSWERS / n_groups, pace).await
             })
         });
-        let mut waits = Vec::new();
+        let mut waits = Waits::default();
         for group in groups.collect::<Vec<_>>() {
-            waits.extend(group.await.unwrap());
+            let group = group.await.unwrap();
+            waits.next.extend(group.next);
+            waits.saved.extend(group.saved);
         }
         waits
     }
 
     /// Everybody in turn asks for an item, takes about so long, and answers it.
-    async fn answer(&self, people: &[AccountId], n: usize, pace: Duration) -> Vec<Duration> {
-        let mut waits = Vec::new();
+    async fn answer(&self, people: &[AccountId], n: usize, pace: Duration) -> Waits {
+        let mut waits = Waits::default();
         for (at, account) in people.iter().cycle().take(n).enumerate() {
             let now = clock::now();
             let until = Time::from_micros(now.micros() + 3_600_000_000);
             let giving = Giving { until, order: Turn::Fewest, quota: None, check_every: 10 };
             let begun = Instant::now();
             let next = self.store.assign_next(self.project, self.task, *account, &giving, now).await.unwrap();
-            waits.push(begun.elapsed());
+            waits.next.push(begun.elapsed());
             let Next::Given(given) = next else { panic!("{next:?}") };
             let share = place(&account.to_string(), &at.to_string());
             tokio::time::sleep(pace.mul_f64(0.5 + share)).await;
-            let saved = self
-                .store
-                .submit(self.project, given.0.id, &json!({ "n": 1 }), 0, clock::now())
-                .await
-                .unwrap();
+            let (begun, answer) = (Instant::now(), json!({ "n": 1 }));
+            let saved = self.store.submit(self.project, given.0.id, &answer, 0, clock::now()).await.unwrap();
+            waits.saved.push(begun.elapsed());
             assert_eq!(saved, Saved::Done { revision: 1 });
         }
         waits
     }
 }
 
-fn told(what: &str, mut waits: Vec<Duration>) {
-    waits.sort();
-    let at = |share: f64| waits[(share * (waits.len() - 1) as f64) as usize].as_secs_f64() * 1e3;
-    println!(
-        "  {what}: next item in {:.2} ms (median), {:.2} ms (p99), {:.2} ms (worst)",
-        at(0.5),
-        at(0.99),
-        at(1.0)
-    );
+fn told(what: &str, waits: Waits) {
+    println!("  {what}");
+    for (what, mut waits) in [("next item", waits.next), ("answer kept", waits.saved)] {
+        waits.sort();
+        let at = |share: f64| waits[(share * (waits.len() - 1) as f64) as usize].as_secs_f64() * 1e3;
+        let (median, p99, worst) = (at(0.5), at(0.99), at(1.0));
+        println!("    {what:<11} {median:>7.2} ms (median) {p99:>7.2} ms (p99) {worst:>7.2} ms (worst)");
+    }
 }

@@ -2,11 +2,14 @@
 //!
 //! Answers are added and never changed; a person's newest answer is the one that counts.
 
+use std::collections::BTreeSet;
+
 use jurist_core::grade::Time;
 use serde_json::Value as Json;
 
 use crate::annotate::{Item, ItemRole, TaskState, lock, read_item, words};
-use crate::db::{Row, Tx, args, statements};
+use crate::db::{Arg, Row, Tx, args, statements};
+use crate::filter::Select;
 use crate::pack::pack;
 use crate::{
     AccountId, AnnotationId, AssignmentId, Cursor, ItemId, Page, ProjectId, Store, StoreError, TaskId,
@@ -194,6 +197,17 @@ statements! {
     RECENT = "SELECT seconds FROM annotations WHERE task = $1 AND seconds IS NOT NULL ORDER BY id DESC LIMIT $2";
 }
 
+const UNANSWERED: &str = "SELECT DISTINCT candidate FROM annotation_items i WHERE project = $1
+    AND task IN (SELECT task FROM assignments WHERE account = $2)
+    AND NOT EXISTS (SELECT 1 FROM assignments a WHERE a.item = i.id AND a.account = $2 AND a.state = 'submitted')
+    AND (state = 'open'
+        OR EXISTS (SELECT 1 FROM assignments a WHERE a.item = i.id AND a.account = $2 AND a.state = 'assigned'))";
+
+pub(crate) fn unanswered(project: ProjectId, account: AccountId, candidates: &BTreeSet<&str>) -> Select {
+    let candidates = candidates.iter().map(|it| Arg::from(*it)).collect();
+    Select::new(UNANSWERED, args![project, account]).and_in("candidate", candidates)
+}
+
 impl Store {
     /// What somebody is to work on: what they have begun, or the next item that wants an answer from them.
     ///
@@ -226,7 +240,8 @@ impl Store {
                 Err(why) => why,
             }
         };
-        tx.commit().await?;
+        // Lost, it is given out again; and everybody who waits for an item would wait for the disk.
+        tx.commit_soon().await?;
         Ok(next)
     }
 
@@ -348,6 +363,20 @@ impl Store {
         item: ItemId,
     ) -> Result<Vec<Assignment>, StoreError> {
         self.db.fetch(OF_ITEM, args![project, item]).await?.iter().map(read).collect()
+    }
+
+    /// Those of some candidates that somebody has still to answer, in any task that they work on.
+    pub async fn unanswered_of(
+        &self,
+        project: ProjectId,
+        account: AccountId,
+        candidates: &BTreeSet<&str>,
+    ) -> Result<BTreeSet<String>, StoreError> {
+        if candidates.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let rows = unanswered(project, account, candidates).fetch(&self.db).await?;
+        rows.iter().map(|row| row.get("candidate")).collect()
     }
 
     /// Everything that somebody was given of a task.

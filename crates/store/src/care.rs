@@ -118,15 +118,31 @@ impl Store {
         Ok(problems)
     }
 
-    /// Gives space back and counts anew what the engine knows of its tables.
+    /// Gives space back.
     pub async fn vacuum(&self) -> Result<(), StoreError> {
         match &self.db {
             Db::Lite { writer, .. } => {
-                for sql in ["VACUUM", "ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)"] {
+                for sql in ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"] {
                     sqlx::query(sql).execute(writer).await?;
                 }
             }
             Db::Pg(pool) => sqlx::raw_sql("VACUUM (ANALYZE)").execute(pool).await.map(drop)?,
+        }
+        Ok(())
+    }
+
+    /// Moves what was written from SQLite's log into its file while others go on. Its writer would do that in between,
+    /// and all who write would wait for it.
+    pub async fn checkpoint(&self) -> Result<(), StoreError> {
+        if self.db.is_pg() {
+            return Ok(());
+        }
+        // What comes meanwhile stays in the log, which begins anew only when nothing is left in it.
+        for _ in 0..3 {
+            let row = self.db.one("PRAGMA wal_checkpoint(PASSIVE)", Vec::new()).await?;
+            if row.get::<i64>("log")? == row.get::<i64>("checkpointed")? {
+                break;
+            }
         }
         Ok(())
     }

@@ -2,22 +2,30 @@
 //!
 //! No other file knows which engine it speaks to, except where the engines differ in what they can do.
 
+use std::sync::Arc;
+
 use sqlx::postgres::{PgArguments, PgPool, PgRow};
 use sqlx::sqlite::{SqliteArguments, SqlitePool, SqliteRow};
 use sqlx::{AssertSqlSafe, Decode, Postgres, Row as _, SqlSafeStr, Sqlite, Transaction, Type};
 
 use crate::StoreError;
+use crate::wal::Wal;
 
 /// SQLite takes one writer at a time, so there is one; readers do not wait for it.
 #[derive(Debug, Clone)]
 pub(crate) enum Db {
-    Lite { writer: SqlitePool, readers: SqlitePool },
+    Lite {
+        writer: SqlitePool,
+        readers: SqlitePool,
+        /// What a commit waits for; none if it need not.
+        wal: Option<Arc<Wal>>,
+    },
     Pg(PgPool),
 }
 
 /// What happens as a whole or not at all. Dropped, it did not happen.
 pub(crate) enum Tx {
-    Lite(Transaction<'static, Sqlite>),
+    Lite(Transaction<'static, Sqlite>, Option<Arc<Wal>>),
     Pg(Transaction<'static, Postgres>),
 }
 
@@ -86,7 +94,11 @@ impl Db {
     /// Writes in a transaction of its own, and says how many rows it touched.
     pub async fn execute(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<u64, StoreError> {
         Ok(match self {
-            Self::Lite { writer, .. } => lite(sql, args).execute(writer).await?.rows_affected(),
+            Self::Lite { writer, wal, .. } => {
+                let n = lite(sql, args).execute(writer).await?.rows_affected();
+                keep(wal.as_deref()).await?;
+                n
+            }
             Self::Pg(pool) => pg(sql, args).execute(pool).await?.rows_affected(),
         })
     }
@@ -94,7 +106,9 @@ impl Db {
     pub async fn begin(&self) -> Result<Tx, StoreError> {
         Ok(match self {
             // Taken at once: a transaction that first reads and then finds the lock taken would have to start over.
-            Self::Lite { writer, .. } => Tx::Lite(writer.begin_with("BEGIN IMMEDIATE").await?),
+            Self::Lite { writer, wal, .. } => {
+                Tx::Lite(writer.begin_with("BEGIN IMMEDIATE").await?, wal.clone())
+            }
             Self::Pg(pool) => Tx::Pg(pool.begin().await?),
         })
     }
@@ -107,7 +121,7 @@ impl Db {
 impl Tx {
     pub async fn fetch(&mut self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<Vec<Row>, StoreError> {
         Ok(match self {
-            Self::Lite(tx) => {
+            Self::Lite(tx, _) => {
                 lite(sql, args).fetch_all(&mut **tx).await?.into_iter().map(Row::Lite).collect()
             }
             Self::Pg(tx) => pg(sql, args).fetch_all(&mut **tx).await?.into_iter().map(Row::Pg).collect(),
@@ -124,7 +138,7 @@ impl Tx {
 
     pub async fn execute(&mut self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<u64, StoreError> {
         Ok(match self {
-            Self::Lite(tx) => lite(sql, args).execute(&mut **tx).await?.rows_affected(),
+            Self::Lite(tx, _) => lite(sql, args).execute(&mut **tx).await?.rows_affected(),
             Self::Pg(tx) => pg(sql, args).execute(&mut **tx).await?.rows_affected(),
         })
     }
@@ -133,7 +147,7 @@ impl Tx {
     pub async fn script(&mut self, sql: String) -> Result<(), StoreError> {
         let script = sqlx::raw_sql(AssertSqlSafe(sql));
         match self {
-            Self::Lite(tx) => script.execute(&mut **tx).await.map(drop)?,
+            Self::Lite(tx, _) => script.execute(&mut **tx).await.map(drop)?,
             Self::Pg(tx) => script.execute(&mut **tx).await.map(drop)?,
         }
         Ok(())
@@ -146,12 +160,12 @@ impl Tx {
         while rest.len() != 0 {
             let n = match self {
                 // Few sizes, so that few statements are prepared.
-                Self::Lite(_) => [128, 16, 1].into_iter().find(|it| *it <= rest.len()).unwrap_or(1),
+                Self::Lite(..) => [128, 16, 1].into_iter().find(|it| *it <= rest.len()).unwrap_or(1),
                 Self::Pg(_) => rest.len().min(8192),
             };
             let chunk: Vec<Vec<Arg>> = rest.by_ref().take(n).collect();
             returned.extend(match self {
-                Self::Lite(_) => {
+                Self::Lite(..) => {
                     self.fetch(AssertSqlSafe(bulk.values(n)), chunk.into_iter().flatten().collect()).await?
                 }
                 Self::Pg(tx) => {
@@ -163,13 +177,34 @@ impl Tx {
         Ok(returned)
     }
 
+    /// Returns once it is on the disk.
     pub async fn commit(self) -> Result<(), StoreError> {
         match self {
-            Self::Lite(tx) => tx.commit().await?,
+            Self::Lite(tx, wal) => {
+                tx.commit().await?;
+                keep(wal.as_deref()).await?;
+            }
             Self::Pg(tx) => tx.commit().await?,
         }
         Ok(())
     }
+
+    /// Does not wait for the disk: a killed process loses nothing, but a power failure within a moment does. For what
+    /// is then simply done again; whatever is committed after it brings it to the disk as well.
+    pub async fn commit_soon(self) -> Result<(), StoreError> {
+        match self {
+            Self::Lite(tx, _) => tx.commit().await?,
+            Self::Pg(mut tx) => {
+                sqlx::query("SET LOCAL synchronous_commit = off").execute(&mut *tx).await?;
+                tx.commit().await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn keep(wal: Option<&Wal>) -> Result<(), StoreError> {
+    if let Some(wal) = wal { wal.keep().await } else { Ok(()) }
 }
 
 impl Bulk {

@@ -170,6 +170,20 @@ const LIST_WHOLE: &str =
 const LIST_VERDICTS: &str = "SELECT * FROM verdicts WHERE project = $1 AND (time, id) < ($2, $3)";
 const NEWEST: &str = "SELECT v.candidate, v.rubric_version, v.status, v.score, v.time, m.name AS monitor
     FROM verdicts v LEFT JOIN monitors m ON m.id = v.monitor WHERE v.project = $1";
+const OF_CANDIDATES: &str =
+    "SELECT grades.*, (SELECT body FROM grade_details WHERE grade_details.grade = grades.id) AS body
+    FROM grades WHERE project = $1 AND rubric_version = $2 AND grader_kind = $3";
+pub(crate) fn of_candidates(
+    project: ProjectId,
+    version: &RubricVersionId,
+    kind: GraderKind,
+    candidates: &[&str],
+) -> Select {
+    Select::new(OF_CANDIDATES, args![project, version, kind_name(kind)])
+        .and_in("candidate", candidates.iter().map(|it| Arg::from(*it)).collect())
+        .then("ORDER BY candidate, time, id")
+}
+
 const KNOWN: &str = "SELECT id FROM grades WHERE project = $1";
 const VALUES: &str = "SELECT id, time, unit, probability FROM grades WHERE project = $1 AND unit IS NOT NULL \
     AND (time, id) < ($2, $3)";
@@ -269,6 +283,23 @@ impl Store {
         let rows = filter.select(LIST_WHOLE, project, after, limit).fetch(&self.db).await?;
         let all = rows.iter().map(read_whole).collect::<Result<_, _>>()?;
         Ok(Page::of(all, limit, |it: &(GradeHead, Option<Grade>)| Cursor::new(it.0.time.micros(), &it.0.id)))
+    }
+
+    /// Everything that graders of one kind said about some candidates; none, where retention took it away.
+    pub async fn grades_by(
+        &self,
+        project: ProjectId,
+        version: &RubricVersionId,
+        kind: GraderKind,
+        candidates: &[&str],
+    ) -> Result<Vec<Grade>, StoreError> {
+        let mut all = Vec::new();
+        for some in candidates.chunks(200) {
+            for row in &of_candidates(project, version, kind, some).fetch(&self.db).await? {
+                all.extend(read_whole(row)?.1);
+            }
+        }
+        Ok(all)
     }
 
     /// Scores alone, each with the probability it was sampled with, for statistics; the newest first.

@@ -84,8 +84,8 @@ pub struct JobsLeft {
     pub n_dead: u64,
     /// Why one of those is dead.
     pub error: Option<String>,
-    /// Why one of those that wait does so.
-    pub waits_for: Option<String>,
+    /// How many of those have been put off, and why one of them.
+    pub put_off: Option<(u64, String)>,
 }
 
 statements! {
@@ -94,7 +94,7 @@ statements! {
     FAIL = "UPDATE jobs SET state = CASE WHEN attempts < max_attempts AND $6 = 1 THEN 'waiting' ELSE 'dead' END,
         ready = $4, error = $5, leased_by = NULL
         WHERE id = $1 AND leased_by = $2 AND attempts = $3 AND state = 'leased' RETURNING state";
-    RELEASE = "UPDATE jobs SET state = 'waiting', ready = $4, error = $5, leased_by = NULL, attempts = attempts - 1
+    RELEASE = "UPDATE jobs SET state = 'waiting', ready = $4, error = COALESCE($5, error), leased_by = NULL, attempts = attempts - 1
         WHERE id = $1 AND leased_by = $2 AND attempts = $3 AND state = 'leased'";
     // `<> 'dead'` is what the index says, and SQLite takes it at its word only.
     BURY = "UPDATE jobs SET state = 'dead', leased_by = NULL, error = COALESCE(error, 'the worker died each time')
@@ -107,9 +107,10 @@ statements! {
     // Dead ones too: what they were for is gone.
     DISCARD_LIKE = "DELETE FROM jobs WHERE project = $1 AND kind = $2 AND dedupe LIKE $3";
     HASTEN = "UPDATE jobs SET ready = $4, error = NULL WHERE project = $1 AND kind = $2 AND dedupe LIKE $3 AND state = 'waiting'
-        AND $4 < ready";
-    LEFT_OF = "SELECT CAST(CASE WHEN state = 'dead' THEN 1 ELSE 0 END AS BIGINT) AS is_dead, COUNT(*) AS n, MAX(error) AS error
-        FROM jobs WHERE project = $1 AND kind = $2 AND dedupe LIKE $3
+        AND $4 < ready AND error = $5";
+    LEFT_OF = "SELECT CAST(CASE WHEN state = 'dead' THEN 1 ELSE 0 END AS BIGINT) AS is_dead, COUNT(*) AS n,
+        MAX(CASE WHEN state <> 'leased' THEN error END) AS error,
+        COUNT(CASE WHEN state <> 'leased' THEN error END) AS n_told FROM jobs WHERE project = $1 AND kind = $2 AND dedupe LIKE $3
         GROUP BY CASE WHEN state = 'dead' THEN 1 ELSE 0 END";
     COUNTS = "SELECT kind, state, COUNT(*) AS n, MIN(ready) AS oldest FROM jobs
         WHERE CAST($1 AS TEXT) IS NULL OR project = $1 GROUP BY kind, state ORDER BY kind, state";
@@ -287,16 +288,17 @@ impl Store {
         Ok(self.db.execute(DISCARD, args![id]).await? == 1)
     }
 
-    /// Jobs of a kind whose key begins like this need not wait any longer.
+    /// Jobs of a kind whose key begins like this, and which were put off for this reason, need not wait any longer.
     pub async fn hasten_jobs(
         &self,
         project: ProjectId,
         kind: &str,
         dedupe_prefix: &str,
+        why: &str,
         now: Time,
     ) -> Result<u64, StoreError> {
         let mut tx = self.db.begin().await?;
-        let n = tx.execute(HASTEN, args![project, kind, format!("{dedupe_prefix}%"), now]).await?;
+        let n = tx.execute(HASTEN, args![project, kind, format!("{dedupe_prefix}%"), now, why]).await?;
         self.announced(tx).await?;
         Ok(n)
     }
@@ -313,7 +315,8 @@ impl Store {
             if row.flag("is_dead")? {
                 (left.n_dead, left.error) = (row.count("n")?, row.get("error")?);
             } else {
-                (left.n_waiting, left.waits_for) = (row.count("n")?, row.get("error")?);
+                let (n, why): (u64, Option<String>) = (row.count("n_told")?, row.get("error")?);
+                (left.n_waiting, left.put_off) = (row.count("n")?, why.map(|it| (n, it)));
             }
         }
         Ok(left)

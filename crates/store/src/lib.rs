@@ -2,7 +2,7 @@
 //!
 //! Knows `core` only. Everything belongs to a project; times and ids are given by the caller, so that
 //! nothing here depends on the hour. What is acknowledged is on disk: it survives a killed process and a
-//! power failure. Where history matters rows are added and never changed, and the database itself refuses
+//! power failure (except that somebody's next item may then be given out anew). Where history matters rows are added and never changed, and the database itself refuses
 //! anything else.
 //!
 //! ```no_run
@@ -24,7 +24,9 @@ mod migrate;
 mod open;
 mod pack;
 mod page;
+mod plans;
 mod probability;
+mod wal;
 
 pub mod accounts;
 pub mod adjudications;

@@ -3,7 +3,7 @@
 use jurist_core::grade::Time;
 
 use crate::db::{Db, Tx, args, statements};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, plans};
 
 struct Migration {
     schema: &'static str,
@@ -47,6 +47,7 @@ const MIGRATIONS: &[Migration] = &[
         unchanging: &[],
     },
     Migration { schema: include_str!("../migrations/0006.sql"), append_only: &[], unchanging: &[] },
+    Migration { schema: include_str!("../migrations/0007.sql"), append_only: &[], unchanging: &[] },
 ];
 
 /// The newest schema that this version knows.
@@ -88,6 +89,9 @@ impl Store {
         for (migration, number) in pending {
             migration.apply(&mut tx, &self.db).await?;
             tx.execute(APPLY, args![number, now]).await?;
+        }
+        if !self.db.is_pg() {
+            plans::tell(&mut tx).await?;
         }
         tx.commit().await?;
         // A connection of SQLite that looked before would go on with what it saw; asked once more, it looks again.

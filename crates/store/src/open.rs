@@ -1,5 +1,6 @@
 //! Opening a database: a file, or a PostgreSQL.
 
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use crate::db::Db;
 use crate::jobs::Wake;
 use crate::pieces::Ingest;
+use crate::wal::Wal;
 use crate::{StoreError, clock};
 
 /// A database that is open. Copies share it.
@@ -31,12 +33,12 @@ pub struct Options {
     pub patience: Duration,
 }
 
-/// When SQLite asks the disk to keep what was written. PostgreSQL has its own setting.
+/// Whether who writes to SQLite waits for the disk. PostgreSQL has its own setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
     /// At each commit, so that a power failure loses nothing that was acknowledged.
     Full,
-    /// Now and then: a killed process loses nothing, a power failure may lose the last commits.
+    /// No: a killed process loses nothing, a power failure may lose the last commits.
     Normal,
 }
 
@@ -84,7 +86,7 @@ impl Store {
     /// Ends all connections, once what is under way is done.
     pub async fn close(&self) {
         match &self.db {
-            Db::Lite { writer, readers } => {
+            Db::Lite { writer, readers, .. } => {
                 readers.close().await;
                 writer.close().await;
             }
@@ -131,15 +133,12 @@ async fn sqlite(url: &str, options: Options) -> Result<(Db, String), StoreError>
     if path.is_empty() || path.contains(":memory:") || path.contains("://") {
         return Err(StoreError::BadUrl(without_password(url)));
     }
-    let synchronous = match options.sync {
-        Sync::Full => SqliteSynchronous::Full,
-        Sync::Normal => SqliteSynchronous::Normal,
-    };
     let connect = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
-        .synchronous(synchronous)
+        // Its commits do not wait for the disk: see `Wal`, which does.
+        .synchronous(SqliteSynchronous::Normal)
         .foreign_keys(true)
         .busy_timeout(options.patience)
         .statement_cache_capacity(512)
@@ -150,13 +149,18 @@ async fn sqlite(url: &str, options: Options) -> Result<(Db, String), StoreError>
         if is_read_only(&error) { StoreError::ReadOnly(path.to_owned()) } else { unreachable(path, error) }
     };
     let writer = SqlitePoolOptions::new().max_connections(1).acquire_timeout(2 * options.patience);
-    let writer =
-        writer.idle_timeout(None).max_lifetime(None).connect_with(connect.clone()).await.map_err(opened)?;
+    // Pages in the log from which on the writer itself moves them into the file, unless somebody did so before.
+    let writing = connect.clone().pragma("wal_autocheckpoint", "8192");
+    let writer = writer.idle_timeout(None).max_lifetime(None).connect_with(writing).await.map_err(opened)?;
+    let wal = match options.sync {
+        Sync::Full => Some(Wal::of(Path::new(path)).map_err(|error| opened(error.into()))?),
+        Sync::Normal => None,
+    };
     let readers = SqlitePoolOptions::new()
         .max_connections(options.connections)
         .acquire_timeout(2 * options.patience)
         .connect_lazy_with(connect.pragma("query_only", "ON"));
-    Ok((Db::Lite { writer, readers }, path.to_owned()))
+    Ok((Db::Lite { writer, readers, wal: wal.map(Arc::new) }, path.to_owned()))
 }
 
 fn unreachable(place: &str, error: sqlx::Error) -> StoreError {

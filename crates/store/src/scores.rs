@@ -125,6 +125,10 @@ statements! {
     IN_ORDER = "SELECT stratum, unit, decided FROM monitor_scores WHERE project = $1 AND monitor = $2
         AND rubric_version = $3 AND judge = $4 AND criterion = $5 AND rescore = '' AND unit IS NOT NULL
         AND $6 <= decided AND decided < $7 ORDER BY decided, trace LIMIT $8";
+    // Apart, since the other needs nothing but an index.
+    IN_ORDER_OF = "SELECT stratum, unit, decided FROM monitor_scores WHERE project = $1 AND monitor = $2
+        AND rubric_version = $3 AND judge = $4 AND criterion = $5 AND rescore = '' AND unit IS NOT NULL
+        AND $6 <= decided AND decided < $7 AND agent = $9 ORDER BY decided, trace LIMIT $8";
     PAIRS = "SELECT a.criterion, a.unit AS before_unit, b.unit AS after_unit, b.probability
         FROM monitor_scores b JOIN monitor_scores a ON a.project = b.project AND a.monitor = b.monitor
         AND a.trace = b.trace AND a.criterion = b.criterion
@@ -211,19 +215,22 @@ impl Store {
         rows.iter().map(read_tally).collect()
     }
 
-    /// As many of the scores of one judge as are wanted, with their strata, the oldest first.
+    /// As many of the scores of one judge as are wanted, of all agents or one, with their strata, the oldest first.
     pub async fn scores_in_order(
         &self,
         project: ProjectId,
         monitor: MonitorId,
         series: (&RubricVersionId, &str, &str),
+        agent: Option<&str>,
         (from, until): (Time, Time),
         limit: usize,
     ) -> Result<Vec<(Stratum, f64, Time)>, StoreError> {
         let (version, judge, criterion) = series;
-        let args = args![project, monitor, version, judge, criterion, from, until, limit];
+        let mut args = args![project, monitor, version, judge, criterion, from, until, limit];
+        args.extend(agent.map(Arg::from));
+        let sql = if agent.is_some() { IN_ORDER_OF } else { IN_ORDER };
         let read = |row: &Row| Ok((row.parsed("stratum")?, row.get("unit")?, row.time("decided")?));
-        self.db.fetch(IN_ORDER, args).await?.iter().map(read).collect()
+        self.db.fetch(sql, args).await?.iter().map(read).collect()
     }
 
     /// Traces that people labelled as well; the newest label counts.

@@ -7,7 +7,6 @@ use axum::http::HeaderMap;
 use jurist_core::annotate::Rating;
 use jurist_core::grade::{GraderKind, Outcome, Value};
 use jurist_core::stats::{Level, Measure, Ratings, agreement, align};
-use jurist_store::grades::GradeFilter;
 use jurist_store::{ItemId, ProjectId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -173,7 +172,9 @@ async fn agreed(
     let project = caller.project;
     let SeenBy { task, answers, hidden } = SeenBy::of(&app, &caller, &headers, &id).await?;
     let asked = Asked::of(&app.store, project, task.id, task.version).await?;
-    let judges = judges_of(&app, project, &asked).await?;
+    let candidates: BTreeSet<&str> = answers.iter().map(|it| it.annotation.candidate.as_str()).collect();
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let judges = judges_of(&app, project, &asked, &candidates).await?;
     let told = tokio::task::spawn_blocking(move || told(&answers, &hidden, &judges)).await;
     let mut told: TaskAgreement = told.map_err(|_| ApiError::Broken)?;
     let mut apart: Vec<&mut JudgeApart> =
@@ -189,27 +190,19 @@ async fn agreed(
 /// What judges said: by scheme and criterion, who said what about which candidate, and why.
 type Judged = BTreeMap<(String, String), Vec<(String, String, Value, String)>>;
 
-async fn judges_of(app: &App, project: ProjectId, asked: &Asked) -> Result<Judged, ApiError> {
+async fn judges_of(
+    app: &App,
+    project: ProjectId,
+    asked: &Asked,
+    candidates: &[&str],
+) -> Result<Judged, ApiError> {
     let mut found = Judged::new();
     for (scheme, graded) in &asked.rubrics {
-        let filter = GradeFilter {
-            rubric_version: Some(graded.id.clone()),
-            grader_kind: Some(GraderKind::Judge),
-            ..GradeFilter::default()
-        };
-        let (mut after, mut n) = (None, 0);
-        loop {
-            let page = app.store.whole_grades(project, &filter, after.as_ref(), 500).await?;
-            n += page.items.len();
-            for grade in page.items.into_iter().filter_map(|it| it.1) {
-                if let Outcome::Scored { value, .. } = grade.outcome {
-                    let said = (grade.grader.name, grade.candidate, value, grade.reason.as_str().to_owned());
-                    found.entry((scheme.clone(), grade.criterion)).or_default().push(said);
-                }
-            }
-            after = page.next;
-            if after.is_none() || 50_000 <= n {
-                break;
+        let grades = app.store.grades_by(project, &graded.id, GraderKind::Judge, candidates).await?;
+        for grade in grades {
+            if let Outcome::Scored { value, .. } = grade.outcome {
+                let said = (grade.grader.name, grade.candidate, value, grade.reason.as_str().to_owned());
+                found.entry((scheme.clone(), grade.criterion)).or_default().push(said);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Grades and verdicts, one by one and summed up.
 
 use axum::extract::State;
+use axum::http::HeaderMap;
 use jurist_core::grade::{self, Grade, GraderKind, Outcome, Status, Time};
 use jurist_store::grades::{GradeFilter, GradeHead, StoredVerdict, VerdictFilter};
 use jurist_store::tallies::{By, GradeTally, TallyFilter, VerdictTally};
@@ -9,6 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::joining::person;
 use super::{Json, Query};
 use crate::app::App;
 use crate::auth::{Caller, Scope};
@@ -272,12 +274,13 @@ async fn grades(
     caller: Caller,
     Query(which): Query<Which>,
     Query(in_full): Query<InFull>,
+    headers: HeaderMap,
 ) -> Result<Json<GradeLines>, ApiError> {
     caller.needs(Scope::Read)?;
     let after = super::place(which.after.as_deref())?;
     let limit = super::limit(which.limit)?;
     let (project, filter) = (caller.project, which.grades()?);
-    let (items, next) = if in_full.full.unwrap_or(false) {
+    let (mut items, next): (Vec<GradeLine>, _) = if in_full.full.unwrap_or(false) {
         let page = app.store.whole_grades(project, &filter, after.as_ref(), limit).await?;
         let whole = |(head, grade): (GradeHead, Option<Grade>)| GradeLine {
             said: grade.map(GradeSaid::from).unwrap_or_default(),
@@ -288,6 +291,13 @@ async fn grades(
         let page = app.store.grades(project, &filter, after.as_ref(), limit).await?;
         (page.items.into_iter().map(GradeLine::from).collect(), page.next)
     };
+    // Nobody sees what other people said before they have answered themselves.
+    if let Some(who) = person(&app, &caller, &headers).await {
+        let people = items.iter().filter(|it| it.grader_kind == GraderKind::Human);
+        let candidates = people.map(|it| it.candidate.as_str()).collect();
+        let own = app.store.unanswered_of(project, who, &candidates).await?;
+        items.retain(|it| it.grader_kind != GraderKind::Human || !own.contains(&it.candidate));
+    }
     Ok(Json(GradeLines { items, next: next.map(|it| it.to_string()) }))
 }
 

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
+use axum::http::HeaderMap;
 use jurist_core::annotate::{Answer, Draft, SchemeKind};
 use jurist_core::report;
 use jurist_core::stats::{FirstWins, Pair, Preferred, Ranking, WinRates, first_wins, order, strengths};
 use jurist_store::annotate::ItemRole;
+use jurist_store::assignments::Annotation;
 use jurist_store::contests::{Contest, Contested};
 use jurist_store::{AccountId, ItemId, TaskId};
 use serde::{Deserialize, Serialize};
@@ -14,9 +16,10 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::joining::person;
 use super::picture::Picture;
 use super::{Json, Query, computed};
-use crate::annotate::{Asked, is_turned};
+use crate::annotate::{Asked, hidden, is_turned};
 use crate::app::App;
 use crate::auth::{Caller, Scope};
 use crate::error::{ApiError, Problem};
@@ -92,7 +95,7 @@ struct RankedSide {
 #[derive(Debug, Serialize, ToSchema)]
 struct PositionShown {
     first_wins: usize,
-    /// Comparisons that somebody won.
+    /// Cases that one of two won; several judges of one are one.
     n: usize,
     /// A half, if the place does not matter.
     rate: f64,
@@ -120,11 +123,12 @@ async fn show(
     State(app): State<App>,
     caller: Caller,
     Query(from): Query<From>,
+    headers: HeaderMap,
 ) -> Result<Json<Ranks>, ApiError> {
     caller.needs(Scope::Read)?;
     let held = match from.source.as_deref().unwrap_or("comparisons") {
         "comparisons" => of_contests(&app, &caller, &from).await?,
-        "people" => of_people(&app, &caller, &from).await?,
+        "people" => of_people(&app, &caller, &headers, &from).await?,
         other => {
             return Err(ApiError::Bad(format!("`source` is `comparisons` or `people`, not `{other}`")));
         }
@@ -148,7 +152,7 @@ async fn of_contests(app: &App, caller: &Caller, from: &From) -> Result<Held, Ap
 }
 
 /// The first question of the task that compares.
-async fn of_people(app: &App, caller: &Caller, from: &From) -> Result<Held, ApiError> {
+async fn of_people(app: &App, caller: &Caller, headers: &HeaderMap, from: &From) -> Result<Held, ApiError> {
     let task = from.task.as_deref();
     let task = task.ok_or_else(|| ApiError::bad("`task` names the task in which people compare"))?;
     let task = app.store.task(caller.project, task.parse::<TaskId>()?).await?;
@@ -167,11 +171,13 @@ async fn of_people(app: &App, caller: &Caller, from: &From) -> Result<Held, ApiE
         .into_iter()
         .map(|(id, item, account)| ((item, account), is_turned(id)))
         .collect();
+    let hidden = hidden(&app.store, caller.project, &task, person(app, caller, headers).await).await?;
     let mut held = Held { names: labels.clone(), ..Held::default() };
     let mut after = None;
     loop {
         let page = app.store.annotations(caller.project, task.id, after.as_ref(), PAGE).await?;
-        for it in page.items.iter().filter(|it| it.role == ItemRole::Item) {
+        let is_shown = |it: &&Annotation| it.role == ItemRole::Item && !hidden.contains(&it.item);
+        for it in page.items.iter().filter(is_shown) {
             let draft: Draft = serde_json::from_value(it.body.clone()).unwrap_or_default();
             let Some(Answer::Pairwise { label: Some(label) }) = draft.get(&scheme) else { continue };
             let is_turned = turned.get(&(it.item, it.account)).copied().unwrap_or(false);

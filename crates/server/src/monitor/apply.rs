@@ -18,11 +18,14 @@ use super::alarms;
 use super::figures::MonitorFigures;
 use super::watched::{Kept, Watched, read, written};
 use crate::notify;
-use crate::work::{CONTEST, MONITOR, MonitorTask, Refused, Work, benches};
+use crate::work::{CONTEST, MONITOR, MonitorTask, PAUSED, Refused, Work, benches};
 
 /// Anchors are examples, not material: as much of each is shown.
 const ANCHOR_TASK: usize = 500;
 const ANCHOR_ANSWER: usize = 1_000;
+
+/// `/monitors/check` is where files are checked.
+const RESERVED: &str = "check";
 
 /// Decisions that are put back to work at a time.
 const PAGE: usize = 500;
@@ -103,6 +106,12 @@ pub async fn apply(
     let mut monitor = read(source).map_err(NotApplied::File)?;
     if let Some(name) = name {
         monitor.name = Some(name.to_owned());
+    }
+    if monitor.name() == RESERVED {
+        let why = format!(
+            "a monitor cannot be called `{RESERVED}`, since `/monitors/check` is where files are checked"
+        );
+        return Err(NotApplied::File(why));
     }
     // A judge that cannot be is told now, not when the first trace comes.
     benches(&monitor, work)?;
@@ -262,10 +271,10 @@ pub async fn resume(
 ) -> Result<usize, StoreError> {
     store.pause_monitor(project, monitor.id, None).await?;
     tell(store, project, monitor.id, None).await?;
-    store.hasten_jobs(project, CONTEST, &MonitorTask::prefix(monitor.id), now).await?;
+    store.hasten_jobs(project, CONTEST, &MonitorTask::prefix(monitor.id), PAUSED, now).await?;
     for rescore in store.rescores(project, monitor.id).await? {
         let own = MonitorTask::prefix_of(monitor.id, rescore.id);
-        store.hasten_jobs(project, MONITOR, &own, now).await?;
+        store.hasten_jobs(project, MONITOR, &own, PAUSED, now).await?;
     }
     let (mut last, mut n): (Option<Decision>, usize) = (None, 0);
     loop {

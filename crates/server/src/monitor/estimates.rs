@@ -214,8 +214,7 @@ pub async fn trend(
             continue;
         }
         let series = (&version, judge.as_str(), criterion);
-        let window = (look.from, look.until);
-        let scores = store.scores_in_order(project, monitor.id, series, window, LONGEST_SEQUENCE).await?;
+        let scores = in_order(store, project, monitor, look, series).await?;
         trends.push(gathered.trend(series, Some(scores)));
     }
     Ok(trends)
@@ -241,9 +240,7 @@ pub(super) async fn seen(
     alpha: f64,
 ) -> Result<Option<Seen>, StoreError> {
     let gathered = gather(store, project, monitor, look, Per::All, Some("")).await?;
-    let window = (look.from, look.until);
-    let scores =
-        store.scores_in_order(project, monitor.id, (version, judge, ""), window, LONGEST_SEQUENCE).await?;
+    let scores = in_order(store, project, monitor, look, (version, judge, "")).await?;
     let mut sequence = TrafficSequence::new(Stratum::ALL.len(), alpha);
     for (stratum, unit, _) in &scores {
         // What is stored is on the scale.
@@ -253,6 +250,17 @@ pub(super) async fn seen(
     let populations = units.into_iter().filter(|it| 0 < it.n_seen).map(|it| (it.name, it.population));
     let interval = sequence.interval(&populations.collect());
     Ok(interval.map(|interval| Seen { interval, n: scores.len() }))
+}
+
+async fn in_order(
+    store: &Store,
+    project: ProjectId,
+    monitor: &Monitor,
+    look: &Look,
+    series: (&RubricVersionId, &str, &str),
+) -> Result<Vec<(Stratum, f64, Time)>, StoreError> {
+    let (agent, window) = (look.agent.as_deref(), (look.from, look.until));
+    store.scores_in_order(project, monitor.id, series, agent, window, LONGEST_SEQUENCE).await
 }
 
 /// Of one criterion, or of all of them and the whole.

@@ -293,8 +293,8 @@ fn note(monitor: &Monitor, left: &JobsLeft, n_left: u64) -> Option<String> {
         let why = left.error.as_deref().unwrap_or("no reason is known");
         return Some(format!("{} given up: {why}", left.n_dead));
     }
-    if let (Some(why), 1..) = (&left.waits_for, left.n_waiting) {
-        return Some(format!("{} wait: {why}", left.n_waiting));
+    if let Some((n, why)) = &left.put_off {
+        return Some(format!("{n} wait: {why}"));
     }
     let n_gone = n_left.saturating_sub(left.n_waiting);
     (0 < n_gone)

@@ -431,14 +431,18 @@ impl AtWork<'_> {
     }
 }
 
+/// Why work is put off.
+pub const PAUSED: &str = "the monitor is paused";
+pub const NO_MONEY: &str = "there is no money left for it this month";
+
 /// What somebody asked for waits until the monitor goes on, however long that takes.
 pub(super) fn while_paused() -> Done {
-    Done::Later(later(clock::now(), Duration::from_secs(60)), "the monitor is paused")
+    Done::Later(later(clock::now(), Duration::from_secs(60)), PAUSED)
 }
 
 /// And until there is money again.
 pub(super) fn until_money() -> Done {
-    Done::Later(later(clock::now(), Duration::from_secs(3600)), "there is no money left for it this month")
+    Done::Later(later(clock::now(), Duration::from_secs(3600)), NO_MONEY)
 }
 
 /// What calls of a monitor are paid from: the project's money, and no more than the monitor may cost.

@@ -120,6 +120,20 @@ impl Scene {
         bad
     }
 
+    /// How SQLite goes about a statement, such as `scores::THERE`.
+    ///
+    /// # Panics
+    ///
+    /// Where there is none of this name.
+    pub async fn plan(&self, name: &str) -> Result<String, StoreError> {
+        let all = STATEMENTS.iter().flat_map(|it| it.iter());
+        let named = all.into_iter().find(|it| it.0.ends_with(&format!("::{name}")));
+        let sql = format!("EXPLAIN QUERY PLAN {}", named.expect("a statement").1);
+        let rows = self.store.db.fetch(AssertSqlSafe(sql), Vec::new()).await?;
+        let steps: Vec<String> = rows.iter().map(|row| row.get("detail")).collect::<Result<_, _>>()?;
+        Ok(steps.join("; "))
+    }
+
     fn bulk(&self, bulk: &Bulk) -> String {
         if self.store.db.is_pg() { bulk.unnest() } else { bulk.values(2) }
     }

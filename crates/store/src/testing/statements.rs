@@ -4,10 +4,10 @@ use jurist_core::grade::{GraderKind, Status, Usd};
 
 use crate::db::{Bulk, Db};
 use crate::{
-    MonitorId, ProjectId, Region, RubricVersionId, accounts, adjudications, agents, alerts, annotate,
-    assignments, audit, cache, care, clock, contests, decisions, exchanges, grades, idempotency, jobs,
-    labels, migrate, monitors, pieces, projects, random, rescores, rubrics, runs, scores, spend, submissions,
-    tallies, tokens, traces,
+    AccountId, MonitorId, ProjectId, Region, RubricVersionId, accounts, adjudications, agents, alerts,
+    annotate, assignments, audit, cache, care, clock, contests, decisions, exchanges, grades, idempotency,
+    jobs, labels, migrate, monitors, pieces, projects, random, rescores, rubrics, runs, scores, spend,
+    submissions, tallies, tokens, traces,
 };
 
 /// Every fixed statement.
@@ -146,6 +146,8 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
     let ids = ["a".to_owned(), "b".to_owned()];
     all.push(decisions::standing(project, &ids).sql);
     all.push(grades::newest(project, &ids).sql);
+    all.push(grades::of_candidates(project, &version, GraderKind::Judge, &["a", "b"]).sql);
+    all.push(assignments::unanswered(project, AccountId::at(now), &["a", "b"].into()).sql);
     for per in [decisions::Per::All, decisions::Per::Day, decisions::Per::Agent] {
         all.push(decisions::tally(project, monitor, Some("a"), (now, now), per).sql);
         all.push(scored.tally(project, monitor, per).sql);

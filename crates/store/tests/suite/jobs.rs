@@ -131,6 +131,31 @@ fn what_is_given_back_counts_as_not_taken() {
 }
 
 #[test]
+fn what_is_put_off_says_why_and_only_that_is_hastened() {
+    for_each_engine(|scene| async move {
+        let store = &scene.store;
+        let project = store.add_project("support", at(0)).await.unwrap().id;
+        let own = |n: i64| NewJob { project: Some(project), dedupe: Some(format!("desk/{n}")), ..job(n) };
+        store.add_jobs(&[own(1), own(2), own(3), own(4)], at(0)).await.unwrap();
+        let [poor, broken, taken] = &lease(store, "w", 3, 1).await[..] else { panic!("three") };
+        store.postpone_job(poor, at(500), "no money").await.unwrap();
+        store.fail_job(broken, "HTTP 503", Some(at(900)), at(2)).await.unwrap();
+        let left = store.jobs_left(project, "grade", "desk/").await.unwrap();
+        assert_eq!((left.n_waiting, left.put_off.map(|it| it.0)), (4, Some(2)), "one is at work, one is new");
+        assert_eq!(store.hasten_jobs(project, "grade", "desk/", "no money", at(3)).await.unwrap(), 1);
+        let left = store.jobs_left(project, "grade", "desk/").await.unwrap();
+        assert_eq!(left.put_off, Some((1, "HTTP 503".to_owned())));
+        assert_eq!(store.job(broken.id).await.unwrap().unwrap().ready, at(900), "it waits for its next try");
+        // A worker that ends gives back what it has taken, and what went wrong before is still known.
+        store.fail_job(taken, "HTTP 500", Some(at(4)), at(4)).await.unwrap();
+        let again = lease(store, "w", 9, 5).await;
+        store.release_jobs(&again, at(6)).await.unwrap();
+        let kept = store.job(taken.id).await.unwrap().unwrap();
+        assert_eq!((kept.attempts, kept.error.as_deref()), (1, Some("HTTP 500")));
+    });
+}
+
+#[test]
 fn the_same_work_is_not_added_twice() {
     for_each_engine(|scene| async move {
         let store = &scene.store;

@@ -1,0 +1,112 @@
+//! What SQLite is told about its tables, so that it takes the right index.
+//!
+//! It would have to count first (`ANALYZE`), and until then takes a project, of which there are few, for as telling as
+//! a trace; what it counts in a small database is wrong as soon as that has grown. So it is told once and for all what
+//! a large one looks like. PostgreSQL counts by itself.
+
+use crate::StoreError;
+use crate::db::{Row, Tx, args};
+
+/// Rows of a table that grows with traffic, and of one that people fill.
+const MANY: u64 = 1_000_000;
+const SOME: u64 = 1_000;
+
+const BY_PEOPLE: &[&str] = &[
+    "accounts",
+    "agents",
+    "annotation_tasks",
+    "labels",
+    "members",
+    "monitors",
+    "monitor_versions",
+    "projects",
+    "rubrics",
+    "rubric_versions",
+    "tokens",
+];
+
+/// Columns with few values, and about how many; all others tell rows apart.
+const FEW: &[(&str, u64)] = &[
+    ("account", 200),
+    ("agent", 20),
+    ("criterion", 50),
+    ("day", 1_000),
+    ("grader", 5),
+    ("grader_kind", 3),
+    ("judge", 5),
+    ("kind", 5),
+    ("model", 5),
+    ("monitor", 10),
+    ("monitor_version", 20),
+    ("month", 24),
+    ("n_given", 4),
+    ("part", 5),
+    ("priority", 3),
+    ("project", 3),
+    ("purpose", 5),
+    ("rescore", 2),
+    ("revision", 2),
+    ("role", 4),
+    ("rubric", 10),
+    ("rubric_version", 20),
+    ("run", 1_000),
+    ("series", 50),
+    ("state", 5),
+    ("status", 4),
+    ("stratum", 3),
+    ("subject", 20),
+    ("task", 10),
+    ("version", 3),
+];
+
+const INDEXES: &str =
+    "SELECT t.name AS of_table, l.name AS index_name, l.\"unique\" AS is_unique, c.name AS of_column
+    FROM sqlite_schema t JOIN pragma_index_list(t.name) l JOIN pragma_index_info(l.name) c
+    WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' ORDER BY t.name, l.name, c.seqno";
+const TELL: &str = "INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ($1, $2, $3)";
+
+struct Index {
+    table: String,
+    name: String,
+    is_unique: bool,
+    columns: Vec<String>,
+}
+
+impl Index {
+    /// How many rows there are, and how many share the first column, the first two and so on.
+    fn told(&self) -> String {
+        let n_rows = if BY_PEOPLE.contains(&self.table.as_str()) { SOME } else { MANY };
+        let (mut told, mut n_values) = (vec![n_rows], 1);
+        for column in &self.columns {
+            let few = FEW.iter().find(|it| it.0 == column).map_or(n_rows, |it| it.1);
+            n_values = n_rows.min(n_values * few);
+            told.push(n_rows / n_values);
+        }
+        if let Some(last) = told.last_mut().filter(|_| self.is_unique) {
+            *last = 1;
+        }
+        told.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Tells SQLite about every index that there is.
+pub(crate) async fn tell(tx: &mut Tx) -> Result<(), StoreError> {
+    let mut indexes: Vec<Index> = Vec::new();
+    for row in tx.fetch(INDEXES, Vec::new()).await? {
+        let (name, column): (String, String) = (row.get("index_name")?, row.get("of_column")?);
+        match indexes.last_mut().filter(|it| it.name == name) {
+            Some(it) => it.columns.push(column),
+            None => indexes.push(read(&row, name, column)?),
+        }
+    }
+    // The first makes the table, the last makes SQLite read it.
+    tx.script("ANALYZE jurist_schema; DELETE FROM sqlite_stat1".to_owned()).await?;
+    for it in &indexes {
+        tx.execute(TELL, args![&it.table, &it.name, it.told()]).await?;
+    }
+    tx.script("ANALYZE sqlite_schema".to_owned()).await
+}
+
+fn read(row: &Row, name: String, column: String) -> Result<Index, StoreError> {
+    Ok(Index { table: row.get("of_table")?, name, is_unique: row.flag("is_unique")?, columns: vec![column] })
+}
