@@ -168,7 +168,7 @@ async fn judges_that_broke_are_asked_again_by_the_command() {
     let plan = run(&["monitor", "rescore", "desk", "--errors"]).await;
     assert!(plan.contains("2 traces") && plan.contains("--yes begins"), "{plan}");
     let begun = run(&["monitor", "rescore", "desk", "--errors", "--yes"]).await;
-    assert!(begun.contains("2"), "{begun}");
+    assert!(begun.contains("2 traces"), "{begun}");
     shows("2 scored").await;
     let none = run(&["monitor", "rescore", "desk", "--errors"]).await;
     assert!(none.contains("no judge broke"), "{none}");

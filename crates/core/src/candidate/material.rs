@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Candidate, Role, Step, Trace, for_judge, read_value};
 
 /// Longer traces lose their middle; what is left is room for the rest of the prompt in a small model's window.
-pub(crate) const TRACE_TOKENS: usize = 24_000;
+pub const TRACE_TOKENS: usize = 24_000;
 
 /// What is graded, with the task it answers. None of it is trusted.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

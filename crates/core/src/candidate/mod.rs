@@ -8,9 +8,10 @@ mod trace;
 
 pub use formats::{Format, TraceError, read_trace, read_traces, read_value};
 pub(crate) use formats::{duration, plain_calls};
+pub use material::TRACE_TOKENS;
 pub use material::asked_in;
+pub(crate) use material::told;
 pub use material::{Material, Part};
-pub(crate) use material::{TRACE_TOKENS, told};
 pub use render::{for_judge, for_person};
 pub(crate) use trace::as_arguments;
 pub use trace::{Role, Step, ToolCall, ToolResult, Trace, Usage};

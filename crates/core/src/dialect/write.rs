@@ -158,6 +158,14 @@ fn judge(judge: &Judge) -> Tree {
         )
 }
 
+impl Judge {
+    /// As it stands in a file of Jurist.
+    pub fn to_json(&self) -> Json {
+        let text = crate::source::to_json(&judge(self), false);
+        serde_json::from_str(&text).expect("what is written as JSON is JSON")
+    }
+}
+
 fn server(server: &Server) -> Tree {
     let texts = |map: &std::collections::BTreeMap<String, String>| {
         let map: Vec<(String, Tree)> = map.iter().map(|(key, it)| (key.clone(), it.into())).collect();

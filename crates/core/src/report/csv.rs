@@ -82,3 +82,9 @@ pub(super) fn plain(text: &str) -> String {
         text.to_owned()
     }
 }
+
+/// The same in a line of a table, in quotes where it must be.
+pub fn csv_cell(text: &str) -> String {
+    let text = plain(text);
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}

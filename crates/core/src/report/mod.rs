@@ -19,6 +19,7 @@ mod shown;
 mod tap;
 
 pub use compared::{forest, radar};
+pub use csv::csv_cell;
 pub use github::summary as github_summary;
 pub use otel::{Judged, otel_of_trace};
 pub use ranked::{strengths, wins};

@@ -35,11 +35,10 @@ pub fn month_ahead(days: &[f64]) -> Option<MonthAhead> {
     Some(MonthAhead { value, interval })
 }
 
-/// Half of what the 95 % interval of the mean would span after a month, if scores spread as they did in `n_days`.
+/// Half of what the 95 % interval of the mean would span over so many times the traffic, if scores spread as they did.
 ///
 /// As with the mean itself, strata without a score are not part of it; `None` if none has one.
-pub fn half_width(strata: &[Dialled], n_days: f64) -> Option<f64> {
-    let times = MONTH / n_days;
+pub fn half_width(strata: &[Dialled], times: f64) -> Option<f64> {
     let scored = || strata.iter().filter(|it| 0 < it.sums.scores.n && 0.0 < it.share);
     let covered: f64 = scored().map(|it| it.sums.population).sum();
     if covered <= 0.0 || !times.is_finite() {
@@ -86,13 +85,13 @@ mod tests {
             // Ten days at a tenth, and then a month at another dial.
             let mut seen = month(2_000, 0.1);
             seen[1].share = dial;
-            let told = half_width(&seen, 10.0).unwrap();
+            let told = half_width(&seen, 3.0).unwrap();
             let found = traffic(&month(6_000, dial).map(|it| it.sums)).unwrap();
             let half = (found.interval.1 - found.interval.0) / 2.0;
             assert!((told / half - 1.0).abs() < 0.25, "at {dial}: {told} was told, and it was {half}");
         }
         let all = month(500, 1.0);
-        assert!(half_width(&all, 10.0).unwrap() < 1e-9, "everything is looked at");
+        assert!(half_width(&all, 3.0).unwrap() < 1e-9, "everything is looked at");
     }
 
     #[test]
@@ -101,10 +100,10 @@ mod tests {
             sums: TrafficSums { n_seen: 9, population: 9.0, ..TrafficSums::default() },
             share: 0.5,
         };
-        assert_eq!(half_width(std::slice::from_ref(&unscored), 10.0), None);
+        assert_eq!(half_width(std::slice::from_ref(&unscored), 3.0), None);
         let scored = stratum(1_000, 0.5, 0.5, &mut Chance::new(3));
-        let alone = half_width(std::slice::from_ref(&scored), 10.0);
-        assert_eq!(half_width(&[scored, unscored], 10.0), alone);
+        let alone = half_width(std::slice::from_ref(&scored), 3.0);
+        assert_eq!(half_width(&[scored, unscored], 3.0), alone);
     }
 
     #[test]

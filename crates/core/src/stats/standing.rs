@@ -1,5 +1,7 @@
 //! What comparisons two by two come to: who is how strong, and whether it matters who is shown first.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::paired::mcnemar;
@@ -26,7 +28,7 @@ pub fn order(ranking: &Ranking) -> Vec<usize> {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct FirstWins {
     pub first_wins: usize,
-    /// Comparisons that somebody won.
+    /// Cases that one of two won.
     pub n: usize,
     pub rate: f64,
     pub interval: (f64, f64),
@@ -34,10 +36,18 @@ pub struct FirstWins {
     pub p: f64,
 }
 
-/// `None` where nobody won anything.
+/// Several answers about the same two on one case are one, by most of them. `None` where nobody won anything.
 pub fn first_wins(pairs: &[Pair]) -> Option<FirstWins> {
-    let n_of = |preferred| pairs.iter().filter(|it| it.preferred == preferred).count();
-    let (first, second) = (n_of(Preferred::First), n_of(Preferred::Second));
+    let mut ahead: BTreeMap<(usize, usize, usize), i64> = BTreeMap::new();
+    for it in pairs {
+        *ahead.entry((it.case, it.first, it.second)).or_default() += match it.preferred {
+            Preferred::First => 1,
+            Preferred::Second => -1,
+            Preferred::Neither => 0,
+        };
+    }
+    let first = ahead.values().filter(|it| 0 < **it).count();
+    let second = ahead.values().filter(|it| **it < 0).count();
     let share = pass_rate(first, first + second).ok()?;
     let p = mcnemar(first, second).exact_p;
     Some(FirstWins { first_wins: first, n: share.n, rate: share.rate, interval: share.interval, p })
@@ -57,5 +67,10 @@ mod tests {
         // 11 of 1024 ways on either side.
         assert!((found.p - 22.0 / 1024.0).abs() < 1e-12 && 0.5 < found.interval.0, "{found:?}");
         assert_eq!(first_wins(&pairs[10..]), None);
+        // A second judge who says the same adds nothing, and one who says the opposite takes it back.
+        let twice: Vec<Pair> = pairs.iter().chain(&pairs).copied().collect();
+        assert_eq!(first_wins(&twice), Some(found));
+        pairs.push(says(0, Preferred::Second));
+        assert_eq!(first_wins(&pairs).map(|it| (it.first_wins, it.n)), Some((8, 9)));
     }
 }

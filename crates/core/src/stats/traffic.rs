@@ -5,11 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use super::numbers::around;
 use super::sequence::{Bound, Sequence};
-use super::special::{t_quantile, two_sided_z};
+use super::special::t_quantile;
 use super::undefined::Undefined;
 
 /// Scores on 0..=1 in sums. The weight of one is the inverse of the probability with which it came to be scored.
@@ -43,7 +41,7 @@ pub struct TrafficSums {
 }
 
 /// The mean over all traffic.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Traffic {
     pub mean: f64,
     pub se: f64,
@@ -64,7 +62,7 @@ pub struct Traffic {
     pub warnings: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TrafficStratum {
     pub name: String,
     pub n_seen: usize,
@@ -294,7 +292,7 @@ pub struct LabelledTrace {
 }
 
 /// A judge's mean, moved by how wrong it is where people have looked as well.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Corrected {
     pub mean: f64,
     pub se: f64,
@@ -330,7 +328,7 @@ pub fn corrected(judge: &Traffic, labelled: &[LabelledTrace]) -> Result<Correcte
     let rectified = (human - 2.0 * lambda * together + lambda * lambda * own).max(0.0) / n_eff;
     let middle = lambda * judge.mean + h - lambda * j;
     let se = ((lambda * judge.se).powi(2) + rectified).sqrt();
-    let interval = on_scale(around(middle, two_sided_z(0.05) * se));
+    let interval = on_scale(around(middle, t_quantile(0.975, n as f64 - 1.0) * se));
     Ok(Corrected { mean: middle.clamp(0.0, 1.0), se, interval, n_labels: n, lambda })
 }
 

@@ -84,10 +84,9 @@ pub fn varied(run: &Run, rows_by: Option<&str>, columns_by: Option<&str>) -> Var
     let seen: Vec<Seen> = run.results.iter().map(|it| Seen::new(&it)).collect();
     let keys = keys(&seen);
     let has = |key: &str| keys.iter().any(|it| it.0 == key);
-    let rows_by = rows_by.filter(|it| has(it)).or_else(|| {
-        let first = keys.iter().map(|it| it.0.as_str()).find(|it| Some(*it) != columns_by);
-        first.filter(|_| !keys.is_empty())
-    });
+    let rows_by = rows_by
+        .filter(|it| has(it))
+        .or_else(|| keys.iter().map(|it| it.0.as_str()).find(|it| Some(*it) != columns_by));
     let says_more = |key: &&str| rows_by.is_some_and(|rows| is_finer(&seen, rows, key));
     let columns_by = columns_by
         .filter(|it| has(it) && Some(*it) != rows_by)

@@ -2,7 +2,7 @@
 
 use jurist_core::plan::CallRange;
 
-use super::Bench;
+use super::{Bench, Member};
 
 /// Our own words around a candidate, and a reply.
 const TOKENS_AROUND: usize = 600;
@@ -20,8 +20,11 @@ pub struct Expected {
 /// Of a candidate of so many bytes, at about four of them to a token.
 pub fn expected(bench: &Bench, bytes: usize, calls: CallRange) -> Expected {
     let tokens_in = (bytes / 4 + TOKENS_AROUND) as f64;
-    let price = bench.members.first().and_then(|it| it.line.price);
-    let one = price.map(|it| (tokens_in * it.input + TOKENS_OUT * it.output) / 1e6);
+    // Each of them answers as many.
+    let of =
+        |member: &Member| member.line.price.map(|it| (tokens_in * it.input + TOKENS_OUT * it.output) / 1e6);
+    let all: Option<f64> = bench.members.iter().map(of).sum();
+    let one = all.map(|it| it / bench.members.len().max(1) as f64);
     let cost = |n: u32| if n == 0 { Some(0.0) } else { one.map(|it| it * f64::from(n)) };
     Expected {
         tokens: f64::from(calls.most) * (tokens_in + TOKENS_OUT),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use jurist_core::annotate::{Draft, Exported, columns, line, table};
+use jurist_core::report::csv_cell;
 use jurist_store::annotate::{ItemRole, Task};
 use jurist_store::assignments::Annotation;
 use jurist_store::{AccountId, ItemId, ProjectId, Store, StoreError};
@@ -120,15 +121,9 @@ impl Lines {
 }
 
 fn cell(value: &Value) -> String {
-    let text = match value {
-        Value::Null => return String::new(),
-        // What begins so is a formula to spreadsheets.
-        Value::String(text) if text.starts_with(['=', '+', '-', '@', '\t', '\r']) => format!("'{text}"),
-        Value::String(text) => text.clone(),
-        other => return other.to_string(),
-    };
-    match text.contains(['"', ',', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text,
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => csv_cell(text),
+        other => csv_cell(&other.to_string()),
     }
 }

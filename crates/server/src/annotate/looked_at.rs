@@ -86,9 +86,6 @@ pub async fn hidden(
     }
 }
 
-/// Longer traces are not read for their first words.
-const LONG: u64 = 1_000;
-
 /// What items are called in lists: by their first words, otherwise by what the data calls them.
 pub async fn titles(
     store: &Store,
@@ -99,14 +96,14 @@ pub async fn titles(
     let mut titles = BTreeMap::new();
     for id in items {
         let item = store.item(project, *id).await?;
-        let is_long = match serde_json::from_value(item.body.clone()) {
+        let title = match serde_json::from_value(item.body.clone()) {
+            // It need not be read: its row has its first words.
             Ok(Subject::Trace { id, .. }) => match TraceId::new(id) {
-                Ok(trace) => store.trace(project, &trace).await.is_ok_and(|it| LONG < it.n_steps),
-                Err(_) => false,
+                Ok(trace) => store.trace(project, &trace).await.ok().and_then(|it| it.title),
+                Err(_) => None,
             },
-            _ => false,
+            _ => asked.about(store, project, &item, None).await?.0.title(),
         };
-        let title = if is_long { None } else { asked.about(store, project, &item, None).await?.0.title() };
         titles.insert(*id, title.unwrap_or(item.candidate));
     }
     Ok(titles)

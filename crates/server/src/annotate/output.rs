@@ -1,21 +1,28 @@
 //! A folder in which the answers to a task stand as they come: a file for each person.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use jurist_core::annotate::{Draft, Exported, line};
 use jurist_store::annotate::{ItemRole, Task};
 use jurist_store::assignments::Annotation;
 use jurist_store::{AccountId, ProjectId, Store, StoreError, TaskId};
+use tokio::sync::Mutex;
 
 use super::{Asked, Kind, Shown, exported, name_of};
 
-/// Where answers go, by task.
+/// Where answers go. One is written after the other.
 #[derive(Debug, Default)]
-pub struct Outputs(Mutex<BTreeMap<TaskId, Output>>);
+pub struct Outputs(Mutex<Written>);
+
+#[derive(Debug, Default)]
+struct Written {
+    by_task: BTreeMap<TaskId, Output>,
+    /// Whose file is not what it should be.
+    stale: BTreeSet<(TaskId, AccountId)>,
+}
 
 #[derive(Debug, Clone)]
 pub struct Output {
@@ -45,31 +52,37 @@ impl Outputs {
         for (account, _) in store.progress_by_annotator(project, task.id).await? {
             write(store, project, task, &output, account).await?;
         }
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(task.id, output);
+        self.0.lock().await.by_task.insert(task.id, output);
         Ok(())
     }
 
     /// After somebody submitted. What cannot be written is in the store all the same, and is written the next time.
     pub async fn submitted(&self, store: &Store, project: ProjectId, work: &Shown, answer: &Annotation) {
-        let output = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&work.task.id).cloned();
+        let mut written = self.0.lock().await;
+        let output = written.by_task.get(&work.task.id).cloned();
         let Some(output) = output.filter(|_| answer.role == ItemRole::Item) else { return };
-        if let Err(error) = add(store, project, work, &output, answer).await {
-            tracing::error!(%error, "an export is not up to date");
+        let whose = (work.task.id, answer.account);
+        // Also if this is dropped half way.
+        let is_stale = !written.stale.insert(whose);
+        match add(store, project, work, &output, answer, is_stale).await {
+            Ok(()) => drop(written.stale.remove(&whose)),
+            Err(error) => tracing::error!(%error, "an export is not up to date"),
         }
     }
 }
 
-/// One more line, unless it takes the place of another.
+/// One more line, unless it takes the place of another or lines are missing.
 async fn add(
     store: &Store,
     project: ProjectId,
     work: &Shown,
     output: &Output,
     answer: &Annotation,
+    is_stale: bool,
 ) -> Result<(), NotWritten> {
     let name = name_of(store, project, answer.account).await?;
     let path = output.path(&name);
-    if 1 < answer.revision || !path.exists() {
+    if is_stale || 1 < answer.revision || !path.exists() {
         return write(store, project, &work.task, output, answer.account).await;
     }
     let asked = Asked::of(store, project, work.task.id, answer.version).await?;

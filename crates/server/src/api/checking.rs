@@ -9,7 +9,7 @@ use jurist_core::diagnostic::Code;
 use jurist_core::dialect::{Dialect, Loaded};
 use jurist_core::judge::{Preview, Prompter, preview};
 use jurist_core::rubric::Rubric;
-use jurist_core::suite::{Calls, Suite};
+use jurist_core::suite::{Aggregate, Calls, Judge, Suite};
 use jurist_engine::bundle::Bundle;
 use jurist_store::TraceId;
 use serde::{Deserialize, Serialize};
@@ -194,7 +194,8 @@ async fn prompt(
     Json(wanted): Json<WantedPrompts>,
 ) -> Result<Json<Prompts>, ApiError> {
     caller.needs(Scope::Read)?;
-    let OneRubric { rubric, calls, .. } = rubric_of(&wanted.source, wanted.dialect)?;
+    let OneRubric { rubric, judge, .. } = rubric_of(&wanted.source, wanted.dialect)?;
+    let calls = judge.calls.unwrap_or(Calls::PerCriterion);
     let material = match wanted.trace {
         None => stand_in(),
         Some(id) => {
@@ -270,12 +271,12 @@ impl Remark {
     }
 }
 
-/// A rubric that stands alone, and how its judges are asked.
+/// A rubric that stands alone, and who judges.
 pub(super) struct OneRubric {
     pub rubric: Arc<Rubric>,
-    pub calls: Calls,
-    /// The one that the file names, if any.
-    pub judge: Option<String>,
+    pub judge: Judge,
+    /// Those that the file gives a name.
+    pub judges: BTreeMap<String, Judge>,
 }
 
 /// The one rubric of a text.
@@ -284,13 +285,20 @@ pub(super) fn rubric_of(source: &str, dialect: Option<String>) -> Result<OneRubr
     let problems = problems(&loaded);
     let suite = loaded.suite.ok_or(ApiError::Senseless(problems))?;
     let rubric = one_of(&suite).map_err(ApiError::Senseless)?;
-    let told = suite.cases.first().map_or(&suite.judge, |it| &it.judge);
-    let (calls, judge) = match suite.monitors.first() {
-        // Monitors ask all they can at once.
-        Some(monitor) => (Calls::PerRubric, monitor.judges.first().cloned()),
-        None => (told.calls.unwrap_or(Calls::PerCriterion), told.model.clone()),
+    let judge = match suite.monitors.first() {
+        // Monitors ask all they can at once, and several judges are averaged.
+        Some(monitor) => {
+            let (model, panel) = match monitor.judges.as_slice() {
+                [] => (None, Vec::new()),
+                [one] => (Some(one.clone()), Vec::new()),
+                several => (None, several.to_vec()),
+            };
+            let aggregate = (!panel.is_empty()).then_some(Aggregate::Mean);
+            Judge { model, panel, aggregate, calls: Some(Calls::PerRubric), ..Judge::default() }
+        }
+        None => suite.cases.first().map_or(&suite.judge, |it| &it.judge).clone(),
     };
-    Ok(OneRubric { rubric, calls, judge })
+    Ok(OneRubric { rubric, judge, judges: suite.judges })
 }
 
 fn load(source: &str, dialect: Option<String>) -> Result<Loaded, ApiError> {

@@ -216,7 +216,8 @@ async fn disputes(
         open.then(b.disagreement.total_cmp(&a.disagreement)).then(b.ratings.len().cmp(&a.ratings.len()))
     });
     let (after, limit) = (which.after.unwrap_or(0), super::limit(which.limit)?);
-    let next = (after + limit < items.len()).then_some(after + limit);
+    let end = after.saturating_add(limit);
+    let next = (end < items.len()).then_some(end);
     let mut items: Vec<Dispute> = items.into_iter().skip(after).take(limit).collect();
     let asked = Asked::of(&app.store, project, task.id, task.version).await?;
     let shown = items.iter().filter_map(|it| it.item.parse().ok()).collect();

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
+use jurist_core::report::csv_cell;
 use jurist_store::traces::{TraceFilter, TraceHead};
 use jurist_store::{Cursor, Page, ProjectId, StoreError};
 use serde::{Deserialize, Serialize};
@@ -144,24 +145,17 @@ fn csv(rows: &[Json], with_head: bool) -> String {
     let mut text = String::new();
     let fields = |it: &Json| it.as_object().cloned().unwrap_or_default();
     if let Some(first) = rows.first().filter(|_| with_head) {
-        text += &(fields(first).keys().map(|it| cell(it)).collect::<Vec<_>>().join(",") + "\n");
+        text += &(fields(first).keys().map(|it| csv_cell(it)).collect::<Vec<_>>().join(",") + "\n");
     }
     for row in rows {
         let told = |it: &Json| match it {
             Json::Null => String::new(),
-            Json::String(text) => cell(text),
-            other => other.to_string(),
+            Json::String(text) => csv_cell(text),
+            other => csv_cell(&other.to_string()),
         };
         text += &(fields(row).values().map(told).collect::<Vec<_>>().join(",") + "\n");
     }
     text
-}
-
-/// Quoted where it must be, and never a formula for whoever opens it in a spreadsheet.
-fn cell(text: &str) -> String {
-    let text =
-        if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.to_owned() };
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
 impl From<TraceHead> for TraceLine {

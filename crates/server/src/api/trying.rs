@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use jurist_core::candidate::{Candidate, Material, Trace};
+use axum::http::HeaderMap;
+use jurist_core::candidate::{Candidate, Material, TRACE_TOKENS, Trace};
 use jurist_core::plan::CallRange;
-use jurist_core::suite::Calls;
+use jurist_core::suite::Judge;
 use jurist_engine::judge::expected;
 use jurist_store::TraceId;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Map, json};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -20,6 +21,7 @@ use super::runs::begin;
 use crate::app::App;
 use crate::auth::{Caller, Scope};
 use crate::error::{ApiError, Problem};
+use crate::once::once;
 use crate::work::{NewRun, Prepared};
 
 /// Traces that are tried at once.
@@ -29,7 +31,7 @@ pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(attempt))
 }
 
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewTrial {
     /// A file with one rubric or monitor, in any dialect.
@@ -77,7 +79,9 @@ struct TrialTrace {
 }
 
 /// Tries a rubric on traces: tells what it costs, and grades them if it is to be spent
-#[utoipa::path(post, path = "/rubrics/try", tag = "rubrics", operation_id = "try", request_body = NewTrial, responses(
+#[utoipa::path(post, path = "/rubrics/try", tag = "rubrics", operation_id = "try", request_body = NewTrial,
+    params(("idempotency-key" = Option<String>, Header, description = "A second request with it begins nothing")),
+    responses(
     (status = 200, body = Trial), (status = 400, body = Problem), (status = 401, body = Problem),
     (status = 403, body = Problem), (status = 404, body = Problem), (status = 413, body = Problem),
     (status = 415, body = Problem), (status = 422, body = Problem, description = "The file is not in order")
@@ -85,32 +89,44 @@ struct TrialTrace {
 async fn attempt(
     State(app): State<App>,
     caller: Caller,
+    headers: HeaderMap,
     Json(asked): Json<NewTrial>,
 ) -> Result<Json<Trial>, ApiError> {
     caller.needs(if asked.spend { Scope::Write } else { Scope::Read })?;
     if !(1..=MOST).contains(&asked.traces.len()) {
         return Err(ApiError::Bad(format!("`traces` are from 1 to {MOST} ids of traces")));
     }
-    let one = rubric_of(&asked.source, asked.dialect)?;
+    let mut one = rubric_of(&asked.source, asked.dialect.clone())?;
+    if let Some(model) = &asked.judge {
+        one.judge = Judge { model: Some(model.clone()), calls: one.judge.calls, ..Judge::default() };
+    }
     let mut traces: BTreeMap<String, Trace> = BTreeMap::new();
-    for id in asked.traces {
+    let (mut n_bytes, most) = (0, app.settings.max_body);
+    for id in &asked.traces {
         let id: TraceId = id.parse()?;
         let trace = app.store.trace_content(caller.project, &id).await?;
         let gone = || ApiError::Unknown(format!("nothing of a trace `{id}` is kept"));
-        traces.insert(id.to_string(), trace.ok_or_else(gone)?);
+        let trace = trace.ok_or_else(gone)?;
+        n_bytes += serde_json::to_vec(&trace).expect("a trace is plain data").len();
+        if most < n_bytes {
+            return Err(ApiError::Bad(format!(
+                "these traces are more than {most} bytes together; take fewer of them, or shorter ones"
+            )));
+        }
+        traces.insert(id.to_string(), trace);
     }
-    let run = NewRun { max_cost: asked.max_cost, ..suite(&one, &traces, asked.judge) };
+    let run = NewRun { max_cost: asked.max_cost, ..suite(&one, &traces) };
     let prepared = app.workshop.prepare(run.clone()).await?;
     let trial = Trial::new(&prepared, &traces);
     if !asked.spend {
         return Ok(Json(trial));
     }
-    let begun = begin(app, caller, run).await?;
+    let begun = once(&app, caller.project, &headers, &asked, begin(app.clone(), caller, run)).await?;
     Ok(Json(Trial { id: Some(begun.id), ..trial }))
 }
 
 /// A suite with a case for each trace, named like it.
-fn suite(one: &OneRubric, traces: &BTreeMap<String, Trace>, judge: Option<String>) -> NewRun {
+fn suite(one: &OneRubric, traces: &BTreeMap<String, Trace>) -> NewRun {
     let rubric = one.rubric.to_json();
     let mut files = BTreeMap::new();
     let mut cases = Vec::new();
@@ -122,15 +138,11 @@ fn suite(one: &OneRubric, traces: &BTreeMap<String, Trace>, judge: Option<String
     let name = one.rubric.name.as_deref().unwrap_or("a rubric");
     let suite = json!({
         "name": format!("{name}, tried on {}", jurist_core::quantity::plural(traces.len(), "trace")),
-        "judge": { "calls": word(one.calls) }, "evals": cases,
+        "judge": one.judge.to_json(), "evals": cases,
+        "judges": one.judges.iter().map(|(name, it)| (name.clone(), it.to_json())).collect::<Map<_, _>>(),
     });
     files.insert("suite.json".to_owned(), suite.to_string());
-    let judge = judge.or_else(|| one.judge.clone());
-    NewRun { suite: "suite.json".to_owned(), files, judge, ..NewRun::default() }
-}
-
-fn word(calls: Calls) -> &'static str {
-    Calls::ALL.iter().find(|it| it.1 == calls).map_or("", |it| it.0)
+    NewRun { suite: "suite.json".to_owned(), files, ..NewRun::default() }
 }
 
 impl Trial {
@@ -141,7 +153,7 @@ impl Trial {
             let CallRange { least, most } = job.unit.calls;
             let trace = traces.get(&job.unit.name);
             let material = Material::new(&Candidate::default(), trace.cloned());
-            let bytes = material.task.len() + material.text().len();
+            let bytes = material.task.len() + material.text().len().min(4 * TRACE_TOKENS);
             let cost = expected(&job.bench, bytes, job.unit.calls).cost.map(|it| it.1);
             per_trace.push(TrialTrace {
                 trace: job.unit.name.clone(),

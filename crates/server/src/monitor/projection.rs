@@ -112,7 +112,14 @@ async fn known(store: &Store, project: ProjectId, monitor: &Monitor, now: Time) 
         *agents.entry((it.agent.clone().unwrap_or_default(), it.stratum)).or_default() += it.n as f64;
     }
     let series = by_agent.main_series(monitor);
-    let price = price(store, project, series.as_ref(), &look).await?;
+    // Since the version in use, whose judges may cost more or less than those before; or else since ever.
+    let since =
+        monitor.newest.as_ref().map(|it| Time::from_micros(it.created.micros().div_euclid(DAY) * DAY));
+    let newest = Look { from: since.unwrap_or(look.from).max(look.from), ..look.clone() };
+    let price = match price(store, project, series.as_ref(), &newest).await? {
+        None => price(store, project, series.as_ref(), &look).await?,
+        found => found,
+    };
     let (units, passes) = sums(&by_agent, series.as_ref());
     Ok(Known { days, agents, units, passes, price })
 }
@@ -122,7 +129,7 @@ fn sums(gathered: &Gathered, series: Option<&Series>) -> (Vec<TrafficSums>, Vec<
     sums.unwrap_or_default()
 }
 
-/// What a judgement cost under the version in use, those from a cache included.
+/// What a judgement cost under a version of the rubric, those from a cache included.
 async fn price(
     store: &Store,
     project: ProjectId,
@@ -155,16 +162,19 @@ impl Known {
             let (low, high) = it.interval.unzip();
             CostAhead { value: it.value, low, high }
         });
+        let traces_a_month = value(&|day| day.values().sum());
+        // Scores are those of the rubric and the judges in use, which may have seen fewer days than there was traffic.
         let dialled = |strata: &[TrafficSums]| {
+            let n_seen = strata.iter().map(|it| it.n_seen as f64).sum::<f64>();
             let of = |it: &TrafficSums| {
                 let share = it.name.parse().ok().map_or(0.0, |it| share(&it));
                 Dialled { sums: it.clone(), share }
             };
-            half_width(&strata.iter().map(of).collect::<Vec<_>>(), self.days.len() as f64)
+            half_width(&strata.iter().map(of).collect::<Vec<_>>(), traces_a_month / n_seen)
         };
         DialView {
             sample_rate: monitor.sample_rate,
-            traces_a_month: value(&|day| day.values().sum()),
+            traces_a_month,
             judged_a_month: value(&judged),
             cost,
             half_width: HalfWidths { score: dialled(&self.units), pass_rate: dialled(&self.passes) },
@@ -180,5 +190,39 @@ impl Known {
             *all.entry(*stratum).or_default() += n;
         }
         judged.into_iter().map(|(it, n)| (it, n / all[&it])).collect()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    /// A new rubric has seen two of thirty days: a month is fifteen times as much as it has seen, not once.
+    #[test]
+    fn what_a_new_rubric_has_seen_is_held_against_the_whole_months_traffic() {
+        let mut sums =
+            TrafficSums { name: "other".to_owned(), n_seen: 200, population: 200.0, ..Default::default() };
+        for n in 0..100 {
+            sums.scores.add(f64::from(n % 2), 0.5);
+        }
+        let known = |n_days: usize| Known {
+            days: vec![BTreeMap::from([(Stratum::Other, 100.0)]); n_days],
+            agents: BTreeMap::from([(("desk".to_owned(), Stratum::Other), 100.0)]),
+            units: vec![sums.clone()],
+            passes: Vec::new(),
+            price: None,
+        };
+        let monitor = suite::Monitor { sample_rate: 0.5, ..monitor() };
+        let width = |n_days: usize| known(n_days).at(&monitor).half_width.score.unwrap();
+        assert!((width(2) - width(29)).abs() < 1e-12, "{} {}", width(2), width(29));
+        // 3,000 traces of which half are judged: 1.96 × 0.5 / √1500, and half as large again for those left out.
+        let told = 1.96 * (0.25_f64 / 1_500.0 * 0.5).sqrt();
+        assert!((width(29) / told - 1.0).abs() < 0.02, "{} {told}", width(29));
+    }
+
+    fn monitor() -> suite::Monitor {
+        let source = "agent: desk\nrubric: {criteria: [{name: a, description: It greets.}]}\njudge_model: openai/gpt-5-mini\n";
+        super::super::watched::read(source).unwrap()
     }
 }

@@ -1,6 +1,9 @@
 //! Tasks for people, over real sockets.
 
+use std::collections::BTreeSet;
+
 use jurist_server::Settings;
+use jurist_server::annotate::Output;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -162,6 +165,40 @@ fn a_file_becomes_a_task_that_is_answered_and_exported() {
 }
 
 #[test]
+fn files_of_answers_are_whole_again_after_the_disk_was_not() {
+    served(&Settings::default(), |place| async move {
+        let nobody = Person { place: &place, cookie: String::new() };
+        let task = made(&nobody, 3).await;
+        let folder = tempfile::tempdir().unwrap();
+        let (store, project) = (&place.app.store, place.app.default_project);
+        let there = store.task(project, task.parse().unwrap()).await.unwrap();
+        let output = Output { folder: folder.path().to_owned() };
+        place.app.outputs.add(store, project, &there, output).await.unwrap();
+        let ana = named(&place, &task, "ana").await;
+        let rates = async || {
+            let work = ana.next(&task).await;
+            let path = format!("/assignments/{}/submit", work["assignment"].as_str().unwrap());
+            ana.post(&path, json!({"draft": rated(3, 3), "revision": work["revision"]})).await;
+        };
+        let (file, away) = (folder.path().join("ana.jsonl"), folder.path().join("away"));
+        rates().await;
+        // A folder cannot be written like a file.
+        std::fs::rename(&file, &away).unwrap();
+        std::fs::create_dir(&file).unwrap();
+        rates().await;
+        std::fs::remove_dir(&file).unwrap();
+        std::fs::rename(&away, &file).unwrap();
+        rates().await;
+        let lines = std::fs::read_to_string(&file).unwrap();
+        let ids: BTreeSet<String> = lines
+            .lines()
+            .map(|it| serde_json::from_str::<Json>(it).unwrap()["trace_id"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!((lines.lines().count(), ids.len()), (3, 3), "{lines}");
+    });
+}
+
+#[test]
 fn all_ones_against_all_fives_fill_the_queue_and_decisions_become_labels() {
     served(&Settings::default(), |place| async move {
         let owner = Person { place: &place, cookie: String::new() };
@@ -245,6 +282,8 @@ fn nobody_sees_what_others_said_before_they_have_answered() {
         assert_eq!(refused.status, StatusCode::FORBIDDEN);
         let export = owner.ask(Method::GET, &format!("/tasks/{task}/export"), Json::Null).await;
         assert_eq!(export.text, "", "nothing that they still have to answer");
+        let grades = owner.get("/grades?full=true").await;
+        assert_eq!(grades["items"], json!([]), "nor as grades: {grades}");
         // The same id is the same person.
         let again = Person { place: &place, cookie: join(crowd).await.cookie() };
         assert_eq!(again.next(&task).await["assignment"], own);
@@ -380,7 +419,7 @@ fn what_a_judge_said_is_confirmed_or_corrected_by_a_person() {
             grades["items"].as_array().unwrap().iter().map(|it| (&it["grader"], &it["score"])).collect();
         assert_eq!(values.len(), 2, "{grades}");
         assert!(values.iter().all(|it| it.0 == "ann"), "{grades}");
-        let units: std::collections::BTreeSet<String> = values.iter().map(|it| it.1.to_string()).collect();
+        let units: BTreeSet<String> = values.iter().map(|it| it.1.to_string()).collect();
         assert_eq!(units.into_iter().collect::<Vec<_>>(), ["0.25", "0.75"], "{grades}");
     });
 }

@@ -38,6 +38,14 @@ fn a_grade_in_full_says_why_with_quotes_and_errors() {
             assert!(line.iter().all(|(key, it)| full[key] == *it), "the numbers are the same: {full:?}");
             assert_eq!((&full["value"], &full["reason"]), (&json!(5.0), &json!("because it is so")));
             assert!(!full.contains_key("error") && !full.contains_key("why"), "{full:?}");
+            let [found, missing] = full["evidence"].as_array().unwrap().as_slice() else {
+                panic!("{full:?}")
+            };
+            assert_eq!((&found["quote"], &missing["quote"]), (&json!("worth 5"), &json!("not in there")));
+            let place = &found["found"];
+            assert_eq!(place["end"].as_u64().unwrap() - place["start"].as_u64().unwrap(), 7, "{found}");
+            assert!(place["in"].as_str().unwrap().starts_with("trace."), "{found}");
+            assert!(missing.get("found").is_none(), "{missing}");
         }
         let broken = place.get("/api/v1/grades?candidate=broken&full=true").await;
         let error = &broken["items"][0]["error"];

@@ -127,10 +127,42 @@ fn a_rubric_is_tried_on_traces_once_its_price_is_known() {
         assert_eq!(criteria, ["a", "b"]);
         assert!(first["material"].to_string().contains("Hello from t1"), "{first}");
 
+        let headers = [("idempotency-key", "once")];
+        let spend = body(json!({ "spend": true }));
+        let twice = async || {
+            place.ask(Method::POST, "/api/v1/rubrics/try", &headers, spend.clone()).await.json()["id"].clone()
+        };
+        assert_eq!(twice().await, twice().await, "the same request begins one run");
+
+        let several = "agent: desk\nrubric: {criteria: [{name: a, description: It greets.}]}\n\
+                       judges: [openai/gpt-5-mini, openai/gpt-5]\n";
+        let both = attempt(json!({ "source": several, "traces": ["t1"] })).await.json();
+        assert_eq!(both["judges"], json!(["openai/gpt-5-mini", "openai/gpt-5"]), "as the file says: {both}");
+        assert_eq!(both["calls"], 2);
+        let cheap = json!({ "source": several, "traces": ["t1"], "judge": "openai/gpt-5-mini" });
+        let cheap = attempt(cheap).await.json();
+        assert_eq!((&cheap["judges"], &cheap["calls"]), (&json!(["openai/gpt-5-mini"]), &json!(1)));
+        let cost = |it: &Json| it["cost"].as_f64().unwrap();
+        assert!(2.0 * cost(&cheap) < cost(&both), "the dearer one has its own price: {cheap} {both}");
+
         let none = attempt(json!({ "source": RUBRIC, "traces": [] })).await;
         assert_eq!(none.status, StatusCode::BAD_REQUEST, "{}", none.text);
         let gone = attempt(json!({ "source": RUBRIC, "traces": ["t9"] })).await;
         assert_eq!(gone.status, StatusCode::NOT_FOUND, "{}", gone.text);
+    });
+    let narrow = Settings { max_body: 20_000, ..hurried(&judge) };
+    served(&narrow, |place| async move {
+        for id in ["t1", "t2"] {
+            place.finish(id, &"word ".repeat(1_500), json!({})).await;
+            place.until(id, |it| it["state"] == "finished").await;
+        }
+        let attempt = async |traces: Json| {
+            let body = json!({ "source": RUBRIC, "traces": traces });
+            place.ask(Method::POST, "/api/v1/rubrics/try", &[], body).await
+        };
+        assert_eq!(attempt(json!(["t1"])).await.status, StatusCode::OK);
+        let many = attempt(json!(["t1", "t2"])).await;
+        assert!(many.status == StatusCode::BAD_REQUEST && many.text.contains("fewer"), "{}", many.text);
     });
     let settings = Settings { access: Access::Accounts, ..hurried(&judge) };
     served(&settings, |place| async move {

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
-use jurist_server::Settings;
+use jurist_server::monitor::apply;
+use jurist_server::{Settings, Work};
 use jurist_store::testing::Scene;
+use jurist_store::{Region, clock};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
@@ -229,6 +231,10 @@ fn what_is_wrong_with_a_monitor_is_said() {
         check(&monitor("sample_rate: 2"), "sample_rate").await;
         check(&monitor("").replace("pass_threshold: 4.0", "pass_threshold: 7"), "pass_threshold").await;
         check("agent: desk\nrubric: Is it any good?\n", "names no dimensions").await;
+        let (store, project, at) =
+            (&place.app.store, place.app.default_project, (&Region::default(), &Work::default()));
+        let check_it = apply(store, project, Some("check"), &monitor(""), at, None, clock::now()).await;
+        assert!(check_it.unwrap_err().to_string().contains("cannot be called `check`"));
         check(&monitor("filter: {min_cost: 2, max_cost: 1}"), "no trace has").await;
         check(&monitor("filter: {colour: red}"), "colour").await;
         check(&monitor("calibration_anchors: {good: [run_1], bad: [run_2]}"), "`run_1`, `run_2`").await;
@@ -829,7 +835,7 @@ fn labels_stand_beside_what_the_judge_says() {
             author: None,
         };
         let labels: Vec<_> = (0..10).map(|at| label(at, "kind")).collect();
-        let now = jurist_store::clock::now();
+        let now = clock::now();
         place.scene.store.add_labels(place.app.default_project, &labels, now).await.unwrap();
         let found = place.get("/api/v1/monitors/tone/estimates").await;
         let criteria = found["judges"][0]["criteria"].as_array().unwrap();

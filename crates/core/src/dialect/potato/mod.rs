@@ -235,7 +235,7 @@ fn order(fields: &Fields<'_>) -> Option<ItemOrder> {
 
 fn reclaim(fields: Fields<'_>) -> Option<u32> {
     let enabled = fields.bool("enabled").unwrap_or(true);
-    let hours = fields.number_in("timeout_hours", 0.02..=2160.0);
+    let hours = fields.number_in("timeout_hours", 1.0 / 60.0..=2160.0);
     fields.knows(&["preserve_completed_annotations", "prolific", "quality_control"]);
     fields.finish();
     hours.filter(|_| enabled).map(|it| (it * 60.0).round() as u32)
