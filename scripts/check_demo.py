@@ -66,8 +66,18 @@ try:
     assert any(it["decided"] for it in disputes) and any(not it["decided"] for it in disputes)
     assert not any(it["title"] == it["candidate"] for it in disputes), "a dispute does not say what it is about"
 
-    run = ask("/runs")["items"][0]
-    assert (run["suite"], run["n_pass"], run["n_fail"], run["n_error"]) == ("support desk", 4, 1, 0), run
+    second, first, judged = ask("/runs")["items"]
+    assert (judged["suite"], judged["n_pass"], judged["n_fail"], judged["n_error"]) == ("support desk", 4, 1, 0), judged
+    assert first["suite"] == second["suite"] == "two ways to ask" and first["n_pass"] < second["n_pass"], (first, second)
+    compared = ask(f"/runs/{second['id']}/comparison?before={first['id']}")["comparisons"][0]
+    assert compared["score"]["is_shown"] and compared["changed"], compared
+    matrix = ask(f"/runs/{second['id']}/matrix")
+    assert (len(matrix["rows"]), len(matrix["columns"])) == (2, 2), matrix
+    assert ask(f"/runs/{first['id']}/flaky")["n_cases"] == 40
+
+    ranks = ask("/ranking")
+    assert [it.split("=")[1] for it in ranks["sides"]] == ["2.0", "1.5", "1.4"], ranks["sides"]
+    assert 0.5 < ranks["position"]["interval"][0], "the judges like what they see first"
 finally:
     os.killpg(demo.pid, signal.SIGTERM)
     demo.wait()

@@ -1,7 +1,7 @@
 //! How long what the pages ask for takes: `cargo run --release -p jurist-server --example pages_bench [TRACES]`.
 //!
-//! 100,000 traces of five agents, all watched and judged on ten criteria, so that there are a million grades; then each
-//! door is asked over HTTP, 51 times.
+//! 100,000 traces of five agents, all watched, paid for and judged on ten criteria, so that there are a million grades,
+//! and 5,000 comparisons; then each door is asked over HTTP, 51 times.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a program for the terminal, which may fail")]
 
@@ -14,14 +14,18 @@ use jurist_core::money::Rates;
 use jurist_core::plan::Stratum;
 use jurist_server::monitor::{apply, find};
 use jurist_server::{App, Settings, Work, bind};
+use jurist_store::contests::{Contest, Contested};
 use jurist_store::decisions::{DecisionState, NewDecision, Outcome};
 use jurist_store::grades::{NewGrade, NewVerdict};
 use jurist_store::labels::NewLabel;
 use jurist_store::monitors::Monitor;
 use jurist_store::scores::{Score, Scored};
+use jurist_store::spend::{Reserve, Wanted};
 use jurist_store::testing::{Fsync, Server};
 use jurist_store::traces::Finished;
-use jurist_store::{Options, Probability, ProjectId, Region, Store, Sync, TraceId, clock};
+use jurist_store::{
+    ContestId, Options, Probability, ProjectId, Region, SeriesId, Store, Sync, TraceId, clock,
+};
 use serde_json::{Value as Json, json};
 
 const DAY: i64 = 86_400_000_000;
@@ -51,6 +55,7 @@ async fn main() {
 async fn measured(store: Store, n: usize) {
     let now = clock::now();
     let project = store.default_project(&Rates::default(), now).await.unwrap();
+    store.set_cap(project, None).await.unwrap();
     let place = (&Region::default(), &Work::default());
     let criterion = |at: usize| format!("{{name: c{at}, description: It is good in way {at}.}}");
     let criteria: Vec<String> = (0..CRITERIA).map(criterion).collect();
@@ -124,6 +129,8 @@ async fn pages(url: &str, n: usize) {
         "/tallies?by=day".to_owned(),
         format!("/tallies?by=day&rubric_version={version}&criterion=c3"),
         "/spend".to_owned(),
+        "/judges".to_owned(),
+        "/ranking".to_owned(),
         "/alerts".to_owned(),
         "/agents".to_owned(),
         "/runs".to_owned(),
@@ -178,6 +185,10 @@ impl Filler<'_> {
         let scored = numbers.clone().collect::<Vec<_>>();
         for some in scored.chunks(8) {
             futures_util::future::join_all(some.iter().map(|it| self.score(*it))).await;
+            futures_util::future::join_all(some.iter().map(|it| self.pay(*it))).await;
+        }
+        for n in scored.iter().filter(|it| it.is_multiple_of(20)) {
+            store.add_contest(project, &self.contest(*n)).await.unwrap();
         }
         let labels: Vec<NewLabel> = numbers.filter(|it| it % 100 == 1).map(|it| self.label(it)).collect();
         store.add_labels(project, &labels, time).await.unwrap();
@@ -295,6 +306,35 @@ impl Filler<'_> {
         let outcome = Outcome { state, note: "judged", spread: None, is_disputed: n.is_multiple_of(97) };
         let (store, project) = (self.store, self.project);
         store.put_scores(project, &scored, &scores, Some(&outcome), self.time).await.unwrap();
+    }
+
+    async fn pay(&self, n: usize) {
+        let (store, project, amount) = (self.store, self.project, Usd::from_nanos(4_000_000));
+        let subject = self.monitor.id.to_string();
+        let wanted =
+            Wanted { amount, purpose: "monitor", subject: &subject, limit: None, model: JUDGE, job: None };
+        let Reserve::Held(id) = store.reserve(project, &wanted, self.time).await.unwrap() else {
+            panic!("no money for {n}")
+        };
+        store.settle(project, id, amount, self.time).await.unwrap();
+    }
+
+    fn contest(&self, n: usize) -> Contest {
+        let other = n + 1 + n / 20 % (AGENTS - 1);
+        Contest {
+            id: ContestId::at(self.time),
+            monitor: self.monitor.id,
+            series: SeriesId::at(self.time),
+            sides: (agent(n), agent(other)),
+            rubric_version: self.monitor.newest.as_ref().unwrap().rubric_version.clone(),
+            judge: JUDGE.to_owned(),
+            traces: (id(n), id(other)),
+            first: id(if n.is_multiple_of(40) { n } else { other }),
+            outcome: [Contested::A, Contested::B, Contested::A, Contested::Tie][n / 20 % 4],
+            reason: "The first names the day.".to_owned(),
+            cost: None,
+            time: self.time,
+        }
     }
 
     fn label(&self, n: usize) -> NewLabel {

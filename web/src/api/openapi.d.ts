@@ -2710,7 +2710,7 @@ export interface components {
                 number,
                 number
             ];
-            /** @description Comparisons that somebody won. */
+            /** @description Cases that one of two won; several judges of one are one. */
             n: number;
             /**
              * Format: double
@@ -7170,7 +7170,10 @@ export interface operations {
     rubrics_try: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A second request with it begins nothing */
+                "idempotency-key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };

@@ -15,11 +15,13 @@ use jurist_engine::judge::{Bench, Case, Member, Opinion};
 use jurist_engine::model::vendors::Price;
 use jurist_engine::model::{BoxFuture, Line, Model, ModelError, Reply, Request};
 use jurist_server::monitor::Watched;
+use jurist_store::contests::{Contest, Contested};
 use jurist_store::decisions::{DecisionState, NewDecision, Outcome};
 use jurist_store::grades::{NewGrade, NewVerdict};
+use jurist_store::monitors::Monitor;
 use jurist_store::scores::{Score, Scored};
 use jurist_store::spend::{Reserve, Wanted};
-use jurist_store::{Probability, ProjectId, Store, TraceId};
+use jurist_store::{ContestId, Probability, ProjectId, SeriesId, Store, TraceId};
 use serde_json::json;
 
 use crate::world::{Seen, Truth};
@@ -97,6 +99,53 @@ impl<'a> Judging<'a> {
         }
         self.store.record(self.project, &grades, &verdicts).await.unwrap();
         scored
+    }
+
+    /// Puts two releases of the coding agent side by side, on tasks that both did. The one shown first is liked better
+    /// than it deserves.
+    pub async fn contest(&self, monitor: &Monitor, seen: &[Seen], releases: (&str, &str), now: Time) {
+        let of = |release: &str| -> Vec<&Seen> {
+            seen.iter().filter(|it| it.finished.metadata["release"] == release).collect()
+        };
+        let (left, mut right) = (of(releases.0), of(releases.1));
+        let watched = Watched::read(monitor.newest.as_ref().unwrap()).unwrap();
+        let series = SeriesId::at(now);
+        let side = |release: &str| format!("{} release={release}", seen[0].agent());
+        for a in left {
+            let task = &a.finished.metadata["title"];
+            let Some(at) = right.iter().position(|it| it.finished.metadata["title"] == *task) else {
+                continue;
+            };
+            let b = right.swap_remove(at);
+            for judge in &watched.monitor.judges {
+                let salt = format!("{judge} {} {}", a.id, b.id);
+                let is_a_first = place("first", &salt) < 0.5;
+                let sum = |it: &Seen| it.truth.values().map(|it| f64::from(it.level)).sum::<f64>();
+                let ahead =
+                    sum(a) - sum(b) + if is_a_first { 1.0 } else { -1.0 } + 5.0 * place("taste", &salt) - 2.5;
+                let (outcome, reason) = match ahead {
+                    _ if place("broken", &salt) < 0.02 => (Contested::Error, "the reply is not JSON"),
+                    it if it.abs() < 0.7 => (Contested::Tie, "Both changes do what was asked."),
+                    it if 0.0 < it => (Contested::A, "The first change is tested and explained better."),
+                    _ => (Contested::B, "The second change is tested and explained better."),
+                };
+                let contest = Contest {
+                    id: ContestId::at(now),
+                    monitor: monitor.id,
+                    series,
+                    sides: (side(releases.0), side(releases.1)),
+                    rubric_version: watched.rubric_version.clone(),
+                    judge: judge.clone(),
+                    traces: (a.id.clone(), b.id.clone()),
+                    first: if is_a_first { a.id.clone() } else { b.id.clone() },
+                    outcome,
+                    reason: reason.to_owned(),
+                    cost: Some(Usd::from_nanos(9_000_000)),
+                    time: now,
+                };
+                self.store.add_contest(self.project, &contest).await.unwrap();
+            }
+        }
     }
 
     async fn opinions(&self, watched: &Watched, seen: &Seen) -> Vec<Opinion> {

@@ -1,4 +1,5 @@
-//! Fills a database with the project that `make demo` shows: weeks of two agents, two monitors, people's ratings.
+//! Fills a database with the project that `make demo` shows: weeks of two agents, two monitors, people's ratings, and
+//! releases side by side.
 //!
 //! Everything is invented and says so; what a judge says goes through the same code as a real reply. The run that is
 //! there already, with replies of a real model, becomes part of the project.
@@ -18,7 +19,7 @@ use jurist_server::monitor::{Watched, apply, find, watch_monitors};
 use jurist_store::{ProjectId, Region, Store, clock};
 
 use judged::Judging;
-use world::{CODER, DAYS, SUPPORT, World};
+use world::{CODER, DAYS, RELEASES, SUPPORT, World};
 
 /// It stands before `default`, so that the pages open on it.
 const PROJECT: &str = "Demo-invented";
@@ -82,6 +83,12 @@ async fn weeks(store: &Store, project: ProjectId, folder: &Path, world: &World) 
         coded.extend(seen.into_iter().filter(|it| it.agent() == CODER && judged.contains(&it.id)));
         watch_monitors(store, now).await.unwrap();
         start = end + 1;
+    }
+    let monitor = find(store, project, "code review").await.unwrap();
+    let [first, second, third] = RELEASES.map(|it| it.0);
+    for (releases, minutes) in [((first, second), 3), ((first, third), 2), ((second, third), 1)] {
+        let time = Time::from_micros(world.now - minutes * HOUR / 60);
+        judging.contest(&monitor, &coded, releases, time).await;
     }
     (n_traces, coded)
 }

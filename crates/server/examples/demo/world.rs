@@ -16,6 +16,9 @@ use crate::{DAY, HOUR};
 pub const SUPPORT: &str = "invented-support";
 pub const CODER: &str = "invented-coder";
 
+/// Of the coding agent, and how often each gets a change right.
+pub const RELEASES: [(&str, f64); 3] = [("1.4", 0.5), ("1.5", 0.65), ("2.0", 0.75)];
+
 /// How far back it goes.
 pub const DAYS: i64 = 33;
 
@@ -234,10 +237,16 @@ impl World {
         Seen { truth, ..seen(id, SUPPORT, &json!(messages), time, is_failed, about) }
     }
 
+    /// The release of the coding agent at some time, and how often it gets a change right.
+    fn release(&self, time: i64) -> (&'static str, f64) {
+        let third = (time - self.now + DAYS * DAY) * 3 / (DAYS * DAY);
+        RELEASES[usize::try_from(third).unwrap_or(0).min(2)]
+    }
+
     fn task(&self, n: i64, time: i64) -> Seen {
         let id = format!("change-{}", n % 1_000_000);
         let task = one(&self.tasks, "task", &id);
-        let is_good = place("skill", &id) < 0.6;
+        let is_good = place("skill", &id) < self.release(time).1;
         let level = |salt: &str, from: u8, to: u8| from + (place(salt, &id) * f64::from(to - from + 1)) as u8;
         let correctness = if is_good { level("right", 4, 5) } else { level("right", 1, 3) };
         let (tests, efficiency, explanation) =
@@ -318,7 +327,8 @@ impl World {
                 ),
             ),
         ]);
-        let about = json!({"invented": true, "title": task.task, "file": task.file});
+        let release = self.release(time).0;
+        let about = json!({"invented": true, "title": task.task, "file": task.file, "release": release});
         Seen { truth, ..seen(id, CODER, &trace, time, is_failed, about) }
     }
 }
