@@ -101,6 +101,7 @@ export type TracesSearch = {
   status?: string;
   failed?: boolean;
   verdict?: "pass" | "fail" | "error" | "deferred";
+  scored?: boolean;
   from?: string;
   until?: string;
   min_cost?: number;
@@ -123,6 +124,7 @@ const traces = createRoute({
     status: text(it.status),
     failed: flag(it.failed),
     verdict: shown(it.verdict),
+    scored: flag(it.scored),
     from: text(it.from),
     until: text(it.until),
     min_cost: number(it.min_cost),

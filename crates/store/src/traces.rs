@@ -118,6 +118,8 @@ pub struct TraceFilter {
     pub min_duration: Option<i64>,
     /// Has a verdict like this.
     pub verdict: Option<Status>,
+    /// Whether its newest verdict has a score.
+    pub is_scored: Option<bool>,
     /// Its id begins so.
     pub id_prefix: Option<String>,
     /// Stands somewhere in its id, agent, session or title; the case of A to Z does not matter.
@@ -404,6 +406,7 @@ impl TraceFilter {
                  AND verdicts.candidate = traces.id AND verdicts.status = ?)",
                 self.verdict.map(status_name),
             )
+            .and_maybe("CASE WHEN score IS NULL THEN 0 ELSE 1 END = ?", self.is_scored)
             .and_maybe("? <= id", self.id_prefix.as_deref())
             .and_maybe("id < ?", end)
             .and_maybe(found, self.search.as_deref().map(anywhere))

@@ -3492,6 +3492,13 @@ export interface components {
              */
             source: string;
         };
+        /** @description A condition that fails a verdict whatever the score */
+        VerdictGate: {
+            /** @description Absent for gates of the rubric itself. */
+            criterion?: string | null;
+            /** @description required, guard, min_score, strict, evidence, cannot_assess or on_error. */
+            gate: string;
+        };
         VerdictLine: {
             agent?: string | null;
             candidate: string;
@@ -3500,6 +3507,8 @@ export interface components {
              * @description Dollars.
              */
             cost?: number | null;
+            /** @description What fails it whatever the score. */
+            failed_gates: components["schemas"]["VerdictGate"][];
             id: string;
             monitor?: string | null;
             /**
@@ -9586,6 +9595,8 @@ export interface operations {
                 min_duration_ms?: number;
                 /** @description Has a verdict: `pass`, `fail`, `error` or `deferred`. */
                 verdict?: string;
+                /** @description Whether its newest verdict has a score. */
+                scored?: boolean;
                 /** @description Its id begins so. */
                 id_prefix?: string;
                 /** @description Stands somewhere in its id, agent, session or title; the case of A to Z does not matter. */

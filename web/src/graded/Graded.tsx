@@ -17,7 +17,7 @@ import { type Column, Table } from "../ui/Table";
 import { DecisionPath, stationsOf } from "./DecisionPath";
 import styles from "./Graded.module.css";
 import type { Said as OfGrader } from "./sum";
-import { Total, Weight } from "./Total";
+import { Gates, Total, Weight } from "./Total";
 import {
   type Evidence,
   type GradeSaid,
@@ -234,6 +234,7 @@ function Scores({ grid, verdict, content, onQuote }: ScoresProps) {
         )}
         <RubricOf version={grid.version} rubric={version.data?.rubric} />
       </div>
+      <Gates failed={verdict?.failed_gates} />
       {rubric && verdict && (
         <Total rubric={rubric} verdict={verdict} saidOf={(criterion) => saidOf(grid, criterion)} />
       )}

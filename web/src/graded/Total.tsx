@@ -1,32 +1,40 @@
 import type { Canonical } from "../rubrics/canonical";
 import { Badge } from "../ui/Badge";
 import styles from "./Graded.module.css";
-import { againstMark, failedOf, gatesOf, type Said, sumOf, wayOf } from "./sum";
+import { againstMark, gatesOf, type Said, sumOf, wayOf } from "./sum";
+
+type Gate = { gate: string; criterion?: string | null };
 
 type TotalProps = {
   rubric: Canonical;
   verdict: { status: string; score?: number | null };
   saidOf: (criterion: string) => Said[];
-  /** What failed whatever the total is said elsewhere. */
-  gatesTold?: boolean;
 };
 
-/** How the total came about, and why it passes or fails. */
-export function Total({ rubric, verdict, saidOf, gatesTold }: TotalProps) {
+/** How the total came about, and where it stands by the pass mark. */
+export function Total({ rubric, verdict, saidOf }: TotalProps) {
   const sum = sumOf(rubric, saidOf, verdict);
-  const failed = verdict.status === "fail" && !gatesTold ? failedOf(rubric, saidOf) : [];
   return (
-    <div className={styles.total} role="group" aria-label="How the total comes about">
-      <p>
-        {sum ? <span className={styles.sum}>Weight × score: {sum}.</span> : wayOf(rubric)}{" "}
-        {againstMark(rubric, verdict)}
-      </p>
-      {failed.map((it) => (
-        <p key={it} className={styles.failed}>
-          {it}
-        </p>
+    <p className={styles.total} role="group" aria-label="How the total comes about">
+      {sum ? <span className={styles.sum}>Weight × score: {sum}.</span> : wayOf(rubric)}{" "}
+      {againstMark(rubric, verdict)}
+    </p>
+  );
+}
+
+/** What fails a verdict whatever its total. */
+export function Gates({ failed }: { failed: Gate[] | undefined }) {
+  if (!failed || failed.length === 0) return null;
+  return (
+    <p className={styles.gates}>
+      Fails whatever the score:{" "}
+      {failed.map((it, at) => (
+        <Badge key={at} tone="fail">
+          {it.gate.replaceAll("_", " ")}
+          {it.criterion && ` · ${it.criterion}`}
+        </Badge>
       ))}
-    </div>
+    </p>
   );
 }
 

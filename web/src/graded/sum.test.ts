@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { againstMark, failedOf, sumOf, wayOf } from "./sum";
+import { againstMark, sumOf, wayOf } from "./sum";
 
 const RUBRIC = {
   criteria: [
@@ -24,19 +24,6 @@ test("a total is shown with the numbers that it comes from, and only where they 
     "(2 × 0.75 + 1 × 1.00) ÷ 3 = 0.83",
   );
   expect(sumOf({ ...RUBRIC, aggregation: "min" }, said, { status: "fail", score: 0.75 })).toBeUndefined();
-});
-
-test("what fails whatever the total is named, by most of those who were asked", () => {
-  expect(failedOf(RUBRIC, by({ answers: [0], correct: [0], rude: [0] }))).toEqual([
-    "correct is required, and 0.00 is under 0.60: it fails whatever the total.",
-  ]);
-  expect(failedOf(RUBRIC, by({ correct: [0.6], rude: [0.5] }))).toEqual([
-    "rude must not be so, and is: it fails whatever the total.",
-  ]);
-  expect(failedOf(RUBRIC, by({ correct: [0, 1], rude: [0] }))).toEqual([]);
-  expect(failedOf({ criteria: [{ name: "kind", min_score: 0.5 }] }, by({ kind: [0.25] }))).toEqual([
-    "kind needs at least 0.50 and has 0.25: it fails whatever the total.",
-  ]);
 });
 
 test("the pass mark stands beside the total, and the way where it is no plain sum", () => {

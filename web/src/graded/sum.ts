@@ -62,29 +62,6 @@ export function gatesOf(it: Canonical): string[] {
   ];
 }
 
-/** Which gates have failed, in sentences. */
-export function failedOf(rubric: Canonical, saidOf: (criterion: string) => Said[]): string[] {
-  return [...criteriaOf(rubric)].flatMap(([name, it]) => {
-    const units = saidOf(name).map(({ unit }) => contribution(it, unit));
-    if (units.length === 0) return [];
-    const mark = Math.max(
-      it.required ? number(it.threshold, passMarkOf(rubric)) : 0,
-      it.guard ? number(it.threshold, 0.5 + 1e-6) : 0,
-      number(it.min_score, 0),
-    );
-    // Each judge is held against it by itself; most of them decide.
-    const under = units.filter((unit) => unit + 1e-9 < mark);
-    if (under.length * 2 <= units.length) return [];
-    const value = said(mean(under));
-    const told = it.guard
-      ? `${name} must not be so, and is`
-      : it.required
-        ? `${name} is required, and ${value} is under ${said(mark)}`
-        : `${name} needs at least ${said(mark)} and has ${value}`;
-    return [`${told}: it fails whatever the total.`];
-  });
-}
-
 /** Where the total stands by the pass mark. */
 export function againstMark(rubric: Canonical, { score, status }: Verdict): string {
   const mark = said(passMarkOf(rubric));

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from "react";
 import type { Contract, Schemas } from "../api/client";
 import type { Said } from "../graded/sum";
-import { Total, Weight } from "../graded/Total";
+import { Gates, Total, Weight } from "../graded/Total";
 import { useMoney } from "../money/useMoney";
 import { type Canonical, criteriaOf } from "../rubrics/canonical";
 import { Code } from "../traces/view/Code";
@@ -39,24 +39,9 @@ export function Scorecard({ run, result }: ScorecardProps) {
           {it.spend.cost != null && <span className={styles.spend}>{money(it.spend.cost)}</span>}
         </div>
       </header>
-      {verdict.failed_gates && verdict.failed_gates.length > 0 && (
-        <p className={styles.gates}>
-          Fails whatever the score:{" "}
-          {verdict.failed_gates.map((gate, at) => (
-            <Badge key={at} tone="fail">
-              {gate.gate.replaceAll("_", " ")}
-              {gate.criterion && ` · ${gate.criterion}`}
-            </Badge>
-          ))}
-        </p>
-      )}
+      <Gates failed={verdict.failed_gates} />
       {rubric && (
-        <Total
-          gatesTold
-          rubric={rubric}
-          verdict={verdict}
-          saidOf={(criterion) => saidOf(it.grades, criterion)}
-        />
+        <Total rubric={rubric} verdict={verdict} saidOf={(criterion) => saidOf(it.grades, criterion)} />
       )}
       {verdict.path && verdict.path.length > 0 && <Path path={verdict.path} />}
       <ul className={styles.grades}>

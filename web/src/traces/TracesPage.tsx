@@ -317,6 +317,16 @@ function Filter() {
         onChange={(it) => set({ verdict: (it.target.value || undefined) as TracesSearch["verdict"] })}
       />
       <Select
+        label="Score"
+        value={search.scored === undefined ? "" : String(search.scored)}
+        options={[
+          { value: "", label: "with or without" },
+          { value: "true", label: "has a score" },
+          { value: "false", label: "has none" },
+        ]}
+        onChange={(it) => set({ scored: it.target.value ? it.target.value === "true" : undefined })}
+      />
+      <Select
         label="Ended"
         value={search.failed === undefined ? "" : String(search.failed)}
         options={[

@@ -191,7 +191,8 @@ pub async fn of_run(
     let nothing = || NotMade::Nothing("no judge has answered anything in this run".to_owned());
     let (hash, _) = n_of.into_iter().max_by_key(|it| it.1).ok_or_else(nothing)?;
     let canonical = run.rubrics.get(&hash).cloned().ok_or_else(nothing)?;
-    let name = format!("run {}", run.id);
+    // The rubrics of one suite are versions of one, apart from what a monitor of that name asks.
+    let name = format!("{} (of runs)", run.suite.as_deref().unwrap_or("suite without a name"));
     let head = match store.rubric_named(project, &name).await? {
         Some(head) => head,
         None => store.add_rubric(project, &name, now).await?,

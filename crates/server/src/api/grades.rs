@@ -162,6 +162,19 @@ pub struct VerdictLine {
     /// Dollars.
     pub cost: Option<f64>,
     pub time: String,
+    /// What fails it whatever the score.
+    failed_gates: Vec<VerdictGate>,
+}
+
+/// A condition that fails a verdict whatever the score
+#[derive(Debug, Serialize, ToSchema)]
+struct VerdictGate {
+    /// required, guard, min_score, strict, evidence, cannot_assess or on_error.
+    #[schema(value_type = String)]
+    gate: grade::Gate,
+    /// Absent for gates of the rubric itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    criterion: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -426,7 +439,14 @@ impl From<StoredVerdict> for VerdictLine {
             probability: it.probability.get(),
             cost: it.cost.map(dollars),
             time: it.time.to_string(),
+            failed_gates: it.verdict.failed_gates.into_iter().map(VerdictGate::from).collect(),
         }
+    }
+}
+
+impl From<grade::FailedGate> for VerdictGate {
+    fn from(it: grade::FailedGate) -> Self {
+        Self { gate: it.gate, criterion: it.criterion }
     }
 }
 

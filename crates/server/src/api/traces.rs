@@ -56,6 +56,8 @@ pub(super) struct Which {
     min_duration_ms: Option<i64>,
     /// Has a verdict: `pass`, `fail`, `error` or `deferred`.
     verdict: Option<String>,
+    /// Whether its newest verdict has a score.
+    scored: Option<bool>,
     /// Its id begins so.
     id_prefix: Option<String>,
     /// Stands somewhere in its id, agent, session or title; the case of A to Z does not matter.
@@ -426,6 +428,7 @@ impl Which {
             min_cost: self.min_cost.map(dollars).transpose()?,
             min_duration: self.min_duration_ms.map(|it| it.saturating_mul(1000)),
             verdict: self.verdict.as_ref().map(verdict).transpose()?,
+            is_scored: self.scored,
             id_prefix: self.id_prefix.clone(),
             search: search.map(str::to_owned),
             order: self

@@ -78,6 +78,7 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
         min_cost: Some(Usd::from_nanos(1)),
         min_duration: Some(1),
         verdict: Some(Status::Pass),
+        is_scored: Some(true),
         id_prefix: text(),
         search: text(),
         order: traces::TraceOrder::default(),

@@ -342,6 +342,11 @@ fn the_newest_verdict_of_a_trace_is_what_it_is_sorted_by() {
         let told = [("a".to_owned(), Some(0.1)), ("b".to_owned(), Some(0.15))];
         assert_eq!(sorted("score").await, told);
         assert_eq!(sorted("-score").await, told.into_iter().rev().collect::<Vec<_>>());
+        for (is_scored, names) in [(true, ["b", "a"]), (false, ["d", "c"])] {
+            let filter = TraceFilter { is_scored: Some(is_scored), ..TraceFilter::default() };
+            let found = store.traces(support, &filter, None, 9).await.unwrap().items;
+            assert_eq!(found.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(), names);
+        }
 
         // A database of before finds out by itself.
         for index in [
