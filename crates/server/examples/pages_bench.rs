@@ -1,4 +1,4 @@
-//! How long what the pages ask for takes: `cargo run --release -p jurist-server --example pages_bench [TRACES]`.
+//! How long what the pages ask for takes: `cargo run --release -p jurist-server --example pages_bench [TRACES [ENGINE]]`.
 //!
 //! 100,000 traces of five agents, all watched, paid for and judged on ten criteria, so that there are a million grades,
 //! and 5,000 comparisons; then each door is asked over HTTP, 51 times.
@@ -41,15 +41,22 @@ const MOST: Duration = Duration::from_millis(200);
 async fn main() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let n: usize = std::env::args().nth(1).map_or(100_000, |it| it.parse().unwrap());
-    let folder = tempfile::tempdir().unwrap();
-    let options = Options { sync: Sync::Normal, ..Options::default() };
-    let store = Store::open_with(folder.path().join("jurist.db").to_str().unwrap(), options).await.unwrap();
-    println!("SQLite, {n} traces, {} grades", n * CRITERIA);
-    measured(store, n).await;
-    let Some(server) = Server::start(Fsync::Off) else { return println!("\nSKIPPED: no PostgreSQL") };
-    let store = Store::open(&server.database().await).await.unwrap();
-    println!("\nPostgreSQL, {n} traces, {} grades", n * CRITERIA);
-    measured(store, n).await;
+    let only = std::env::args().nth(2);
+    let is_wanted = |engine: &str| only.as_deref().is_none_or(|it| it == engine);
+    if is_wanted("sqlite") {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { sync: Sync::Normal, ..Options::default() };
+        let store =
+            Store::open_with(folder.path().join("jurist.db").to_str().unwrap(), options).await.unwrap();
+        println!("SQLite, {n} traces, {} grades", n * CRITERIA);
+        measured(store, n).await;
+    }
+    if is_wanted("postgres") {
+        let Some(server) = Server::start(Fsync::Off) else { return println!("SKIPPED: no PostgreSQL") };
+        let store = Store::open(&server.database().await).await.unwrap();
+        println!("PostgreSQL, {n} traces, {} grades", n * CRITERIA);
+        measured(store, n).await;
+    }
 }
 
 async fn measured(store: Store, n: usize) {

@@ -201,10 +201,14 @@ macro_rules! found {
     };
 }
 
-/// All of them first, where rows in another order would each be looked up; the sum keeps the index of ids out of it.
+/// All of them first, where rows in another order would each be looked up; the sums keep indexes out of it.
 macro_rules! found_first {
     ($like:literal) => {
-        concat!("(id || '') IN (SELECT id FROM traces found WHERE project = $1 AND ", found!($like), ")")
+        concat!(
+            "(id || '') IN (SELECT id FROM traces found WHERE (project || '') = $1 AND ",
+            found!($like),
+            ")"
+        )
     };
 }
 

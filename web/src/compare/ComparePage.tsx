@@ -212,13 +212,18 @@ function Found({ comparison, after, children }: Omit<OneProps, "run">) {
   );
 }
 
-type Row = { name: string; difference: Difference };
+/** Of a criterion that says what must not be so, less is better: only totals are called better or worse. */
+type Row = { name: string; difference: Difference; isTotal: boolean };
 
 function Differences({ comparison }: { comparison: Comparison }) {
   const rows: Row[] = [
-    ...(comparison.score ? [{ name: "score", difference: comparison.score }] : []),
-    ...(comparison.pass_rate ? [{ name: "pass rate", difference: comparison.pass_rate }] : []),
-    ...Object.entries(comparison.criteria).map(([name, difference]) => ({ name, difference })),
+    ...(comparison.score ? [{ name: "score", difference: comparison.score, isTotal: true }] : []),
+    ...(comparison.pass_rate ? [{ name: "pass rate", difference: comparison.pass_rate, isTotal: true }] : []),
+    ...Object.entries(comparison.criteria).map(([name, difference]) => ({
+      name,
+      difference,
+      isTotal: false,
+    })),
   ];
   const columns: Column<Row>[] = [
     { name: "name", head: plural(comparison.n_cases, "case"), cell: (it) => it.name },
@@ -228,9 +233,9 @@ function Differences({ comparison }: { comparison: Comparison }) {
       name: "difference",
       head: "Difference",
       align: "end",
-      cell: ({ difference: it }) => (
+      cell: ({ difference: it, isTotal }) => (
         <>
-          <Signed value={it.difference} /> {it.interval && signedRange(it.interval)}
+          <Signed value={it.difference} isNeutral={!isTotal} /> {it.interval && signedRange(it.interval)}
         </>
       ),
     },
@@ -245,8 +250,8 @@ function Differences({ comparison }: { comparison: Comparison }) {
   );
 }
 
-function Signed({ value }: { value: number }) {
-  const tone = Math.abs(value) < 0.0005 ? undefined : value < 0 ? "worse" : "better";
+function Signed({ value, isNeutral }: { value: number; isNeutral?: boolean }) {
+  const tone = isNeutral || Math.abs(value) < 0.0005 ? undefined : value < 0 ? "worse" : "better";
   return (
     <b className={styles.signed} data-tone={tone}>
       {signed(value)}

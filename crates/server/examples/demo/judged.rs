@@ -120,14 +120,17 @@ impl<'a> Judging<'a> {
             for judge in &watched.monitor.judges {
                 let salt = format!("{judge} {} {}", a.id, b.id);
                 let is_a_first = place("first", &salt) < 0.5;
-                let sum = |it: &Seen| it.truth.values().map(|it| f64::from(it.level)).sum::<f64>();
+                let right = |it: &Seen| f64::from(it.truth["correctness"].level);
                 let ahead =
-                    sum(a) - sum(b) + if is_a_first { 1.0 } else { -1.0 } + 5.0 * place("taste", &salt) - 2.5;
+                    right(a) - right(b) + if is_a_first { 1.0 } else { -1.0 } + 5.0 * place("taste", &salt)
+                        - 2.5;
                 let (outcome, reason) = match ahead {
                     _ if place("broken", &salt) < 0.02 => (Contested::Error, "the reply is not JSON"),
                     it if it.abs() < 0.7 => (Contested::Tie, "Both changes do what was asked."),
-                    it if 0.0 < it => (Contested::A, "The first change is tested and explained better."),
-                    _ => (Contested::B, "The second change is tested and explained better."),
+                    it if 0.0 < it => {
+                        (Contested::A, "The first change does what was asked, the second hardly.")
+                    }
+                    _ => (Contested::B, "The second change does what was asked, the first hardly."),
                 };
                 let contest = Contest {
                     id: ContestId::at(now),

@@ -17,7 +17,7 @@ pub const SUPPORT: &str = "invented-support";
 pub const CODER: &str = "invented-coder";
 
 /// Of the coding agent, and how often each gets a change right.
-pub const RELEASES: [(&str, f64); 3] = [("1.4", 0.5), ("1.5", 0.65), ("2.0", 0.75)];
+pub const RELEASES: [(&str, f64); 3] = [("1.4", 0.3), ("1.5", 0.6), ("2.0", 0.9)];
 
 /// How far back it goes.
 pub const DAYS: i64 = 33;

@@ -214,8 +214,16 @@ pub async fn trend(
             continue;
         }
         let series = (&version, judge.as_str(), criterion);
-        let scores = in_order(store, project, monitor, look, series).await?;
-        trends.push(gathered.trend(series, Some(scores)));
+        let mut scores = BTreeMap::new();
+        let mut left = LONGEST_SEQUENCE;
+        for day in gathered.days() {
+            let end = Time::from_micros(day.micros() + DAY);
+            let window = (day.max(look.from), end.min(look.until));
+            let own = in_order(store, project, monitor, look, series, window, left).await?;
+            left -= own.len();
+            scores.insert(day, own);
+        }
+        trends.push(gathered.trend(series, Some(&scores)));
     }
     Ok(trends)
 }
@@ -240,9 +248,10 @@ pub(super) async fn seen(
     alpha: f64,
 ) -> Result<Option<Seen>, StoreError> {
     let gathered = gather(store, project, monitor, look, Per::All, Some("")).await?;
-    let scores = in_order(store, project, monitor, look, (version, judge, "")).await?;
+    let (series, window) = ((version, judge.as_str(), ""), (look.from, look.until));
+    let scores = in_order(store, project, monitor, look, series, window, LONGEST_SEQUENCE).await?;
     let mut sequence = TrafficSequence::new(Stratum::ALL.len(), alpha);
-    for (stratum, unit, _) in &scores {
+    for (stratum, unit) in &scores {
         // What is stored is on the scale.
         let _ = sequence.push(stratum.as_str(), *unit);
     }
@@ -258,9 +267,10 @@ async fn in_order(
     monitor: &Monitor,
     look: &Look,
     series: (&RubricVersionId, &str, &str),
-) -> Result<Vec<(Stratum, f64, Time)>, StoreError> {
-    let (agent, window) = (look.agent.as_deref(), (look.from, look.until));
-    store.scores_in_order(project, monitor.id, series, agent, window, LONGEST_SEQUENCE).await
+    window: (Time, Time),
+    limit: usize,
+) -> Result<Vec<(Stratum, f64)>, StoreError> {
+    store.scores_in_order(project, monitor.id, series, look.agent.as_deref(), window, limit).await
 }
 
 /// Of one criterion, or of all of them and the whole.
@@ -318,7 +328,7 @@ impl Gathered {
     fn trend(
         &self,
         (version, judge, criterion): (&RubricVersionId, &str, &str),
-        scores: Option<Vec<(Stratum, f64, Time)>>,
+        scores: Option<&BTreeMap<Time, Vec<(Stratum, f64)>>>,
     ) -> Trend {
         let versions = self.versions(version, judge);
         let decisions: Vec<&DecisionTally> =
@@ -326,7 +336,6 @@ impl Gathered {
         let tallies: Vec<&ScoreTally> =
             self.of(version, judge).filter(|it| it.criterion == criterion).collect();
         let mut sequence = scores.is_some().then(|| TrafficSequence::new(Stratum::ALL.len(), ALPHA));
-        let mut scores = scores.unwrap_or_default().into_iter().peekable();
         let mut populations: BTreeMap<String, f64> = BTreeMap::new();
         let mut points = Vec::new();
         let days: BTreeSet<Time> = decisions.iter().filter_map(|it| it.day).collect();
@@ -337,10 +346,9 @@ impl Gathered {
             for it in units.iter().filter(|it| 0 < it.n_seen) {
                 *populations.entry(it.name.clone()).or_default() += it.population;
             }
-            let end = day.micros() + DAY;
-            while let Some((stratum, unit, _)) = scores.next_if(|it| it.2.micros() < end) {
+            for (stratum, unit) in scores.and_then(|it| it.get(&day)).into_iter().flatten() {
                 // What is stored is on the scale.
-                let _ = sequence.as_mut().map(|it| it.push(stratum.as_str(), unit));
+                let _ = sequence.as_mut().map(|it| it.push(stratum.as_str(), *unit));
             }
             let found = traffic(&units).ok();
             points.push(TrendPoint {
@@ -358,6 +366,10 @@ impl Gathered {
             criterion: Some(criterion.to_owned()).filter(|it| !it.is_empty()),
             points,
         }
+    }
+
+    fn days(&self) -> BTreeSet<Time> {
+        self.decisions.iter().filter_map(|it| it.day).collect()
     }
 
     fn criteria(&self, version: &RubricVersionId, judge: &str) -> BTreeSet<String> {
