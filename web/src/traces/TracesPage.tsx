@@ -316,25 +316,17 @@ function Filter() {
         options={options("any or none", ["pass", "fail", "error", "deferred"])}
         onChange={(it) => set({ verdict: (it.target.value || undefined) as TracesSearch["verdict"] })}
       />
-      <Select
+      <Either
         label="Score"
-        value={search.scored === undefined ? "" : String(search.scored)}
-        options={[
-          { value: "", label: "with or without" },
-          { value: "true", label: "has a score" },
-          { value: "false", label: "has none" },
-        ]}
-        onChange={(it) => set({ scored: it.target.value ? it.target.value === "true" : undefined })}
+        words={["with or without", "has a score", "has none"]}
+        value={search.scored}
+        onChange={(scored) => set({ scored })}
       />
-      <Select
+      <Either
         label="Ended"
-        value={search.failed === undefined ? "" : String(search.failed)}
-        options={[
-          { value: "", label: "any way" },
-          { value: "true", label: "failed" },
-          { value: "false", label: "not failed" },
-        ]}
-        onChange={(it) => set({ failed: it.target.value ? it.target.value === "true" : undefined })}
+        words={["any way", "failed", "not failed"]}
+        value={search.failed}
+        onChange={(failed) => set({ failed })}
       />
       <Select
         label="State"
@@ -406,5 +398,28 @@ function NoneYet() {
   -H 'Authorization: Bearer jrk_…' -H 'Content-Type: application/json' \\
   -d '{"id": "first", "agent": "me", "trace": [{"role": "user", "content": "Hello"}]}'`}</pre>
     </State>
+  );
+}
+
+type EitherProps = {
+  label: string;
+  /** For all, for what is so, and for what is not. */
+  words: [string, string, string];
+  value: boolean | undefined;
+  onChange: (value: boolean | undefined) => void;
+};
+
+function Either({ label, words: [all, yes, no], value, onChange }: EitherProps) {
+  return (
+    <Select
+      label={label}
+      value={value === undefined ? "" : String(value)}
+      options={[
+        { value: "", label: all },
+        { value: "true", label: yes },
+        { value: "false", label: no },
+      ]}
+      onChange={(it) => onChange(it.target.value ? it.target.value === "true" : undefined)}
+    />
   );
 }

@@ -216,7 +216,7 @@ mod tests {
         let monitor = suite::Monitor { sample_rate: 0.5, ..monitor() };
         let width = |n_days: usize| known(n_days).at(&monitor).half_width.score.unwrap();
         assert!((width(2) - width(29)).abs() < 1e-12, "{} {}", width(2), width(29));
-        // 3,000 traces of which half are judged: 1.96 × 0.5 / √1500, and half as large again for those left out.
+        // 3,000 traces of which half are judged: the spread of 1,500, and half of its variance, as half is looked at.
         let told = 1.96 * (0.25_f64 / 1_500.0 * 0.5).sqrt();
         assert!((width(29) / told - 1.0).abs() < 0.02, "{} {told}", width(29));
     }
