@@ -53,6 +53,8 @@ statements! {
     MISCOUNTED_PAYMENTS = "SELECT COUNT(*) AS n FROM spend_months WHERE settled <> (SELECT CAST(COALESCE(SUM(amount), 0)
         AS BIGINT) FROM spend_ledger l WHERE l.project = spend_months.project AND l.month = spend_months.month
         AND l.kind IN ('settle', 'assume'))";
+    MISCOUNTED_DAYS = "SELECT (SELECT COUNT(*) FROM spend_ledger WHERE kind IN ('settle', 'assume'))
+        - (SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM spend_days) AS n";
     CONTENTS = "SELECT project, trace, revision, hash, body FROM trace_contents
         WHERE (project, trace, revision) > ($1, $2, $3) ORDER BY project, trace, revision LIMIT $4";
     PIECES = "SELECT project, trace, id, hash, body FROM pieces
@@ -75,6 +77,7 @@ const COUNTS: &[(&str, &str, &str)] = &[
     (MISCOUNTED_SCORES, "score_tallies", "scores of monitors are missing from the sums by day"),
     (MISCOUNTED_MONEY, "spend_months", "what is reserved is not the sum of the reservations"),
     (MISCOUNTED_SUBJECTS, "spend_subjects", "what is reserved is not the sum of the reservations"),
+    (MISCOUNTED_DAYS, "spend_days", "payments are missing from the sums by day"),
     (MISCOUNTED_PAYMENTS, "spend_months", "what is settled is not the sum of the payments"),
 ];
 

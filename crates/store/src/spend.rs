@@ -9,6 +9,7 @@ use jurist_core::grade::{Time, Usd};
 use jurist_core::money::Month;
 
 use crate::db::{Row, Tx, args, statements};
+use crate::decisions::day_of;
 use crate::jobs::Job;
 use crate::{ProjectId, ReservationId, Store, StoreError};
 
@@ -112,11 +113,12 @@ statements! {
         AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = r.job AND jobs.state = 'leased'
             AND jobs.leased_by = r.worker AND jobs.attempts = r.attempt AND $3 < jobs.ready)
         ORDER BY r.time LIMIT $4";
-    BY_DAY = "SELECT time / 86400000000 * 86400000000 AS day, purpose, COALESCE(subject, '') AS subject,
-        COALESCE(model, '') AS model, CAST(SUM(amount) AS BIGINT) AS settled,
-        CAST(SUM(CASE WHEN kind = 'assume' THEN amount ELSE 0 END) AS BIGINT) AS assumed, COUNT(*) AS n
-        FROM spend_ledger WHERE project = $1 AND kind IN ('settle', 'assume') AND $2 <= time AND time < $3
-        GROUP BY time / 86400000000 * 86400000000, purpose, subject, model ORDER BY day, purpose, subject, model";
+    ADD_TO_DAY = "INSERT INTO spend_days (project, day, purpose, subject, model, settled, assumed, n)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, 1) ON CONFLICT (project, day, purpose, subject, model) DO UPDATE
+        SET settled = spend_days.settled + excluded.settled, assumed = spend_days.assumed + excluded.assumed,
+            n = spend_days.n + 1";
+    BY_DAY = "SELECT day, purpose, subject, model, settled, assumed, n FROM spend_days
+        WHERE project = $1 AND $2 <= day AND day < $3 ORDER BY day, purpose, subject, model";
 }
 
 /// How long whoever has just lost a job may take to settle what they can.
@@ -207,8 +209,12 @@ impl Store {
         tx.execute(SETTLE, args![project, &month, held, paid]).await?;
         tx.execute(SETTLE_FOR, args![project, &month, subject.as_deref(), held, paid]).await?;
         let (subject, model) = (subject.as_deref(), model.as_deref());
-        let noted = args![reservation, kind, project, &month, paid, purpose, now, subject, model];
+        let noted = args![reservation, kind, project, &month, paid, &purpose, now, subject, model];
         tx.execute(NOTE, noted).await?;
+        let assumed = if cost.is_some() { 0 } else { paid };
+        let (subject, model) = (subject.unwrap_or_default(), model.unwrap_or_default());
+        let added = args![project, day_of(now), purpose, subject, model, paid, assumed];
+        tx.execute(ADD_TO_DAY, added).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -241,7 +247,7 @@ impl Store {
         self.db.fetch(STALE, args).await?.iter().map(read).collect()
     }
 
-    /// What was paid, by day, purpose, subject and model.
+    /// What was paid on whole days of UTC, by purpose, subject and model.
     pub async fn spend_by_day(
         &self,
         project: ProjectId,
@@ -259,7 +265,7 @@ impl Store {
                 n: row.count("n")?,
             })
         };
-        self.db.fetch(BY_DAY, args![project, from, until]).await?.iter().map(day).collect()
+        self.db.fetch(BY_DAY, args![project, day_of(from), until]).await?.iter().map(day).collect()
     }
 }
 

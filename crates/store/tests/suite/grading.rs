@@ -356,13 +356,14 @@ fn the_newest_verdict_of_a_trace_is_what_it_is_sorted_by() {
             "monitor_scores_series",
             "verdicts_status",
             "decisions_state",
-            "spend_ledger_days",
+            "spend_ledger_months",
         ] {
             scene.execute(&format!("DROP INDEX {index}")).await.unwrap();
         }
         for column in ["title", "score", "scored"] {
             scene.execute(&format!("ALTER TABLE traces DROP COLUMN {column}")).await.unwrap();
         }
+        scene.execute("DROP TABLE spend_days").await.unwrap();
         scene.execute("CREATE INDEX spend_ledger_time ON spend_ledger (time)").await.unwrap();
         scene.execute("DELETE FROM jurist_schema WHERE version >= 6").await.unwrap();
         let again = Store::open(&scene.url).await.unwrap();

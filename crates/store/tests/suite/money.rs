@@ -237,6 +237,14 @@ fn what_a_dead_worker_held_counts_as_spent_once_its_job_is_no_longer_its_own() {
         assert_eq!((month.settled, month.reserved), (usd(110), usd(5)));
         let days = store.spend_by_day(support, second(0), second(100)).await.unwrap();
         assert_eq!((days[0].settled, days[0].assumed, days[0].n), (usd(110), usd(80), 2));
+        // A database of before adds them up once.
+        scene.execute("DROP TABLE spend_days").await.unwrap();
+        scene.execute("DROP INDEX spend_ledger_months").await.unwrap();
+        scene.execute("CREATE INDEX spend_ledger_days ON spend_ledger (time)").await.unwrap();
+        scene.execute("DELETE FROM jurist_schema WHERE version >= 8").await.unwrap();
+        let again = Store::open(&scene.url).await.unwrap();
+        assert_eq!(again.spend_by_day(support, second(0), second(100)).await.unwrap(), days);
+        again.close().await;
         // What belongs to no job is left alone for as long as any call may take.
         assert_eq!(store.stale_reservations(second(5_000), 5).await.unwrap().len(), 1);
         assert_eq!(store.check().await.unwrap(), []);
