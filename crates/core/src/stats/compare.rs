@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::resample::{Cluster, interval, sign_test};
 use super::several::holm;
-use super::special::{even_odds, normal_cdf, quantile};
+use super::special::{even_odds, normal_quantile};
 use crate::grade::{GraderKind, Status};
 use crate::quantity::plural;
 use crate::run::{CaseResult, Run};
@@ -71,7 +71,7 @@ impl Difference {
 
     /// Cases that would be needed besides these to see a difference of this size four times out of five.
     pub fn more_cases_for(&self, size: f64) -> Option<usize> {
-        let z = quantile(1.0 - ALPHA / 2.0, normal_cdf) + quantile(0.8, normal_cdf);
+        let z = normal_quantile(1.0 - ALPHA / 2.0) + normal_quantile(0.8);
         let needed = (z * self.spread / size).powi(2).ceil();
         (self.spread > 0.0 && (self.n as f64) < needed).then(|| needed as usize - self.n)
     }

@@ -2,7 +2,7 @@
 
 use super::measure::Coefficient;
 use super::numbers::ranks;
-use super::special::{normal_cdf, quantile, t_cdf};
+use super::special::{normal_cdf, normal_quantile, t_cdf};
 use super::undefined::Undefined;
 
 /// A correlation, with how often chance alone makes as much of one.
@@ -20,7 +20,7 @@ impl Correlation {
     /// Fisher's; for ranks with the variances of Bonett and Wright (2000) and of Fieller and others (1957).
     pub fn interval(&self) -> Option<(f64, f64)> {
         let freedom = self.n as f64 - self.error.1;
-        let half = quantile(0.975, normal_cdf) * (self.error.0 / freedom).sqrt();
+        let half = normal_quantile(0.975) * (self.error.0 / freedom).sqrt();
         let z = self.value.atanh();
         (0.0 < freedom && z.is_finite()).then(|| ((z - half).tanh(), (z + half).tanh()))
     }

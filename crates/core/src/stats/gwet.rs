@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use super::measure::Coefficient;
 use super::ratings::Ratings;
-use super::special::{quantile, t_cdf};
+use super::special::t_quantile;
 use super::undefined::Undefined;
 
 /// More categories than a table of weights can hold in reasonable space.
@@ -50,7 +50,7 @@ impl Corrected {
     /// By Student's distribution; not above 1.
     pub fn interval(&self) -> Option<(f64, f64)> {
         let degrees = self.n as f64 - 1.0;
-        let half = (0.0 < degrees).then(|| self.standard_error * quantile(0.975, |it| t_cdf(it, degrees)))?;
+        let half = (0.0 < degrees).then(|| self.standard_error * t_quantile(0.975, degrees))?;
         Some((self.value - half, (self.value + half).min(1.0)))
     }
 

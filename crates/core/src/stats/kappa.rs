@@ -2,7 +2,7 @@
 
 use super::measure::{Coefficient, over_items};
 use super::ratings::{ONE_ITEM, Ratings};
-use super::special::{normal_cdf, quantile};
+use super::special::normal_quantile;
 use super::undefined::Undefined;
 
 /// How much a disagreement counts by how many categories it spans.
@@ -65,7 +65,7 @@ pub struct Kappa {
 
 impl Kappa {
     pub fn interval(&self) -> (f64, f64) {
-        let half = quantile(0.975, normal_cdf) * self.standard_error;
+        let half = normal_quantile(0.975) * self.standard_error;
         (self.value - half, self.value + half)
     }
 

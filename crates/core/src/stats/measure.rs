@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::ratings::Ratings;
 use super::resample::{Chance, Cluster, interval, percentiles};
-use super::special::{normal_cdf, quantile};
+use super::special::normal_quantile;
 use super::undefined::Undefined;
 
 /// A coefficient with its uncertainty.
@@ -57,7 +57,7 @@ pub(super) fn share(sum: f64, n: usize) -> Result<Coefficient, Undefined> {
     if n == 0 {
         return Undefined::because("there is nothing to count");
     }
-    let (all, z) = (n as f64, quantile(0.975, normal_cdf));
+    let (all, z) = (n as f64, normal_quantile(0.975));
     let (rate, grown) = (sum / all, 1.0 + z * z / all);
     let middle = (rate + z * z / (2.0 * all)) / grown;
     let half = z * ((rate * (1.0 - rate)).max(0.0) / all + z * z / (4.0 * all * all)).sqrt() / grown;

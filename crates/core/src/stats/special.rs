@@ -70,6 +70,9 @@ pub(super) fn normal_cdf(z: f64) -> f64 {
         for n in 1..200 {
             term *= x * x / f64::from(2 * n + 1);
             sum += term;
+            if term < 1e-17 * sum {
+                break;
+            }
         }
         0.5 - density * sum
     } else {
@@ -96,9 +99,26 @@ pub(super) fn quantile(share: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     0.5 * (low + high)
 }
 
+/// The same for a distribution of which both halves mirror each other around 0, and rise towards it.
+///
+/// Under 0 it is convex: each of Newton's steps from there comes closer, and none goes past.
+fn mirrored_quantile(share: f64, cdf: impl Fn(f64) -> f64, density: impl Fn(f64) -> f64) -> f64 {
+    let tail = share.min(1.0 - share);
+    let mut place = if tail <= 0.0 { -1e3 } else { 0.0 };
+    while -1e3 < place {
+        let next = place - (cdf(place) - tail) / density(place);
+        // Once it no longer falls, there are no more digits.
+        if !(next < place - 1e-16 * place.abs()) {
+            break;
+        }
+        place = next.max(-1e3);
+    }
+    if share < 0.5 { place } else { -place }
+}
+
 /// The place under which so much of the normal distribution lies.
 pub(super) fn normal_quantile(share: f64) -> f64 {
-    quantile(share, normal_cdf)
+    mirrored_quantile(share, normal_cdf, |it| (-it * it / 2.0).exp() / (2.0 * PI).sqrt())
 }
 
 /// How many standard errors an interval reaches to each side, for this chance of missing.
@@ -107,7 +127,21 @@ pub(super) fn two_sided_z(alpha: f64) -> f64 {
 }
 
 pub(super) fn t_quantile(share: f64, degrees: f64) -> f64 {
-    quantile(share, |it| t_cdf(it, degrees))
+    if 1e3 <= degrees {
+        // Close to the normal distribution, how far off is a short series (Cornish and Fisher).
+        let z = normal_quantile(share);
+        let off = |terms: &[f64]| z * terms.iter().fold(0.0, |sum, it| sum * z * z + it);
+        let series = [
+            off(&[1.0, 1.0]) / 4.0,
+            off(&[5.0, 16.0, 3.0]) / 96.0,
+            off(&[3.0, 19.0, 17.0, -15.0]) / 384.0,
+            off(&[79.0, 776.0, 1_482.0, -1_920.0, -945.0]) / 92_160.0,
+        ];
+        return z + series.iter().rev().fold(0.0, |sum, it| (sum + it) / degrees);
+    }
+    let front = (ln_gamma((degrees + 1.0) / 2.0) - ln_gamma(degrees / 2.0)).exp() / (degrees * PI).sqrt();
+    let density = |it: f64| front * (1.0 + it * it / degrees).powf(-(degrees + 1.0) / 2.0);
+    mirrored_quantile(share, |it| t_cdf(it, degrees), density)
 }
 
 /// The place under which so much of a beta distribution lies.
@@ -196,7 +230,18 @@ mod tests {
         check(normal_cdf(-5.0), 2.866_515_718_791_946e-7);
         check(quantile(0.975, normal_cdf), 1.959_963_984_540_054);
         check(t_cdf(2.0, 5.0), 0.949_030_260_585_071);
-        check(quantile(0.975, |it| t_cdf(it, 9.0)), 2.262_157_162_740_992);
+        check(t_quantile(0.975, 9.0), 2.262_157_162_740_992);
+        check(t_quantile(0.025, 1.0), -12.706_204_736_174_7);
+        check(t_quantile(0.5, 3.0), 0.0);
+        for degrees in [1.0, 1.5, 2.0, 9.0, 99.5, 999.9, 1e3, 2_345.6] {
+            for share in [1e-6, 0.025, 0.3, 0.8, 0.975, 0.9999] {
+                check(t_quantile(share, degrees), quantile(share, |it| t_cdf(it, degrees)));
+            }
+        }
+        for share in [1e-12, 1e-6, 0.025, 0.3, 0.8, 0.975, 0.9999] {
+            check(normal_quantile(share), quantile(share, normal_cdf));
+        }
+        assert_eq!((normal_quantile(0.0), normal_quantile(1.0)), (-1e3, 1e3));
         check(beta(2.0, 3.0, 0.5), 0.6875);
         check(beta_quantile(0.975, 1.0, 10.0), 0.308_497_107_818_760_8);
         check(chi_square_tail(3.841_458_820_694_124, 1.0), 0.05);
