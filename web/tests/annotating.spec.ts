@@ -330,6 +330,7 @@ test("what a judge said in a run is confirmed and corrected", async ({ sound: pa
   const claims = page.locator("[data-row]");
   await expect(claims.first()).toBeFocused();
   await expect(page.getByText("The judge says").first()).toBeVisible();
+  await expect(page.getByRole("region", { name: "What the judge was given" })).toContainText("Context");
   expect(await faultsOf(page)).toEqual([]);
   const before = page.url();
   await page.keyboard.press("x");

@@ -1,8 +1,9 @@
 import { type ReactNode, type Ref, useImperativeHandle, useLayoutEffect, useRef, useState } from "react";
+import { Code } from "../traces/view/Code";
 import { markQuotes, type Quote, selectedQuote } from "../traces/view/marks";
 import { TraceView, type TraceViewHandle } from "../traces/view/TraceView";
 import styles from "./Seen.module.css";
-import type { Item } from "./types";
+import type { Given, Item } from "./types";
 
 export type SeenHandle = {
   /** What is selected in it, where it stands. */
@@ -40,7 +41,8 @@ export function Seen({ item, step, onStepChange, quotes, beside, ref }: SeenProp
     [],
   );
   return (
-    <div ref={root} className={styles.seen}>
+    <div ref={root} className={styles.seen} data-given={item.given ? true : undefined}>
+      {item.given && <GivenTexts all={item.given} />}
       {item.candidates ? (
         <Candidates candidates={item.candidates} />
       ) : item.trace ? (
@@ -58,6 +60,33 @@ export function Seen({ item, step, onStepChange, quotes, beside, ref }: SeenProp
         <Words text={item.text ?? ""} quotes={quotes} />
       )}
     </div>
+  );
+}
+
+const GIVEN_WORDS: Record<Given["kind"], string> = {
+  context: "Context",
+  reference: "Reference: what would have been right",
+  requirement: "Requirement",
+  diff: "Diff",
+};
+
+/** What the judge had before it, to hold its answers against. */
+function GivenTexts({ all }: { all: Given[] }) {
+  return (
+    <section className={styles.given} aria-label="What the judge was given">
+      {all.map((it, at) => (
+        <details key={at} open>
+          <summary>{GIVEN_WORDS[it.kind]}</summary>
+          {it.kind === "diff" ? (
+            <Code text={it.text} part="diff" />
+          ) : (
+            <p dir="auto" data-text>
+              {it.text}
+            </p>
+          )}
+        </details>
+      ))}
+    </section>
   );
 }
 

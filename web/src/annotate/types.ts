@@ -14,6 +14,8 @@ type Present<T> = T extends (infer One)[]
 
 /** One thing to annotate, for one person. */
 export type Item = Present<Told["Item"]>;
+/** What a judge had before it, beside the task and the candidate. */
+export type Given = Present<Told["Given"]>;
 /** One question, or several that belong together. */
 export type Scheme = Present<Told["Scheme"]>;
 export type KindOf<Kind extends Scheme["kind"]> = Extract<Scheme, { kind: Kind }>;

@@ -528,10 +528,18 @@ export interface components {
             /** @description Shown after training items. */
             why?: string | null;
         };
+        /** @description A text that an answer is held against. */
+        Given: {
+            kind: components["schemas"]["GivenKind"];
+            text: string;
+        };
+        GivenKind: "context" | "reference" | "requirement" | "diff";
         /** @description One thing to annotate, for one person. Everything in it is text, whatever it looks like. */
         Item: {
             /** @description For comparisons: as many as the scheme has labels, in the order they are shown in. */
             candidates?: components["schemas"]["Compared"][];
+            /** @description What else a judge had before it, without which its answers cannot be checked. */
+            given?: components["schemas"]["Given"][];
             id: string;
             /** @description What an agent was asked. */
             task?: string | null;

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use super::{Compared, Item, Scheme, SchemeKind};
-use crate::candidate::{Role, Step, Trace, diff, read_value};
+use super::{Compared, Given, GivenKind, Item, Scheme, SchemeKind};
+use crate::candidate::{Material, Role, Step, Trace, diff, read_value};
 use crate::suite;
 
 /// Where in a row things stand.
@@ -114,6 +114,22 @@ pub fn item_of(id: String, row: &Map<String, Json>, shape: &Shape, schemes: &[Sc
 pub fn item_of_trace(id: String, trace: Trace) -> Item {
     let task = trace.task.clone();
     Item { id, task, marked: acts_of(&trace), trace: Some(trace), ..Item::default() }
+}
+
+/// What a judge had before it beside the task and the candidate.
+pub fn given(material: &Material) -> Vec<Given> {
+    let all = |kind, texts: &[String]| {
+        let kept = texts.iter().filter(|it| !it.trim().is_empty());
+        kept.map(|it| Given { kind, text: it.clone() }).collect::<Vec<_>>()
+    };
+    let one = |kind, text: &Option<String>| all(kind, text.as_slice());
+    [
+        all(GivenKind::Context, &material.context),
+        all(GivenKind::Requirement, &material.requirements),
+        one(GivenKind::Reference, &material.reference),
+        one(GivenKind::Diff, &material.diff),
+    ]
+    .concat()
 }
 
 /// Letters that a title has at most.

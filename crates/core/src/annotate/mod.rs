@@ -25,7 +25,7 @@ pub use complete::{Gap, gaps, running_score, weighted_score};
 pub use dispute::{Said, disagreement, said};
 pub use export::{Exported, columns, line, row, table};
 pub use grades::{grades, unit_of};
-pub use item::{Shape, item_of, item_of_trace, with_steps};
+pub use item::{Shape, given, item_of, item_of_trace, with_steps};
 pub use settings::{BadSettings, Order, Settings};
 pub use verify::{claim, claims};
 
@@ -43,6 +43,9 @@ pub struct Item {
     pub text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
+    /// What else a judge had before it, without which its answers cannot be checked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<Given>,
     /// For comparisons: as many as the scheme has labels, in the order they are shown in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Compared>,
@@ -52,6 +55,26 @@ pub struct Item {
     /// After submitting, one is told what would have been right.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub training: bool,
+}
+
+/// A text that an answer is held against.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Given {
+    pub kind: GivenKind,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GivenKind {
+    /// A document that the answer may rest on.
+    Context,
+    /// What would have been right.
+    Reference,
+    /// What must be met.
+    Requirement,
+    /// What was changed.
+    Diff,
 }
 
 /// One of those that are compared.

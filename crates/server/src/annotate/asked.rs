@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use jurist_core::annotate::{Claim, Item, Scheme, SchemeKind, Shape, item_of, item_of_trace, with_steps};
+use jurist_core::annotate::{
+    Claim, Given, Item, Scheme, SchemeKind, Shape, item_of, item_of_trace, with_steps,
+};
 use jurist_core::candidate::Trace;
 use jurist_core::rubric::Version;
 use jurist_store::annotate::{self, ItemRole};
@@ -50,6 +52,8 @@ pub enum Subject {
         text: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trace: Option<Box<Trace>>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        given: Vec<Given>,
         claims: Vec<Claim>,
     },
 }
@@ -101,9 +105,9 @@ impl Asked {
                 let shown = content.map_or_else(gone, |it| item_of_trace(id.clone(), it));
                 (Item { id, ..shown }, claims)
             }
-            Subject::Case { task, text, trace, claims } => {
+            Subject::Case { task, text, trace, given, claims } => {
                 let trace = trace.map(|it| *it);
-                (Item { id, task, text, trace, ..Item::default() }, claims)
+                (Item { id, task, text, trace, given, ..Item::default() }, claims)
             }
         };
         shown.training = item.role == ItemRole::Training;

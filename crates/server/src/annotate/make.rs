@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jurist_core::annotate::{
-    BadSettings, Order, Scheme, SchemeKind, Settings, Shape, claims, schemes_of, schemes_of_rubric,
+    BadSettings, Order, Scheme, SchemeKind, Settings, Shape, claims, given, schemes_of, schemes_of_rubric,
 };
 use jurist_core::dialect::{self, Dialect, ReadError, Variables, World};
 use jurist_core::grade::{Grade, GraderKind, Time, Version};
@@ -213,6 +213,7 @@ pub async fn of_run(
             task: Some(material.task.clone()).filter(|it| !it.is_empty()),
             text: material.response.clone(),
             trace: material.trace.clone().map(Box::new),
+            given: given(material),
             claims,
         };
         (0 < n && result.rubric == hash).then(|| (result.case.clone(), subject))
