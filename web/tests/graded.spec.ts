@@ -116,6 +116,50 @@ test("how a total comes about stands beside it: weights, what is required, and t
   await expect(page.getByRole("heading", { name: "weighed" })).toBeVisible();
 });
 
+test("what judges said of a trace is shown to whoever has to answer it after that", async ({
+  sound: page,
+  place: start,
+}) => {
+  const place = await start({ workers: 2 });
+  await apply(place, "quoting", QUOTING);
+  await finish(place, "quoted", "4");
+  await settled(place, "quoting", 1);
+  const asked = { name: "looks", rubric: "quoting", traces: ["quoted"] };
+  const { id } = await ask(place, "POST", "/tasks", asked);
+  const trace = `${place.url}/p/default/traces/quoted`;
+  await page.goto(trace);
+  await expect(page.getByText("It is worth 4, as it says: right.")).toBeVisible();
+  await page.goto(`${place.url}/p/default/annotate/${id}`);
+  await page.getByLabel("Your name").fill("Ana");
+  await page.keyboard.press("Enter");
+  const rows = page.locator("[data-row]");
+  await expect(rows.first()).toBeVisible();
+
+  await page.goto(trace);
+  const note = page.getByRole("note");
+  await expect(note).toContainText("You have still to answer this one.");
+  await expect(page.getByRole("button", { name: "What judges were asked" })).toBeHidden();
+  await expect(page.getByText("as it says: right")).toHaveCount(0);
+  await expect(page.getByText("verdict", { exact: true })).toHaveCount(0);
+  expect(await faultsOf(page)).toEqual([]);
+  await page.goto(`${place.url}/p/default/traces`);
+  await expect(page.getByRole("row", { name: /quoted/ })).toContainText("after you have answered it");
+
+  await page.goto(trace);
+  await note.getByRole("link", { name: "Annotate" }).click();
+  await page.getByRole("link", { name: "Start looks" }).click();
+  await expect(rows.first()).toBeVisible();
+  for (let n = await rows.count(); n > 0; n -= 1) {
+    await page.keyboard.press("1");
+    await page.keyboard.press("ArrowDown");
+  }
+  await page.keyboard.press("Control+Enter");
+  await expect(rows).toHaveCount(0);
+  await page.goto(trace);
+  await expect(page.getByText("It is worth 4, as it says: right.")).toBeVisible();
+  await expect(note).toHaveCount(0);
+});
+
 test("a trace is sent to people, into a new task and into one that is there", async ({
   sound: page,
   place: start,

@@ -166,7 +166,6 @@ statements! {
         VALUES ($1, $2, $3, $4, $5, 'assigned', $6, $7, $8, $8, $8)";
     GET = "SELECT * FROM assignments WHERE project = $1 AND id = $2";
     OF_ITEM = "SELECT * FROM assignments WHERE project = $1 AND item = $2 ORDER BY id";
-    OF_ACCOUNT = "SELECT item, state FROM assignments WHERE task = $1 AND account = $2 ORDER BY id";
     BEFORE = "SELECT id FROM assignments WHERE task = $1 AND account = $2 AND id < $3 AND state IN ('assigned', 'submitted')
         ORDER BY id DESC LIMIT 1";
     AFTER = "SELECT id FROM assignments WHERE task = $1 AND account = $2 AND $3 < id AND state IN ('assigned', 'submitted')
@@ -197,15 +196,20 @@ statements! {
     RECENT = "SELECT seconds FROM annotations WHERE task = $1 AND seconds IS NOT NULL ORDER BY id DESC LIMIT $2";
 }
 
-const UNANSWERED: &str = "SELECT DISTINCT candidate FROM annotation_items i WHERE project = $1
+/// Items of tasks that somebody works on, which they have begun or may still be given.
+const UNANSWERED: &str = "SELECT id, candidate FROM annotation_items i WHERE project = $1
     AND task IN (SELECT task FROM assignments WHERE account = $2)
     AND NOT EXISTS (SELECT 1 FROM assignments a WHERE a.item = i.id AND a.account = $2 AND a.state = 'submitted')
-    AND (state = 'open'
-        OR EXISTS (SELECT 1 FROM assignments a WHERE a.item = i.id AND a.account = $2 AND a.state = 'assigned'))";
+    AND (EXISTS (SELECT 1 FROM assignments a WHERE a.item = i.id AND a.account = $2 AND a.state = 'assigned')
+        OR (state = 'open' AND EXISTS (SELECT 1 FROM annotation_tasks t WHERE t.id = i.task AND t.state = 'open')))";
 
 pub(crate) fn unanswered(project: ProjectId, account: AccountId, candidates: &BTreeSet<&str>) -> Select {
     let candidates = candidates.iter().map(|it| Arg::from(*it)).collect();
     Select::new(UNANSWERED, args![project, account]).and_in("candidate", candidates)
+}
+
+pub(crate) fn unanswered_in(project: ProjectId, account: AccountId, task: TaskId) -> Select {
+    Select::new(UNANSWERED, args![project, account]).and("task = ?", task)
 }
 
 impl Store {
@@ -379,14 +383,15 @@ impl Store {
         rows.iter().map(|row| row.get("candidate")).collect()
     }
 
-    /// Everything that somebody was given of a task.
-    pub async fn assignments_of_account(
+    /// Those items of a task that somebody who works on it has still to answer.
+    pub async fn unanswered_in(
         &self,
-        task: TaskId,
+        project: ProjectId,
         account: AccountId,
-    ) -> Result<Vec<(ItemId, AssignmentState)>, StoreError> {
-        let rows = self.db.fetch(OF_ACCOUNT, args![task, account]).await?;
-        rows.iter().map(|row| Ok((row.parsed("item")?, row.parsed("state")?))).collect()
+        task: TaskId,
+    ) -> Result<BTreeSet<ItemId>, StoreError> {
+        let rows = unanswered_in(project, account, task).fetch(&self.db).await?;
+        rows.iter().map(|row| row.parsed("id")).collect()
     }
 
     /// What the same person had before, and after.

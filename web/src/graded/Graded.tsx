@@ -50,6 +50,8 @@ type GradedProps = {
   trace: string;
   /** When it finished; not yet where it is none. */
   finished: string | null | undefined;
+  /** Whoever looks has still to answer it. */
+  isWithheld: boolean;
   /** What it did, once that is read. */
   content: Trace | undefined;
   onQuote: (quote: Placed) => void;
@@ -57,7 +59,7 @@ type GradedProps = {
 };
 
 /** Why a trace has a score or none, and what each grader said. */
-export function Graded({ trace, finished, content, onQuote, onExchanges }: GradedProps) {
+export function Graded({ trace, finished, isWithheld, content, onQuote, onExchanges }: GradedProps) {
   const project = useProject();
   const params = { path: { id: trace } };
   const decisions = useQuery({
@@ -72,8 +74,9 @@ export function Graded({ trace, finished, content, onQuote, onExchanges }: Grade
       answered(api(project.id).GET("/api/v1/verdicts", { params: { query: { candidate: trace } } })),
   });
   const isAsked =
-    decisions.data?.some((it) => /^(scored|judge_error)$/.test(it.state)) ||
-    grades.data?.some((it) => it.grader_kind === "judge");
+    !isWithheld &&
+    (decisions.data?.some((it) => /^(scored|judge_error)$/.test(it.state)) ||
+      grades.data?.some((it) => it.grader_kind === "judge"));
   return (
     <div
       className={styles.graded}
@@ -98,6 +101,7 @@ export function Graded({ trace, finished, content, onQuote, onExchanges }: Grade
             )
           }
         </Loaded>
+        {isWithheld && <Withheld />}
       </section>
       <Loaded query={grades} what="grades">
         {(all) =>
@@ -118,6 +122,19 @@ export function Graded({ trace, finished, content, onQuote, onExchanges }: Grade
         }
       </Loaded>
     </div>
+  );
+}
+
+function Withheld() {
+  const project = useProject();
+  return (
+    <p className={styles.withheld} role="note">
+      <b>You have still to answer this one.</b> What judges and others said of it is shown after that, so that
+      you say what you think.{" "}
+      <Link to="/p/$project/annotate" params={{ project: project.name }}>
+        Annotate
+      </Link>
+    </p>
   );
 }
 

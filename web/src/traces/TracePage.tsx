@@ -66,6 +66,7 @@ function One({ id }: { id: string }) {
             <Graded
               trace={it.id}
               finished={it.revision > 0 ? (it.finished ?? it.updated) : null}
+              isWithheld={it.is_withheld}
               content={content.data}
               onQuote={onQuote}
               onExchanges={() => set({ exchanges: true })}

@@ -217,7 +217,8 @@ function Unlisted() {
   return <p className={styles.soft}>Traces without a {by} are not listed in this order.</p>;
 }
 
-function Scores({ of: { verdicts } }: { of: Line }) {
+function Scores({ of: { verdicts, is_withheld } }: { of: Line }) {
+  if (is_withheld) return <span className={styles.soft}>after you have answered it</span>;
   if (verdicts.length === 0) return <span className={styles.soft}>–</span>;
   return (
     <ul className={styles.each}>

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jurist_core::annotate::{Draft, Expecting, Scheme, Settings, compare, median, pace};
 use jurist_core::grade::Time;
-use jurist_store::annotate::{ItemRole, ItemState, Task};
-use jurist_store::assignments::{Annotation, AssignmentState};
+use jurist_store::annotate::{ItemRole, Task};
+use jurist_store::assignments::Annotation;
 use jurist_store::{AccountId, ItemId, ProjectId, Store, StoreError, TraceId};
 
 use super::{Asked, Subject, names, settings_of};
@@ -66,24 +66,7 @@ pub async fn hidden(
     who: Option<AccountId>,
 ) -> Result<BTreeSet<ItemId>, StoreError> {
     let Some(who) = who else { return Ok(BTreeSet::new()) };
-    let mine = store.assignments_of_account(task.id, who).await?;
-    if mine.is_empty() {
-        return Ok(BTreeSet::new());
-    }
-    let answered: BTreeSet<ItemId> =
-        mine.iter().filter(|it| it.1 == AssignmentState::Submitted).map(|it| it.0).collect();
-    let begun = mine.iter().filter(|it| it.1 == AssignmentState::Assigned).map(|it| it.0);
-    let mut hidden: BTreeSet<ItemId> = begun.collect();
-    let mut after = None;
-    loop {
-        let page = store.items(project, task.id, after.as_ref(), PAGE).await?;
-        let open = page.items.iter().filter(|it| it.state == ItemState::Open && !answered.contains(&it.id));
-        hidden.extend(open.map(|it| it.id));
-        after = page.next;
-        if after.is_none() {
-            return Ok(hidden);
-        }
-    }
+    store.unanswered_in(project, who, task.id).await
 }
 
 /// What items are called in lists: by their first words, otherwise by what the data calls them.

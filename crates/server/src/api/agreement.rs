@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
-use axum::http::HeaderMap;
 use jurist_core::annotate::Rating;
 use jurist_core::grade::{GraderKind, Outcome, Value};
 use jurist_core::stats::{Level, Measure, Ratings, agreement, align};
@@ -166,11 +165,10 @@ async fn people(
 async fn agreed(
     State(app): State<App>,
     caller: Caller,
-    headers: HeaderMap,
     Path(id): Path<String>,
 ) -> Result<Json<TaskAgreement>, ApiError> {
     let project = caller.project;
-    let SeenBy { task, answers, hidden } = SeenBy::of(&app, &caller, &headers, &id).await?;
+    let SeenBy { task, answers, hidden } = SeenBy::of(&app, &caller, &id).await?;
     let asked = Asked::of(&app.store, project, task.id, task.version).await?;
     let candidates: BTreeSet<&str> = answers.iter().map(|it| it.annotation.candidate.as_str()).collect();
     let candidates: Vec<&str> = candidates.into_iter().collect();

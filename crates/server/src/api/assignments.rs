@@ -1,7 +1,6 @@
 //! Working on tasks: what comes next, what was entered, what is submitted. Everybody sees their own and nothing else.
 
 use axum::extract::State;
-use axum::http::HeaderMap;
 use jurist_core::annotate::{Checked, Draft, Gap, Item, Scheme, gaps};
 use jurist_core::grade::Time;
 use jurist_store::assignments::{Assignment, AssignmentState, Next, Saved};
@@ -14,7 +13,7 @@ use utoipa_axum::routes;
 use super::{Json, Path};
 use crate::annotate::{Shown, finish, giving, settings_of, shown};
 use crate::app::App;
-use crate::auth::{Caller, Scope, Who, signed_in};
+use crate::auth::{Caller, Scope, Who};
 use crate::error::{ApiError, Problem};
 
 pub fn routes() -> OpenApiRouter<App> {
@@ -126,20 +125,12 @@ struct TrainingFeedback {
 }
 
 /// Whoever annotates: an account, or on an open server whoever has said who they are.
-pub(super) async fn annotator(
-    app: &App,
-    caller: &Caller,
-    headers: &HeaderMap,
-) -> Result<AccountId, ApiError> {
+fn annotator(caller: &Caller) -> Result<AccountId, ApiError> {
     caller.needs(Scope::Annotate)?;
-    match &caller.who {
-        Who::Account(id) => Ok(*id),
-        Who::Anyone => match signed_in(app, headers).await {
-            Ok(account) => Ok(account.id),
-            Err(ApiError::SignIn(_)) => Err(ApiError::SignIn("say who you are: POST /join/task".to_owned())),
-            Err(error) => Err(error),
-        },
-        Who::Token(_) => Err(ApiError::Forbidden("people annotate, and a token is none".to_owned())),
+    match (caller.person, &caller.who) {
+        (Some(id), _) => Ok(id),
+        (None, Who::Token(_)) => Err(ApiError::Forbidden("people annotate, and a token is none".to_owned())),
+        (None, _) => Err(ApiError::SignIn("say who you are: POST /join/task".to_owned())),
     }
 }
 
@@ -151,10 +142,9 @@ pub(super) async fn annotator(
 async fn next(
     State(app): State<App>,
     caller: Caller,
-    headers: HeaderMap,
     Path(task): Path<String>,
 ) -> Result<Json<NextWork>, ApiError> {
-    let account = annotator(&app, &caller, &headers).await?;
+    let account = annotator(&caller)?;
     let (task, now): (TaskId, Time) = (task.parse()?, clock::now());
     let task = app.store.task(caller.project, task).await?;
     let settings = settings_of(&task);
@@ -181,10 +171,9 @@ async fn next(
 async fn show(
     State(app): State<App>,
     caller: Caller,
-    headers: HeaderMap,
     Path(id): Path<String>,
 ) -> Result<Json<WorkShown>, ApiError> {
-    let assignment = own(&app, &caller, &headers, &id).await?;
+    let assignment = own(&app, &caller, &id).await?;
     let work = shown(&app.store, caller.project, assignment).await?;
     if work.assignment.state == AssignmentState::Submitted && !work.settings.back_navigation {
         return Err(ApiError::Forbidden("what was submitted is not opened again in this task".to_owned()));
@@ -203,11 +192,10 @@ async fn show(
 async fn save(
     State(app): State<App>,
     caller: Caller,
-    headers: HeaderMap,
     Path(id): Path<String>,
     Json(sent): Json<SentDraft>,
 ) -> Result<Json<DraftSaved>, ApiError> {
-    let assignment = own(&app, &caller, &headers, &id).await?;
+    let assignment = own(&app, &caller, &id).await?;
     let task = app.store.task(caller.project, assignment.task).await?;
     let settings = settings_of(&task);
     if assignment.state == AssignmentState::Submitted && !settings.back_navigation {
@@ -233,12 +221,11 @@ async fn save(
 async fn submit(
     State(app): State<App>,
     caller: Caller,
-    headers: HeaderMap,
     Path(id): Path<String>,
     Json(sent): Json<SentDraft>,
 ) -> Result<Json<SubmitAnswer>, ApiError> {
     let (project, now) = (caller.project, clock::now());
-    let assignment = own(&app, &caller, &headers, &id).await?;
+    let assignment = own(&app, &caller, &id).await?;
     let work = shown(&app.store, project, assignment).await?;
     if work.assignment.state == AssignmentState::Submitted && !work.settings.back_navigation {
         return Err(ApiError::Forbidden("what was submitted is not changed again in this task".to_owned()));
@@ -268,13 +255,8 @@ async fn submit(
     (status = 200), (status = 401, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem),
     (status = 409, body = Problem, description = "It was submitted")
 ))]
-async fn skip(
-    State(app): State<App>,
-    caller: Caller,
-    headers: HeaderMap,
-    Path(id): Path<String>,
-) -> Result<(), ApiError> {
-    let assignment = own(&app, &caller, &headers, &id).await?;
+async fn skip(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<(), ApiError> {
+    let assignment = own(&app, &caller, &id).await?;
     match app.store.skip(caller.project, assignment.id, clock::now()).await? {
         true => Ok(()),
         false => Err(ApiError::Conflict("it was submitted, and cannot be skipped any more".to_owned())),
@@ -282,8 +264,8 @@ async fn skip(
 }
 
 /// One's own; that of others is as good as none.
-async fn own(app: &App, caller: &Caller, headers: &HeaderMap, id: &str) -> Result<Assignment, ApiError> {
-    let account = annotator(app, caller, headers).await?;
+async fn own(app: &App, caller: &Caller, id: &str) -> Result<Assignment, ApiError> {
+    let account = annotator(caller)?;
     let id: AssignmentId = id.parse()?;
     let assignment = app.store.assignment(caller.project, id).await?;
     match assignment.account == account {

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
-use axum::http::HeaderMap;
 use jurist_core::annotate::{Draft, Item, Quote, Rating, Scheme, disagreement, said, unit_of};
 use jurist_store::adjudications::{Adjudication, NewAdjudication};
 use jurist_store::annotate::{ItemRole, Task};
@@ -16,7 +15,6 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::note;
-use super::joining::person;
 use super::{Json, Path, Query};
 use crate::annotate::{Answered, Asked, answers, hidden, names, titles};
 use crate::app::App;
@@ -168,11 +166,10 @@ pub(super) struct SeenBy {
 }
 
 impl SeenBy {
-    pub async fn of(app: &App, caller: &Caller, headers: &HeaderMap, id: &str) -> Result<Self, ApiError> {
+    pub async fn of(app: &App, caller: &Caller, id: &str) -> Result<Self, ApiError> {
         caller.needs(Scope::Write)?;
         let task = app.store.task(caller.project, id.parse()?).await?;
-        let who = person(app, caller, headers).await;
-        let hidden = hidden(&app.store, caller.project, &task, who).await?;
+        let hidden = hidden(&app.store, caller.project, &task, caller.person).await?;
         let answers = answers(&app.store, caller.project, &task).await?;
         Ok(Self { task, answers, hidden })
     }
@@ -186,12 +183,11 @@ impl SeenBy {
 async fn disputes(
     State(app): State<App>,
     caller: Caller,
-    headers: HeaderMap,
     Path(id): Path<String>,
     Query(which): Query<FromPlace>,
 ) -> Result<Json<Disputes>, ApiError> {
     let project = caller.project;
-    let SeenBy { task, answers, hidden } = SeenBy::of(&app, &caller, &headers, &id).await?;
+    let SeenBy { task, answers, hidden } = SeenBy::of(&app, &caller, &id).await?;
     let mut decided = decisions(&app, project, app.store.adjudications(project, task.id).await?).await?;
     let differ = |((_, scheme, criterion), it): ((ItemId, String, String), Asking<'_>)| {
         let ratings: Vec<&Rating> = it.ratings.iter().map(|it| &it.rating).collect();
@@ -261,15 +257,13 @@ async fn decisions(app: &App, project: ProjectId, all: Vec<Adjudication>) -> Res
 async fn item_answers(
     State(app): State<App>,
     caller: Caller,
-    headers: HeaderMap,
     Path(id): Path<String>,
 ) -> Result<Json<ItemAnswers>, ApiError> {
     caller.needs(Scope::Write)?;
     let project = caller.project;
     let item = app.store.item(project, id.parse()?).await?;
     let task = app.store.task(project, item.task).await?;
-    let who = person(&app, &caller, &headers).await;
-    if hidden(&app.store, project, &task, who).await?.contains(&item.id) {
+    if hidden(&app.store, project, &task, caller.person).await?.contains(&item.id) {
         return Err(ApiError::Forbidden(
             "you have not answered this one yet; others come after you".to_owned(),
         ));
@@ -309,7 +303,6 @@ async fn item_answers(
 async fn decide(
     State(app): State<App>,
     caller: Caller,
-    headers: HeaderMap,
     Path((item, scheme, criterion)): Path<(String, String, String)>,
     Json(new): Json<NewDecision>,
 ) -> Result<Json<Decided>, ApiError> {
@@ -317,8 +310,7 @@ async fn decide(
     let (project, now) = (caller.project, clock::now());
     let item = app.store.item(project, item.parse()?).await?;
     let task = app.store.task(project, item.task).await?;
-    let who = person(&app, &caller, &headers).await;
-    if hidden(&app.store, project, &task, who).await?.contains(&item.id) {
+    if hidden(&app.store, project, &task, caller.person).await?.contains(&item.id) {
         return Err(ApiError::Forbidden("you have not answered this one yet; decide afterwards".to_owned()));
     }
     if let Some(cause) = &new.cause
@@ -343,7 +335,7 @@ async fn decide(
         scheme: scheme.clone(),
         criterion: criterion.clone(),
         body,
-        author: who,
+        author: caller.person,
     };
     let label = match (&new.rating, asked.rubrics.get(&scheme)) {
         (Rating::Scored { value }, Some(graded)) => Some(NewLabel {
@@ -353,7 +345,7 @@ async fn decide(
             value: value.clone(),
             unit: unit_of(&points, &new.rating),
             origin: "adjudicated".to_owned(),
-            author: who,
+            author: caller.person,
         }),
         _ => None,
     };

@@ -11,6 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::withheld::withheld;
 use super::{Json, Path, Query};
 use crate::app::App;
 use crate::auth::{Caller, Scope};
@@ -70,6 +71,11 @@ async fn of_trace(
     caller.needs(Scope::Read)?;
     let id: TraceId = id.parse()?;
     app.store.trace(caller.project, &id).await?;
+    if !withheld(&app, &caller, [id.as_str()]).await?.is_empty() {
+        return Err(ApiError::Forbidden(
+            "you have still to answer this one; what judges said of it comes after that".to_owned(),
+        ));
+    }
     let all = app.store.kept_exchanges(caller.project, id.as_str(), None).await?;
     let view = |it: KeptExchange| {
         let (monitor, rubric_version) = (it.monitor.clone(), Some(it.part.clone()));

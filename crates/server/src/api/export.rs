@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use jurist_core::report::csv_cell;
 use jurist_store::traces::{TraceFilter, TraceHead};
-use jurist_store::{Cursor, Page, ProjectId, StoreError};
+use jurist_store::{Cursor, Page, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::{IntoParams, ToSchema};
@@ -16,6 +16,7 @@ use utoipa_axum::routes;
 
 use super::Query;
 use super::grades::{GradeLine, VerdictLine, Which};
+use super::withheld::withheld;
 use crate::app::App;
 use crate::auth::{Caller, Scope};
 use crate::error::{ApiError, Problem};
@@ -67,7 +68,8 @@ struct TraceLine {
     probability: f64,
 }
 
-/// All grades, verdicts or traces of the project, the newest first
+/// All grades, verdicts or traces of the project, the newest first; without what is said of something that you have
+/// still to answer
 #[utoipa::path(get, path = "/export", tag = "export", params(Wanted), responses(
     (status = 200, description = "A line for each", content(
         (String = "text/csv"), (String = "application/x-ndjson")
@@ -82,7 +84,7 @@ async fn export(
 ) -> Result<Response, ApiError> {
     caller.needs(Scope::Read)?;
     let (what, format) = (wanted.what.unwrap_or(What::Grades), wanted.format.unwrap_or(Format::Jsonl));
-    let first = Place { app, project: caller.project, what, format, after: None, is_first: true };
+    let first = Place { app, caller, what, format, after: None, is_first: true };
     let pages = stream::try_unfold(Some(first), |place| async move {
         let Some(place) = place else { return Ok(None) };
         place.next().await.map(Some)
@@ -97,10 +99,11 @@ async fn export(
 /// How far an export has come.
 struct Place {
     app: App,
-    project: ProjectId,
+    caller: Caller,
     what: What,
     format: Format,
     after: Option<Cursor>,
+    /// Nothing was written yet.
     is_first: bool,
 }
 
@@ -111,33 +114,41 @@ impl Place {
             Format::Jsonl => page.items.iter().map(|it| format!("{it}\n")).collect(),
             Format::Csv => csv(&page.items, self.is_first),
         };
-        (self.after, self.is_first) = (page.next, false);
+        (self.after, self.is_first) = (page.next, self.is_first && page.items.is_empty());
         let rest = self.after.is_some().then_some(self);
         Ok((Bytes::from(text), rest))
     }
 
     async fn page(&self) -> Result<Page<Json>, StoreError> {
-        let (store, project, after) = (&self.app.store, self.project, self.after.as_ref());
+        let (store, project, after) = (&self.app.store, self.caller.project, self.after.as_ref());
         let all = Which::default();
         Ok(match self.what {
             What::Grades => {
                 let filter = all.grades().unwrap_or_default();
-                rows(store.grades(project, &filter, after, PAGE).await?, GradeLine::from)
+                let page = store.grades(project, &filter, after, PAGE).await?;
+                let told = page.items.iter().map(|it| it.candidate.as_str());
+                let withheld = withheld(&self.app, &self.caller, told).await?;
+                rows(page, GradeLine::from, |it| it.is_told(&withheld))
             }
             What::Verdicts => {
                 let filter = all.verdicts().unwrap_or_default();
-                rows(store.verdicts(project, &filter, after, PAGE).await?, VerdictLine::from)
+                let page = store.verdicts(project, &filter, after, PAGE).await?;
+                let told = page.items.iter().map(|it| it.candidate.as_str());
+                let withheld = withheld(&self.app, &self.caller, told).await?;
+                rows(page, VerdictLine::from, |it| it.is_told(&withheld))
             }
             What::Traces => {
-                rows(store.traces(project, &TraceFilter::default(), after, PAGE).await?, TraceLine::from)
+                let page = store.traces(project, &TraceFilter::default(), after, PAGE).await?;
+                rows(page, TraceLine::from, |_| true)
             }
         })
     }
 }
 
-fn rows<T, L: Serialize>(page: Page<T>, line: impl Fn(T) -> L) -> Page<Json> {
-    let row = |it: T| serde_json::to_value(line(it)).expect("a line is plain data");
-    Page { items: page.items.into_iter().map(row).collect(), next: page.next }
+fn rows<T, L: Serialize>(page: Page<T>, line: impl Fn(T) -> L, is_told: impl Fn(&L) -> bool) -> Page<Json> {
+    let lines = page.items.into_iter().map(line).filter(is_told);
+    let items = lines.map(|it| serde_json::to_value(it).expect("a line is plain data")).collect();
+    Page { items, next: page.next }
 }
 
 /// All lines of a kind have the same fields in the same order.

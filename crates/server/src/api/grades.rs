@@ -1,7 +1,8 @@
 //! Grades and verdicts, one by one and summed up.
 
+use std::collections::BTreeSet;
+
 use axum::extract::State;
-use axum::http::HeaderMap;
 use jurist_core::grade::{self, Grade, GraderKind, Outcome, Status, Time};
 use jurist_store::grades::{GradeFilter, GradeHead, StoredVerdict, VerdictFilter};
 use jurist_store::tallies::{By, GradeTally, TallyFilter, VerdictTally};
@@ -10,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::joining::person;
+use super::withheld::withheld;
 use super::{Json, Query};
 use crate::app::App;
 use crate::auth::{Caller, Scope};
@@ -142,6 +143,8 @@ struct GradeError {
 #[derive(Debug, Serialize, ToSchema)]
 struct GradeLines {
     items: Vec<GradeLine>,
+    /// How many of this page are left out: what judges and people said of something that you have still to answer.
+    n_withheld: usize,
     /// Where the next page begins; absent at the end.
     next: Option<String>,
 }
@@ -180,6 +183,8 @@ struct VerdictGate {
 #[derive(Debug, Serialize, ToSchema)]
 struct VerdictLines {
     items: Vec<VerdictLine>,
+    /// How many of this page are left out, as they are about something that you have still to answer.
+    n_withheld: usize,
     /// Where the next page begins; absent at the end.
     next: Option<String>,
 }
@@ -287,7 +292,6 @@ async fn grades(
     caller: Caller,
     Query(which): Query<Which>,
     Query(in_full): Query<InFull>,
-    headers: HeaderMap,
 ) -> Result<Json<GradeLines>, ApiError> {
     caller.needs(Scope::Read)?;
     let after = super::place(which.after.as_deref())?;
@@ -304,14 +308,12 @@ async fn grades(
         let page = app.store.grades(project, &filter, after.as_ref(), limit).await?;
         (page.items.into_iter().map(GradeLine::from).collect(), page.next)
     };
-    // Nobody sees what other people said before they have answered themselves.
-    if let Some(who) = person(&app, &caller, &headers).await {
-        let people = items.iter().filter(|it| it.grader_kind == GraderKind::Human);
-        let candidates = people.map(|it| it.candidate.as_str()).collect();
-        let own = app.store.unanswered_of(project, who, &candidates).await?;
-        items.retain(|it| it.grader_kind != GraderKind::Human || !own.contains(&it.candidate));
-    }
-    Ok(Json(GradeLines { items, next: next.map(|it| it.to_string()) }))
+    let n_found = items.len();
+    let told = items.iter().map(|it| it.candidate.as_str());
+    let withheld = withheld(&app, &caller, told).await?;
+    items.retain(|it| it.is_told(&withheld));
+    let n_withheld = n_found - items.len();
+    Ok(Json(GradeLines { items, n_withheld, next: next.map(|it| it.to_string()) }))
 }
 
 /// Verdicts, the newest first
@@ -328,8 +330,13 @@ async fn verdicts(
     let after = super::place(which.after.as_deref())?;
     let limit = super::limit(which.limit)?;
     let page = app.store.verdicts(caller.project, &which.verdicts()?, after.as_ref(), limit).await?;
-    let items = page.items.into_iter().map(VerdictLine::from).collect();
-    Ok(Json(VerdictLines { items, next: page.next.map(|it| it.to_string()) }))
+    let n_found = page.items.len();
+    let told = page.items.iter().map(|it| it.candidate.as_str());
+    let withheld = withheld(&app, &caller, told).await?;
+    let items = page.items.into_iter().map(VerdictLine::from).filter(|it| it.is_told(&withheld));
+    let items: Vec<VerdictLine> = items.collect();
+    let n_withheld = n_found - items.len();
+    Ok(Json(VerdictLines { items, n_withheld, next: page.next.map(|it| it.to_string()) }))
 }
 
 /// Sums by rubric, criterion and grader, over time if asked
@@ -362,6 +369,19 @@ async fn tallies(
         grades: grades.into_iter().map(GradeSum::from).collect(),
         verdicts: verdicts.into_iter().map(VerdictSum::from).collect(),
     }))
+}
+
+impl GradeLine {
+    /// Checks measure; what judges and people think is for those who have said what they think.
+    pub fn is_told(&self, withheld: &BTreeSet<String>) -> bool {
+        self.grader_kind == GraderKind::Check || !withheld.contains(&self.candidate)
+    }
+}
+
+impl VerdictLine {
+    pub fn is_told(&self, withheld: &BTreeSet<String>) -> bool {
+        !withheld.contains(&self.candidate)
+    }
 }
 
 fn dollars(cost: jurist_core::grade::Usd) -> f64 {

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use jurist_core::annotate::Settings;
 use jurist_store::accounts::{Account, NewAccount, Role};
 use jurist_store::annotate::Task;
-use jurist_store::{AccountId, ProjectId, TaskId, clock};
+use jurist_store::{ProjectId, TaskId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -18,7 +18,7 @@ use super::session::begin_with;
 use super::{Json, Path};
 use crate::annotate::{settings_of, task_link};
 use crate::app::{Access, App};
-use crate::auth::{Caller, Scope, Who, fingerprint, signed_in};
+use crate::auth::{Caller, Scope, fingerprint, signed_in};
 use crate::error::{ApiError, Problem};
 
 pub fn routes() -> OpenApiRouter<App> {
@@ -190,13 +190,4 @@ async fn annotator_account(
         return Err(ApiError::Forbidden("this account may no longer come in".to_owned()));
     }
     Ok(account)
-}
-
-/// Whose eyes see it: the account of the caller, or on an open server of the browser.
-pub(super) async fn person(app: &App, caller: &Caller, headers: &HeaderMap) -> Option<AccountId> {
-    match &caller.who {
-        Who::Account(id) => Some(*id),
-        Who::Anyone => signed_in(app, headers).await.ok().map(|it| it.id),
-        Who::Token(_) => None,
-    }
 }

@@ -33,6 +33,7 @@ mod tasks;
 mod tokens;
 mod traces;
 mod trying;
+mod withheld;
 
 use axum::Router;
 use axum::body::Bytes;

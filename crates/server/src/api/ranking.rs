@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
-use axum::http::HeaderMap;
 use jurist_core::annotate::{Answer, Draft, SchemeKind};
 use jurist_core::report;
 use jurist_core::stats::{FirstWins, Pair, Preferred, Ranking, WinRates, first_wins, order, strengths};
@@ -16,7 +15,6 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::joining::person;
 use super::picture::Picture;
 use super::{Json, Query, computed};
 use crate::annotate::{Asked, hidden, is_turned};
@@ -123,12 +121,11 @@ async fn show(
     State(app): State<App>,
     caller: Caller,
     Query(from): Query<From>,
-    headers: HeaderMap,
 ) -> Result<Json<Ranks>, ApiError> {
     caller.needs(Scope::Read)?;
     let held = match from.source.as_deref().unwrap_or("comparisons") {
         "comparisons" => of_contests(&app, &caller, &from).await?,
-        "people" => of_people(&app, &caller, &headers, &from).await?,
+        "people" => of_people(&app, &caller, &from).await?,
         other => {
             return Err(ApiError::Bad(format!("`source` is `comparisons` or `people`, not `{other}`")));
         }
@@ -152,7 +149,7 @@ async fn of_contests(app: &App, caller: &Caller, from: &From) -> Result<Held, Ap
 }
 
 /// The first question of the task that compares.
-async fn of_people(app: &App, caller: &Caller, headers: &HeaderMap, from: &From) -> Result<Held, ApiError> {
+async fn of_people(app: &App, caller: &Caller, from: &From) -> Result<Held, ApiError> {
     let task = from.task.as_deref();
     let task = task.ok_or_else(|| ApiError::bad("`task` names the task in which people compare"))?;
     let task = app.store.task(caller.project, task.parse::<TaskId>()?).await?;
@@ -171,7 +168,7 @@ async fn of_people(app: &App, caller: &Caller, headers: &HeaderMap, from: &From)
         .into_iter()
         .map(|(id, item, account)| ((item, account), is_turned(id)))
         .collect();
-    let hidden = hidden(&app.store, caller.project, &task, person(app, caller, headers).await).await?;
+    let hidden = hidden(&app.store, caller.project, &task, caller.person).await?;
     let mut held = Held { names: labels.clone(), ..Held::default() };
     let mut after = None;
     loop {

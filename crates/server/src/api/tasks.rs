@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use jurist_core::annotate::{Scheme, Settings};
 use jurist_core::run::RunId;
@@ -11,7 +11,7 @@ use jurist_engine::bundle::Bundle;
 use jurist_store::annotate::{Task, TaskState};
 use jurist_store::rubrics::RubricVersion;
 use jurist_store::traces::TraceFilter;
-use jurist_store::{AccountId, ItemId, ProjectId, RubricVersionId, TaskId, clock};
+use jurist_store::{ItemId, ProjectId, RubricVersionId, TaskId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 use utoipa::{IntoParams, ToSchema};
@@ -20,7 +20,6 @@ use utoipa_axum::routes;
 
 use super::assignments::OwnProgress;
 use super::audit::note;
-use super::joining::person;
 use super::traces::Which;
 use super::{Json, Path, Query};
 use crate::annotate::{
@@ -161,33 +160,23 @@ struct AsFile {
 #[utoipa::path(get, path = "/tasks", tag = "tasks", responses(
     (status = 200, body = TaskLines), (status = 401, body = Problem), (status = 403, body = Problem)
 ))]
-async fn list(
-    State(app): State<App>,
-    caller: Caller,
-    headers: HeaderMap,
-) -> Result<Json<TaskLines>, ApiError> {
+async fn list(State(app): State<App>, caller: Caller) -> Result<Json<TaskLines>, ApiError> {
     caller.needs(Scope::Annotate).or_else(|_| caller.needs(Scope::Read))?;
-    let who = person(&app, &caller, &headers).await;
     let mut items = Vec::new();
     for task in app.store.tasks(caller.project).await? {
         // Those who only answer see what there is to answer.
         if task.state == TaskState::Open || caller.needs(Scope::Read).is_ok() {
-            items.push(line(&app, &caller, who, &task).await?.0);
+            items.push(line(&app, &caller, &task).await?.0);
         }
     }
     Ok(Json(TaskLines { items }))
 }
 
-async fn line(
-    app: &App,
-    caller: &Caller,
-    who: Option<AccountId>,
-    task: &Task,
-) -> Result<(TaskLine, Asked), ApiError> {
+async fn line(app: &App, caller: &Caller, task: &Task) -> Result<(TaskLine, Asked), ApiError> {
     let asked = Asked::of(&app.store, caller.project, task.id, task.version).await?;
     let progress = app.store.progress(caller.project, task.id).await?;
     let settings = settings_of(task);
-    let mine = match who {
+    let mine = match caller.person {
         Some(who) => {
             let mine = app.store.mine(task.id, who).await?;
             let quota = settings.quota.map_or(u64::MAX, |it| u64::from(it).saturating_sub(mine.n_done));
@@ -256,7 +245,7 @@ async fn add(
     };
     note(&app, &caller, "task.add", &task.id, json!({ "name": task.name })).await?;
     let task = app.store.task(project, task.id).await?;
-    Ok(Json(line(&app, &caller, None, &task).await?.0))
+    Ok(Json(line(&app, &caller, &task).await?.0))
 }
 
 /// What an annotation file says; a data file that is missing is an error here.
@@ -352,13 +341,11 @@ async fn judged_by(
 async fn show(
     State(app): State<App>,
     caller: Caller,
-    headers: HeaderMap,
     Path(id): Path<String>,
 ) -> Result<Json<TaskInFull>, ApiError> {
     caller.needs(Scope::Annotate).or_else(|_| caller.needs(Scope::Read))?;
     let task = app.store.task(caller.project, id.parse()?).await?;
-    let who = person(&app, &caller, &headers).await;
-    let (line, asked) = line(&app, &caller, who, &task).await?;
+    let (line, asked) = line(&app, &caller, &task).await?;
     let mut settings = settings_of(&task);
     if caller.needs(Scope::Write).is_err() {
         // What would be right is for those who ask, not for those who answer.
@@ -399,7 +386,7 @@ async fn change(
     )
     .await?;
     let task = app.store.task(project, task.id).await?;
-    Ok(Json(line(&app, &caller, None, &task).await?.0))
+    Ok(Json(line(&app, &caller, &task).await?.0))
 }
 
 /// More to answer about; what is there already is left alone
@@ -460,7 +447,6 @@ async fn remove_item(
 async fn export(
     State(app): State<App>,
     caller: Caller,
-    headers: HeaderMap,
     Path(id): Path<String>,
     Query(wanted): Query<AsFile>,
 ) -> Result<Response, ApiError> {
@@ -475,8 +461,7 @@ async fn export(
         }
     };
     let task = app.store.task(caller.project, id.parse()?).await?;
-    let who = person(&app, &caller, &headers).await;
-    let hidden = hidden(&app.store, caller.project, &task, who).await?;
+    let hidden = hidden(&app.store, caller.project, &task, caller.person).await?;
     let file = exported(&app.store, caller.project, &task, kind, None, |it| hidden.contains(&it)).await?;
     Ok(([(header::CONTENT_TYPE, of)], file).into_response())
 }

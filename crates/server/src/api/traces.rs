@@ -9,13 +9,14 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use jurist_core::candidate::Format;
 use jurist_core::grade::{Status, Time, Usd};
-use jurist_store::traces::{Put, TraceFilter, TraceHead};
+use jurist_store::traces::{Put, TraceFilter, TraceHead, TraceKey};
 use jurist_store::{TraceId, clock};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::withheld::withheld;
 use super::{Json, Path, Query};
 use crate::app::App;
 use crate::auth::{Caller, Scope};
@@ -64,7 +65,8 @@ pub(super) struct Which {
     #[param(max_length = 200)]
     search: Option<String>,
     /// time, cost, duration or score (of the newest verdict), with `-` before it for the largest first; `-time`
-    /// unless told. Traces that have nothing to be sorted by are not listed.
+    /// unless told. Traces that have nothing to be sorted by are not listed, nor by what judges said those that you have
+    /// still to answer.
     #[param(example = "-cost")]
     sort: Option<String>,
     /// `next` of the page before.
@@ -104,6 +106,8 @@ struct Head {
     /// With which it was kept, where whoever sent it keeps only some.
     probability: f64,
     metadata: serde_json::Value,
+    /// You have still to answer it, so that what judges and others said of it comes after that.
+    is_withheld: bool,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -198,12 +202,16 @@ async fn list(
     caller.needs(Scope::Read)?;
     let after = super::place(which.after.as_deref())?;
     let limit = super::limit(which.limit)?;
-    let page = app.store.traces(caller.project, &which.filter()?, after.as_ref(), limit).await?;
-    let items = listed(&app, &caller, page.items).await?;
+    let filter = which.filter()?;
+    let page = app.store.traces(caller.project, &filter, after.as_ref(), limit).await?;
+    let mut items = listed(&app, &caller, page.items).await?;
+    // Where it stands among verdicts would tell what its own is.
+    let is_by_verdict = filter.verdict.is_some() || filter.order.by == TraceKey::Score;
+    items.retain(|it| !(it.head.is_withheld && is_by_verdict));
     Ok(Json(Heads { items, next: page.next.map(|it| it.to_string()) }))
 }
 
-/// Two questions for all of them.
+/// Three questions for all of them.
 async fn listed(app: &App, caller: &Caller, heads: Vec<TraceHead>) -> Result<Vec<ListedTrace>, ApiError> {
     let ids: Vec<String> = heads.iter().map(|it| it.id.to_string()).collect();
     let mut verdicts: BTreeMap<String, Vec<NewestVerdict>> = BTreeMap::new();
@@ -225,13 +233,15 @@ async fn listed(app: &App, caller: &Caller, heads: Vec<TraceHead>) -> Result<Vec
             reason: it.reason,
         });
     }
+    let withheld = withheld(app, caller, ids.iter().map(String::as_str)).await?;
     let line = |head: TraceHead| {
         let id = head.id.as_str();
-        let (verdicts, decisions) = (verdicts.remove(id), decisions.remove(id));
+        let is_withheld = withheld.contains(id);
+        let verdicts = verdicts.remove(id).filter(|_| !is_withheld);
         ListedTrace {
             verdicts: verdicts.unwrap_or_default(),
-            decisions: decisions.unwrap_or_default(),
-            head: head.into(),
+            decisions: decisions.remove(id).unwrap_or_default(),
+            head: Head { is_withheld, ..head.into() },
         }
     };
     Ok(heads.into_iter().map(line).collect())
@@ -356,7 +366,9 @@ async fn show(
     Path(id): Path<String>,
 ) -> Result<Json<Head>, ApiError> {
     caller.needs(Scope::Read)?;
-    Ok(Json(app.store.trace(caller.project, &TraceId::new(id)?).await?.into()))
+    let found = app.store.trace(caller.project, &TraceId::new(id)?).await?;
+    let withheld = withheld(&app, &caller, [found.id.as_str()]).await?;
+    Ok(Json(Head { is_withheld: !withheld.is_empty(), ..found.into() }))
 }
 
 /// What the agent did, as last put together
@@ -473,6 +485,7 @@ impl From<TraceHead> for Head {
             duration_ms: it.duration.map(|it| it as f64 / 1e3),
             probability: it.probability.get(),
             metadata: it.metadata,
+            is_withheld: false,
         }
     }
 }

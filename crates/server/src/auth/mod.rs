@@ -34,6 +34,8 @@ pub const PROJECT: &str = "jurist-project";
 #[derive(Debug, Clone)]
 pub struct Caller {
     pub who: Who,
+    /// Whose eyes see the answer: the account, or on an open server that of the browser.
+    pub person: Option<AccountId>,
     pub project: ProjectId,
     pub(crate) scopes: Vec<Scope>,
 }
@@ -92,7 +94,12 @@ impl FromRequestParts<App> for Caller {
         }
         if app.settings.access == Access::Open {
             let project = found(app, wanted.as_deref()).await?;
-            return Ok(Self { who: Who::Anyone, project, scopes: Scope::ALL.to_vec() });
+            let person = match signed_in(app, &parts.headers).await {
+                Ok(account) => Some(account.id),
+                Err(ApiError::SignIn(_)) => None,
+                Err(error) => return Err(error),
+            };
+            return Ok(Self { who: Who::Anyone, person, project, scopes: Scope::ALL.to_vec() });
         }
         let account = signed_in(app, &parts.headers).await?;
         let project = found(app, wanted.as_deref()).await?;
@@ -100,7 +107,8 @@ impl FromRequestParts<App> for Caller {
             if account.is_admin { Some(Role::Owner) } else { app.store.role(project, account.id).await? };
         // A project one is no member of is as good as none.
         let role = role.ok_or_else(|| ApiError::Unknown("there is no such project".to_owned()))?;
-        Ok(Self { who: Who::Account(account.id), project, scopes: of_role(role).to_vec() })
+        let (who, person) = (Who::Account(account.id), Some(account.id));
+        Ok(Self { who, person, project, scopes: of_role(role).to_vec() })
     }
 }
 
@@ -124,7 +132,7 @@ async fn by_token(app: &App, secret: &str, wanted: Option<&str>) -> Result<Calle
     }
     app.store.use_token(&token, now).await?;
     let scopes = token.scopes.iter().filter_map(|it| it.parse().ok()).collect();
-    Ok(Caller { who: Who::Token(token.id), project: token.project, scopes })
+    Ok(Caller { who: Who::Token(token.id), person: None, project: token.project, scopes })
 }
 
 async fn found(app: &App, wanted: Option<&str>) -> Result<ProjectId, ApiError> {

@@ -7,6 +7,7 @@ use jurist_server::annotate::Output;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 
+use crate::model::Act;
 use crate::monitors::{honest, hurried, monitor};
 use crate::place::{Answer, Place, hasty, served, with_accounts};
 use crate::runs::judge;
@@ -421,6 +422,100 @@ fn what_a_judge_said_is_confirmed_or_corrected_by_a_person() {
         assert!(values.iter().all(|it| it.0 == "ann"), "{grades}");
         let units: BTreeSet<String> = values.iter().map(|it| it.1.to_string()).collect();
         assert_eq!(units.into_iter().collect::<Vec<_>>(), ["0.25", "0.75"], "{grades}");
+    });
+}
+
+#[test]
+fn whoever_checks_a_judge_has_before_them_what_it_had() {
+    let judge = judge(|_| Act::Fit);
+    served(&judge.settings(), |place| async move {
+        place.workers(2);
+        let case = "{name: dates, input: When?, response: On Monday., expected: Tuesday, \
+            context: [The parcel comes on Tuesday.], rubric: It agrees with the context.}";
+        let files = json!({"suite.yaml": format!("evals:\n  - {case}\n")});
+        let run = place.submit(json!({"suite": "suite.yaml", "files": files})).await;
+        place.follow(&run, &[]).await;
+        let owner = Person { place: &place, cookie: String::new() };
+        let task = owner.post("/tasks", json!({"name": "Is it right?", "verify": {"run": run}})).await;
+        let task = task["id"].as_str().unwrap();
+        let work = named(&place, task, "ann").await.next(task).await;
+        let given = json!([{"kind": "context", "text": "The parcel comes on Tuesday."},
+            {"kind": "reference", "text": "Tuesday"}]);
+        assert_eq!((&work["item"]["given"], &work["item"]["text"]), (&given, &json!("On Monday.")), "{work}");
+    });
+}
+
+#[test]
+fn what_judges_said_is_told_to_those_who_have_answered() {
+    let judge = judge(honest);
+    served(&hurried(&judge), |place| async move {
+        place.workers(2);
+        place.applied("tone", &monitor("sample_rate: 1.0")).await;
+        for id in ["t", "u"] {
+            place.finish(id, "worth 4", json!({})).await;
+        }
+        place.settled("tone", 2).await;
+        let owner = Person { place: &place, cookie: String::new() };
+        let body = json!({"name": "Look", "rubric": "tone", "traces": ["t", "u"]});
+        let task = owner.post("/tasks", body).await["id"].as_str().unwrap().to_owned();
+        let ann = named(&place, &task, "ann").await;
+        // How many grades, verdicts, listed verdicts and lines of exports each door tells about a trace.
+        let told = async |who: &Person<'_>, trace: &str| {
+            let n = |it: &Json| it.as_array().unwrap().len();
+            let about = |it: &Json| {
+                let all = it["items"].as_array().unwrap();
+                all.iter().filter(|it| it["id"] == trace || it["trace"] == trace).cloned().collect::<Vec<_>>()
+            };
+            let grades = who.get(&format!("/grades?full=true&candidate={trace}")).await;
+            let verdicts = who.get(&format!("/verdicts?candidate={trace}")).await;
+            let listed = about(&who.get("/traces").await);
+            let shown = who.get(&format!("/traces/{trace}")).await;
+            assert_eq!(listed[0]["is_withheld"], shown["is_withheld"]);
+            assert_eq!(shown["is_withheld"], grades["n_withheld"] != 0);
+            assert_eq!(shown["is_withheld"], verdicts["n_withheld"] != 0);
+            let exchanges = who.ask(Method::GET, &format!("/traces/{trace}/exchanges"), Json::Null).await;
+            let export = async |what: &str| {
+                let all = who.ask(Method::GET, &format!("/export?what={what}"), Json::Null).await.text;
+                all.lines().filter(|it| it.contains(&format!("\"candidate\":\"{trace}\""))).count()
+            };
+            [
+                n(&grades["items"]),
+                n(&verdicts["items"]),
+                n(&listed[0]["verdicts"]),
+                about(&who.get("/traces?sort=score").await).len(),
+                about(&who.get("/traces?verdict=pass").await).len(),
+                usize::from(exchanges.status == StatusCode::OK),
+                export("grades").await,
+                export("verdicts").await,
+            ]
+        };
+        let all = [2, 1, 1, 1, 1, 1, 2, 1];
+        assert_eq!(told(&ann, "t").await, all, "whoever has begun nothing may look");
+        let work = ann.next(&task).await;
+        for trace in ["t", "u"] {
+            assert_eq!(told(&ann, trace).await, [0; 8], "{trace}");
+            assert_eq!(told(&owner, trace).await, all, "{trace}");
+        }
+        let why = ann.get("/traces/t/decisions").await;
+        assert_eq!((&why[0]["state"], &why[0]["spread"]), (&json!("scored"), &Json::Null), "{why}");
+
+        let (scheme, first) = (&work["schemes"][0], work["item"]["trace"]["steps"][0]["text"].clone());
+        assert!(first.as_str().unwrap().contains("worth 4"), "{work}");
+        let rows = scheme["criteria"].as_array().unwrap().iter();
+        let rated = rows.map(|it| {
+            let value = it["points"][0]["value"].clone();
+            (it["name"].as_str().unwrap().to_owned(), json!({"rating": {"kind": "scored", "value": value}}))
+        });
+        let rated: serde_json::Map<String, Json> = rated.collect();
+        let draft = json!({scheme["name"].as_str().unwrap(): {"kind": "rubric", "criteria": rated}});
+        let path = format!("/assignments/{}/submit", work["assignment"].as_str().unwrap());
+        ann.post(&path, json!({"draft": draft, "revision": 0})).await;
+        let (before, after) = (told(&ann, "t").await, told(&ann, "u").await);
+        let (done, left) = if before[1] == 1 { (before, after) } else { (after, before) };
+        assert_eq!((done, left), ([4, 1, 1, 1, 1, 1, 4, 1], [0; 8]), "with their own grades");
+        let closed = owner.ask(Method::PATCH, &format!("/tasks/{task}"), json!({"state": "closed"})).await;
+        assert_eq!(closed.status, StatusCode::OK, "{}", closed.text);
+        assert_eq!(told(&ann, "u").await[1], 1, "it will not be given to them any more");
     });
 }
 

@@ -1,0 +1,18 @@
+//! What somebody is not told yet: nobody hears what judges and others said of something before they have answered it.
+
+use std::collections::BTreeSet;
+
+use jurist_store::StoreError;
+
+use crate::app::App;
+use crate::auth::Caller;
+
+/// Those of some candidates that the caller has still to answer.
+pub async fn withheld<'a>(
+    app: &App,
+    caller: &Caller,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Result<BTreeSet<String>, StoreError> {
+    let Some(who) = caller.person else { return Ok(BTreeSet::new()) };
+    app.store.unanswered_of(caller.project, who, &candidates.into_iter().collect()).await
+}
