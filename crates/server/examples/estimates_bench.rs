@@ -11,7 +11,7 @@ use jurist_core::grade::Time;
 use jurist_core::money::Rates;
 use jurist_core::plan::Stratum;
 use jurist_server::Work;
-use jurist_server::monitor::{Look, apply, estimates, find, trend, watch_monitors};
+use jurist_server::monitor::{Look, Sequences, apply, estimates, find, trend, watch_monitors};
 use jurist_store::decisions::{DecisionState, NewDecision, Outcome};
 use jurist_store::monitors::Monitor;
 use jurist_store::scores::{Score, Scored};
@@ -53,14 +53,17 @@ async fn measured(store: &Store, n: usize) {
     let mut took = Vec::new();
     for _ in 0..21 {
         let begun = Instant::now();
-        let found = estimates(store, project, &monitor, &look).await.unwrap();
+        let found = estimates(store, project, &monitor, &look, true).await.unwrap();
         took.push(begun.elapsed());
         assert!(found.judges[0].criteria[0].score.is_some());
     }
     shown("estimates of 30 days", &mut took);
     for _ in 0..21 {
         let begun = Instant::now();
-        assert_eq!(trend(store, project, &monitor, &look, None).await.unwrap().len(), 1);
+        assert_eq!(
+            trend(store, &Sequences::default(), project, &monitor, &look, None).await.unwrap().len(),
+            1
+        );
         took.push(begun.elapsed());
     }
     shown("trend of 30 days", &mut took);

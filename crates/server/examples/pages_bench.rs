@@ -1,4 +1,7 @@
-//! How long what the pages ask for takes: `cargo run --release -p jurist-server --example pages_bench [TRACES [ENGINE]]`.
+//! How long what the pages ask for takes:
+//! `cargo run --release -p jurist-server --example pages_bench [TRACES [ENGINE [PLACE]]]`.
+//! A database at a place, which is a file or a URL, stays there and is used again; `jurist serve` shows it, and
+//! `web/tests/speed.spec.ts` measures its pages in a browser.
 //!
 //! 100,000 traces of five agents, all watched, paid for and judged on ten criteria, so that there are a million grades,
 //! and 5,000 comparisons; then each door is asked over HTTP, 51 times.
@@ -42,18 +45,20 @@ async fn main() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let n: usize = std::env::args().nth(1).map_or(100_000, |it| it.parse().unwrap());
     let only = std::env::args().nth(2);
+    let place = std::env::args().nth(3);
     let is_wanted = |engine: &str| only.as_deref().is_none_or(|it| it == engine);
     if is_wanted("sqlite") {
         let folder = tempfile::tempdir().unwrap();
+        let passing = folder.path().join("jurist.db").display().to_string();
         let options = Options { sync: Sync::Normal, ..Options::default() };
-        let store =
-            Store::open_with(folder.path().join("jurist.db").to_str().unwrap(), options).await.unwrap();
+        let store = Store::open_with(place.as_deref().unwrap_or(&passing), options).await.unwrap();
         println!("SQLite, {n} traces, {} grades", n * CRITERIA);
         measured(store, n).await;
     }
     if is_wanted("postgres") {
         let Some(server) = Server::start(Fsync::Off) else { return println!("SKIPPED: no PostgreSQL") };
-        let store = Store::open(&server.database().await).await.unwrap();
+        let passing = server.database().await;
+        let store = Store::open(place.as_deref().unwrap_or(&passing)).await.unwrap();
         println!("PostgreSQL, {n} traces, {} grades", n * CRITERIA);
         measured(store, n).await;
     }
@@ -62,23 +67,9 @@ async fn main() {
 async fn measured(store: Store, n: usize) {
     let now = clock::now();
     let project = store.default_project(&Rates::default(), now).await.unwrap();
-    store.set_cap(project, None).await.unwrap();
-    let place = (&Region::default(), &Work::default());
-    let criterion = |at: usize| format!("{{name: c{at}, description: It is good in way {at}.}}");
-    let criteria: Vec<String> = (0..CRITERIA).map(criterion).collect();
-    for (name, agents) in [("tone", "a0, a1, a2, a3, a4"), ("idle", "nobody"), ("quiet", "none")] {
-        let rubric = format!("rubric: {{criteria: [{}]}}", criteria.join(", "));
-        let source = format!("agents: [{agents}]\n{rubric}\njudge_model: {JUDGE}\nsample_rate: 1.0\n");
-        apply(&store, project, Some(name), &source, place, None, now).await.unwrap();
+    if store.monitors(project).await.unwrap().is_empty() {
+        fill(&store, project, n, now).await;
     }
-    let monitor = find(&store, project, "tone").await.unwrap();
-    let begun = Instant::now();
-    for first in (0..n).step_by(BATCH) {
-        let time = Time::from_micros(now.micros() - 29 * DAY + (29 * DAY / n as i64) * first as i64);
-        Filler { store: &store, project, monitor: &monitor, time }.fill(first..(first + BATCH).min(n)).await;
-    }
-    store.vacuum().await.unwrap();
-    println!("  filled in {:.0} s", begun.elapsed().as_secs_f64());
     let app = App::new(store, Settings::default()).await.unwrap();
     let bound = bind(app, SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
     let url = format!("http://{}/api/v1", bound.address);
@@ -87,6 +78,26 @@ async fn measured(store: Store, n: usize) {
     pages(&url, n).await;
     drop(stop);
     let _ = serving.await.unwrap();
+}
+
+async fn fill(store: &Store, project: ProjectId, n: usize, now: Time) {
+    store.set_cap(project, None).await.unwrap();
+    let place = (&Region::default(), &Work::default());
+    let criterion = |at: usize| format!("{{name: c{at}, description: It is good in way {at}.}}");
+    let criteria: Vec<String> = (0..CRITERIA).map(criterion).collect();
+    for (name, agents) in [("tone", "a0, a1, a2, a3, a4"), ("idle", "nobody"), ("quiet", "none")] {
+        let rubric = format!("rubric: {{criteria: [{}]}}", criteria.join(", "));
+        let source = format!("agents: [{agents}]\n{rubric}\njudge_model: {JUDGE}\nsample_rate: 1.0\n");
+        apply(store, project, Some(name), &source, place, None, now).await.unwrap();
+    }
+    let monitor = find(store, project, "tone").await.unwrap();
+    let begun = Instant::now();
+    for first in (0..n).step_by(BATCH) {
+        let time = Time::from_micros(now.micros() - 29 * DAY + (29 * DAY / n as i64) * first as i64);
+        Filler { store, project, monitor: &monitor, time }.fill(first..(first + BATCH).min(n)).await;
+    }
+    store.vacuum().await.unwrap();
+    println!("  filled in {:.0} s", begun.elapsed().as_secs_f64());
 }
 
 /// Each door that a page asks.

@@ -12,6 +12,7 @@ use crate::annotate::Outputs;
 use crate::auth::LockOut;
 use crate::ingest::{Gate, Limits};
 use crate::metrics::Metrics;
+use crate::monitor::Sequences;
 use crate::work::{Work, Workshop};
 
 #[derive(Debug, Clone)]
@@ -32,6 +33,8 @@ pub struct Shared {
     pub gate: Gate,
     /// Where answers of people are written besides the store.
     pub outputs: Outputs,
+    /// What trends need not be worked out again.
+    pub sequences: Sequences,
 }
 
 /// How the server was started.
@@ -98,9 +101,19 @@ impl App {
         let workshop = Workshop::new(store.clone(), settings.work.clone(), Arc::clone(&metrics));
         let (lock_out, gate) = (LockOut::default(), Gate::default());
         let stopping = watch::Sender::new(false);
-        let outputs = Outputs::default();
-        let shared =
-            Shared { store, settings, default_project, lock_out, metrics, workshop, stopping, gate, outputs };
+        let (outputs, sequences) = (Outputs::default(), Sequences::default());
+        let shared = Shared {
+            store,
+            settings,
+            default_project,
+            lock_out,
+            metrics,
+            workshop,
+            stopping,
+            gate,
+            outputs,
+            sequences,
+        };
         Ok(Self(Arc::new(shared)))
     }
 }

@@ -134,6 +134,7 @@ pub enum Per {
     All,
     Day,
     Agent,
+    AgentAndDay,
 }
 
 /// Which decisions to list; what is `None` does not matter.
@@ -563,16 +564,18 @@ impl Per {
             Self::All => {}
             Self::Day => day = format!("{table}.day"),
             Self::Agent => agent = format!("{table}.agent"),
+            Self::AgentAndDay => (day, agent) = (format!("{table}.day"), format!("{table}.agent")),
         }
         sql.replace("DAY", &day).replace("AGENT", &agent)
     }
 
-    /// What comes behind it, where `PER` is one more column to group by.
+    /// What comes behind it, where `PER` is what else to group by.
     pub(crate) fn grouped(self, sql: &str, table: &str) -> String {
         let more = match self {
             Self::All => String::new(),
             Self::Day => format!(", {table}.day"),
             Self::Agent => format!(", {table}.agent"),
+            Self::AgentAndDay => format!(", {table}.day, {table}.agent"),
         };
         sql.replace("PER", &more)
     }

@@ -178,7 +178,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All grades, verdicts or traces of the project, the newest first */
+        /**
+         * All grades, verdicts or traces of the project, the newest first; without what is said of something that you have
+         *     still to answer
+         */
         get: operations["export_export"];
         put?: never;
         post?: never;
@@ -1547,6 +1550,8 @@ export interface components {
         };
         AgentFigures: {
             agent: string;
+            /** @description Its mean score on each day that has one. */
+            days: components["schemas"]["DayMean"][];
             /** @description Scores. */
             n: number;
             /**
@@ -1763,6 +1768,13 @@ export interface components {
             id: string;
             /** @description Such as `PROLIFIC_PID`. */
             key: string;
+        };
+        /** @description The mean score of a day */
+        DayMean: {
+            /** @description Its first moment, in UTC. */
+            day: string;
+            /** Format: double */
+            mean: number;
         };
         DayShown: {
             /** @example 2026-03-20 */
@@ -2036,6 +2048,8 @@ export interface components {
         };
         GradeLines: {
             items: components["schemas"]["GradeLine"][];
+            /** @description How many of this page are left out: what judges and people said of something that you have still to answer. */
+            n_withheld: number;
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
@@ -2103,6 +2117,8 @@ export interface components {
             finished?: string | null;
             id: string;
             is_failed: boolean;
+            /** @description You have still to answer it, so that what judges and others said of it comes after that. */
+            is_withheld: boolean;
             metadata: unknown;
             /**
              * Format: int64
@@ -3525,6 +3541,8 @@ export interface components {
         };
         VerdictLines: {
             items: components["schemas"]["VerdictLine"][];
+            /** @description How many of this page are left out, as they are about something that you have still to answer. */
+            n_withheld: number;
             /** @description Where the next page begins; absent at the end. */
             next?: string | null;
         };
@@ -5878,6 +5896,8 @@ export interface operations {
                 until?: string;
                 /** @description Of trends: a criterion, or `*` for each of them and the whole; the whole rubric unless told. */
                 criterion?: string;
+                /** @description Means that people's labels move, as well; they are told unless not wanted. */
+                corrected?: boolean;
             };
             header?: never;
             path: {
@@ -9603,7 +9623,8 @@ export interface operations {
                 search?: string;
                 /**
                  * @description time, cost, duration or score (of the newest verdict), with `-` before it for the largest first; `-time`
-                 *     unless told. Traces that have nothing to be sorted by are not listed.
+                 *     unless told. Traces that have nothing to be sorted by are not listed, nor by what judges said those that you have
+                 *     still to answer.
                  * @example -cost
                  */
                 sort?: string;

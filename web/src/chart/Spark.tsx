@@ -1,9 +1,11 @@
 import styles from "./Chart.module.css";
 import { linear, scoreDomain } from "./scale";
-import type { TrendPoint } from "./TrendChart";
+
+/** A day, and what it has to say. */
+type Point = { day: string; mean?: number | null };
 
 /** How scores went, as a line in a row; the numbers are where it leads. */
-export function Spark({ points, about }: { points: TrendPoint[]; about: string }) {
+export function Spark({ points, about }: { points: Point[]; about: string }) {
   const known = points.filter((it) => it.mean != null);
   if (known.length < 2) return <span className={styles.none}>–</span>;
   const days = known.map((it) => Date.parse(it.day));

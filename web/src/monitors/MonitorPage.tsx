@@ -17,7 +17,7 @@ import { Tabs } from "../ui/Tabs";
 import { useTell } from "../ui/Toast";
 import { Decisions } from "./Decisions";
 import { Dial } from "./Dial";
-import { judgesOf, type Monitor, monitorQuery } from "./doors";
+import { estimatesQuery, judgesOf, type Monitor, monitorQuery, trendQuery } from "./doors";
 import { Figures } from "./Figures";
 import { File } from "./File";
 import styles from "./Monitors.module.css";
@@ -38,6 +38,11 @@ export function MonitorPage() {
   const project = useProject();
   const { monitor: name } = useParams({ from: "/p/$project/monitors/$monitor" });
   const monitor = useQuery(monitorQuery(project.id, name));
+  // Asked for at once, although what shows them waits for the monitor.
+  const { view, agent, days } = useSearch({ from: "/p/$project/monitors/$monitor" });
+  const enabled = view === undefined;
+  useQuery({ ...estimatesQuery(project.id, name, { agent, days }), enabled });
+  useQuery({ ...trendQuery(project.id, name, { agent, days }, "*"), enabled });
   return (
     <Loaded query={monitor} what="the monitor">
       {(it) => <One key={it.id} monitor={it} />}

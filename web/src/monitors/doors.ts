@@ -81,12 +81,12 @@ export const trendQuery = (project: string, name: string, look: Look = {}, crite
     refetchInterval: REFRESH * 3,
   });
 
-/** Figures of whole days of UTC. */
+/** Figures of whole days of UTC, without what people's labels make of them. */
 export const windowQuery = (project: string, name: string, window: { from: string; until?: string }) =>
   queryOptions({
     queryKey: ["estimates", project, name, window],
     queryFn: () => {
-      const params = { path: { name }, query: window };
+      const params = { path: { name }, query: { ...window, corrected: false } };
       return told<Estimates>(api(project).GET("/api/v1/monitors/{name}/estimates", { params }));
     },
     staleTime: 60_000,

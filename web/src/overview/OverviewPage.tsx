@@ -7,10 +7,10 @@ import { fixed, percent, percentRange, range3, score3 } from "../chart/figures";
 import { Interval } from "../chart/Interval";
 import { Spark } from "../chart/Spark";
 import { AlertState } from "../money/AlertState";
-import { openAlertsQuery, spendQuery } from "../money/doors";
+import { openAlertsQuery, pastAlertsQuery, spendQuery } from "../money/doors";
 import { Meter } from "../money/Meter";
 import { spoken } from "../money/say";
-import { intervalOf, type Monitor, monitorsOf, trendQuery } from "../monitors/doors";
+import { intervalOf, type Monitor, monitorsOf } from "../monitors/doors";
 import { countsOf, Shares } from "../runs/Strip";
 import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
@@ -50,6 +50,8 @@ function Overview() {
   });
   // Asked for at once, although what shows them waits for the rest.
   useQuery(openAlertsQuery(project.id));
+  useQuery(pastAlertsQuery(project.id));
+  useQuery(spendQuery(project.id));
   return (
     <>
       <PageHead
@@ -276,13 +278,8 @@ function PassesOf(of: Of) {
   );
 }
 
-function TrendOf({ agent, monitor }: Of) {
-  const project = useProject();
-  // A monitor of one agent needs no filter, and shares its answer with the monitor's own page.
-  const look = monitor.agents.length > 1 ? { agent } : {};
-  const { data } = useQuery(trendQuery(project.id, monitor.name, look));
-  const line = data?.find((it) => it.rubric_version === monitor.version.rubric_version) ?? data?.[0];
-  return <Spark points={line?.points ?? []} about={`How ${agent} scored day by day`} />;
+function TrendOf(of: Of) {
+  return <Spark points={figuresOf(of)?.days ?? []} about={`How ${of.agent} scored day by day`} />;
 }
 
 function CoverageOf(of: Of) {

@@ -15,6 +15,7 @@ use utoipa_axum::routes;
 
 use super::audit::note;
 use super::picture::Picture;
+use super::withheld::withheld;
 use super::{Json, Path, Query};
 use crate::app::App;
 use crate::auth::{Caller, Scope};
@@ -109,6 +110,13 @@ struct Window {
     until: Option<Time>,
     /// Of trends: a criterion, or `*` for each of them and the whole; the whole rubric unless told.
     criterion: Option<String>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Labels {
+    /// Means that people's labels move, as well; they are told unless not wanted.
+    corrected: Option<bool>,
 }
 
 impl Window {
@@ -291,17 +299,20 @@ async fn decisions(
     let standing = app.store.standing(caller.project, &traces).await?;
     let own = standing.into_iter().filter(|it| it.monitor == found.name);
     let mut notes: BTreeMap<String, String> = own.map(|it| (it.trace, it.reason)).collect();
+    let withheld = withheld(&app, &caller, traces.iter().map(String::as_str)).await?;
     let view = |it: &Decision| {
         let mut view = DecisionView::new(it, None);
         view.reason = notes.remove(&view.trace).unwrap_or(view.reason);
         view
     };
-    let items = page.items.iter().map(view).collect();
+    // Where judges differ is something that judges said.
+    let is_told = |it: &DecisionView| filter.is_disputed.is_none() || !withheld.contains(&it.trace);
+    let items = page.items.iter().map(view).filter(is_told).map(|it| it.withheld(&withheld)).collect();
     Ok(Json(Decisions { items, next: page.next.map(|it| it.to_string()) }))
 }
 
 /// What a monitor's sample says of all traffic, by rubric version and judge
-#[utoipa::path(get, path = "/monitors/{name}/estimates", tag = "monitors", params(("name" = String, Path), Window),
+#[utoipa::path(get, path = "/monitors/{name}/estimates", tag = "monitors", params(("name" = String, Path), Window, Labels),
     responses(
         (status = 200, body = Estimates), (status = 400, body = Problem), (status = 401, body = Problem),
         (status = 403, body = Problem), (status = 404, body = Problem)
@@ -311,10 +322,12 @@ async fn estimates(
     caller: Caller,
     Path(name): Path<String>,
     Query(window): Query<Window>,
+    Query(labels): Query<Labels>,
 ) -> Result<Json<Estimates>, ApiError> {
     caller.needs(Scope::Read)?;
     let found = find(&app.store, caller.project, &name).await?;
-    Ok(Json(monitor::estimates(&app.store, caller.project, &found, &window.look()?).await?))
+    let (look, is_corrected) = (window.look()?, labels.corrected.unwrap_or(true));
+    Ok(Json(monitor::estimates(&app.store, caller.project, &found, &look, is_corrected).await?))
 }
 
 /// The same day by day, with bounds that hold however often one looks; each version begins anew
@@ -333,7 +346,8 @@ async fn trend(
     let found = find(&app.store, caller.project, &name).await?;
     let criterion = window.criterion.clone();
     let look = window.look()?;
-    let trend = monitor::trend(&app.store, caller.project, &found, &look, criterion.as_deref()).await?;
+    let criterion = criterion.as_deref();
+    let trend = monitor::trend(&app.store, &app.sequences, caller.project, &found, &look, criterion).await?;
     Ok(Json(trend))
 }
 
@@ -486,5 +500,7 @@ async fn why(
 ) -> Result<Json<Vec<DecisionView>>, ApiError> {
     caller.needs(Scope::Read)?;
     let id: TraceId = id.parse()?;
-    Ok(Json(monitor::why(&app.store, caller.project, &id).await?))
+    let all = monitor::why(&app.store, caller.project, &id).await?;
+    let withheld = withheld(&app, &caller, [id.as_str()]).await?;
+    Ok(Json(all.into_iter().map(|it| it.withheld(&withheld)).collect()))
 }

@@ -21,12 +21,8 @@ use utoipa::ToSchema;
 
 use super::Watched;
 use super::labelled::Labelled;
+use super::sequences::{Days, Key, LONGEST, Sequences};
 use super::traffic::{CorrectedView, TrafficView};
-
-/// Scores that a sequence is made of, at most.
-const LONGEST_SEQUENCE: usize = 100_000;
-
-const ALPHA: f64 = 0.05;
 
 /// Which traffic.
 #[derive(Debug, Clone, PartialEq)]
@@ -151,9 +147,14 @@ pub async fn estimates(
     project: ProjectId,
     monitor: &Monitor,
     look: &Look,
+    is_corrected: bool,
 ) -> Result<Estimates, StoreError> {
     let gathered = gather(store, project, monitor, look, Per::All, None).await?;
-    let labelled = Labelled::read(store, project, monitor, look, &gathered.rubrics).await?;
+    let labelled = if is_corrected {
+        Labelled::read(store, project, monitor, look, &gathered.rubrics).await?
+    } else {
+        Labelled::default()
+    };
     let mut judges = Vec::new();
     for series in gathered.series() {
         let (version, judge) = &series;
@@ -198,6 +199,7 @@ const EVERY: &str = "*";
 /// Day by day; a version begins anew.
 pub async fn trend(
     store: &Store,
+    sequences: &Sequences,
     project: ProjectId,
     monitor: &Monitor,
     look: &Look,
@@ -214,16 +216,9 @@ pub async fn trend(
             continue;
         }
         let series = (&version, judge.as_str(), criterion);
-        let mut scores = BTreeMap::new();
-        let mut left = LONGEST_SEQUENCE;
-        for day in gathered.days() {
-            let end = Time::from_micros(day.micros() + DAY);
-            let window = (day.max(look.from), end.min(look.until));
-            let own = in_order(store, project, monitor, look, series, window, left).await?;
-            left -= own.len();
-            scores.insert(day, own);
-        }
-        trends.push(gathered.trend(series, Some(&scores)));
+        let key = Key::new(project, monitor.id, look, series);
+        let days = sequences.follow(store, key, &gathered.n_by_day(series)).await?;
+        trends.push(gathered.trend(series, Some(&days)));
     }
     Ok(trends)
 }
@@ -249,7 +244,8 @@ pub(super) async fn seen(
 ) -> Result<Option<Seen>, StoreError> {
     let gathered = gather(store, project, monitor, look, Per::All, Some("")).await?;
     let (series, window) = ((version, judge.as_str(), ""), (look.from, look.until));
-    let scores = in_order(store, project, monitor, look, series, window, LONGEST_SEQUENCE).await?;
+    let agent = look.agent.as_deref();
+    let scores = store.scores_in_order(project, monitor.id, series, agent, window, LONGEST).await?;
     let mut sequence = TrafficSequence::new(Stratum::ALL.len(), alpha);
     for (stratum, unit) in &scores {
         // What is stored is on the scale.
@@ -259,18 +255,6 @@ pub(super) async fn seen(
     let populations = units.into_iter().filter(|it| 0 < it.n_seen).map(|it| (it.name, it.population));
     let interval = sequence.interval(&populations.collect());
     Ok(interval.map(|interval| Seen { interval, n: scores.len() }))
-}
-
-async fn in_order(
-    store: &Store,
-    project: ProjectId,
-    monitor: &Monitor,
-    look: &Look,
-    series: (&RubricVersionId, &str, &str),
-    window: (Time, Time),
-    limit: usize,
-) -> Result<Vec<(Stratum, f64)>, StoreError> {
-    store.scores_in_order(project, monitor.id, series, look.agent.as_deref(), window, limit).await
 }
 
 /// Of one criterion, or of all of them and the whole.
@@ -283,7 +267,6 @@ pub(super) async fn gather(
     criterion: Option<&str>,
 ) -> Result<Gathered, StoreError> {
     let (agent, window) = (look.agent.as_deref(), (look.from, look.until));
-    let decisions = store.tally_decisions(project, monitor.id, agent, window, per).await?;
     let filter = ScoreFilter {
         agent: look.agent.clone(),
         rubric_version: None,
@@ -291,10 +274,13 @@ pub(super) async fn gather(
         from: look.from,
         until: look.until,
     };
-    let mut scores = store.tally_scores(project, monitor.id, &filter, per).await?;
+    let (decisions, mut scores, mut versions) = tokio::try_join!(
+        store.tally_decisions(project, monitor.id, agent, window, per),
+        store.tally_scores(project, monitor.id, &filter, per),
+        store.monitor_versions(project, monitor.id)
+    )?;
     // Those that were judged again are counted with their re-scoring.
     scores.retain(|it| it.rescore.is_none());
-    let mut versions = store.monitor_versions(project, monitor.id).await?;
     let used: BTreeSet<MonitorVersionId> =
         decisions.iter().map(|it| it.version).chain(scores.iter().map(|it| it.version)).collect();
     versions.retain(|it| used.contains(&it.id));
@@ -324,18 +310,17 @@ impl Gathered {
         own.max_by_key(|it| (n_judges(it), n(it)))
     }
 
-    /// With the scores one by one, bounds that hold however often one looks.
+    /// With its sequence, bounds that hold however often one looks.
     fn trend(
         &self,
         (version, judge, criterion): (&RubricVersionId, &str, &str),
-        scores: Option<&BTreeMap<Time, Vec<(Stratum, f64)>>>,
+        sequence: Option<&Days>,
     ) -> Trend {
         let versions = self.versions(version, judge);
         let decisions: Vec<&DecisionTally> =
             self.decisions.iter().filter(|it| versions.contains(&it.version)).collect();
         let tallies: Vec<&ScoreTally> =
             self.of(version, judge).filter(|it| it.criterion == criterion).collect();
-        let mut sequence = scores.is_some().then(|| TrafficSequence::new(Stratum::ALL.len(), ALPHA));
         let mut populations: BTreeMap<String, f64> = BTreeMap::new();
         let mut points = Vec::new();
         let days: BTreeSet<Time> = decisions.iter().filter_map(|it| it.day).collect();
@@ -346,10 +331,6 @@ impl Gathered {
             for it in units.iter().filter(|it| 0 < it.n_seen) {
                 *populations.entry(it.name.clone()).or_default() += it.population;
             }
-            for (stratum, unit) in scores.and_then(|it| it.get(&day)).into_iter().flatten() {
-                // What is stored is on the scale.
-                let _ = sequence.as_mut().map(|it| it.push(stratum.as_str(), *unit));
-            }
             let found = traffic(&units).ok();
             points.push(TrendPoint {
                 day: day.to_string(),
@@ -357,7 +338,7 @@ impl Gathered {
                 n: units.iter().map(|it| it.scores.n).sum(),
                 mean: found.as_ref().map(|it| it.mean),
                 interval: found.as_ref().map(|it| it.interval),
-                sequence: sequence.as_ref().and_then(|it| it.interval(&populations)),
+                sequence: sequence.and_then(|it| it.get(&day)?.sequence.interval(&populations)),
             });
         }
         Trend {
@@ -368,8 +349,16 @@ impl Gathered {
         }
     }
 
-    fn days(&self) -> BTreeSet<Time> {
-        self.decisions.iter().filter_map(|it| it.day).collect()
+    /// How many scores each day has; of days that only decided something, none.
+    fn n_by_day(&self, (version, judge, criterion): (&RubricVersionId, &str, &str)) -> BTreeMap<Time, usize> {
+        let mut days: BTreeMap<Time, usize> =
+            self.decisions.iter().filter_map(|it| Some((it.day?, 0))).collect();
+        for it in self.of(version, judge).filter(|it| it.criterion == criterion) {
+            if let Some(n) = it.day.and_then(|day| days.get_mut(&day)) {
+                *n += it.units.n;
+            }
+        }
+        days
     }
 
     fn criteria(&self, version: &RubricVersionId, judge: &str) -> BTreeSet<String> {

@@ -1,6 +1,6 @@
 //! How a monitor does, in few numbers, for lists of several.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jurist_core::grade::Time;
 use jurist_core::money::Month;
@@ -39,6 +39,16 @@ pub struct AgentFigures {
     pub n: usize,
     pub score: Option<Figure>,
     pub pass_rate: Option<Figure>,
+    /// Its mean score on each day that has one.
+    pub days: Vec<DayMean>,
+}
+
+/// The mean score of a day
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct DayMean {
+    /// Its first moment, in UTC.
+    pub day: String,
+    pub mean: f64,
 }
 
 /// A mean over all traffic, post-stratified
@@ -58,7 +68,7 @@ pub async fn figures(
     now: Time,
 ) -> Result<MonitorFigures, StoreError> {
     let look = Look::new(None, None, None, now);
-    let gathered = gather(store, project, monitor, &look, Per::Agent, Some("")).await?;
+    let gathered = gather(store, project, monitor, &look, Per::AgentAndDay, Some("")).await?;
     let series = gathered.main_series(monitor);
     let estimated = |only: Only<'_>| match &series {
         Some((version, judge)) => gathered.sums((version, judge, ""), only),
@@ -71,14 +81,20 @@ pub async fn figures(
         let n_seen = seen.entry(it.agent.as_deref().unwrap_or_default()).or_default();
         *n_seen += if it.state == DecisionState::Filtered { 0 } else { it.n };
     }
+    let all_days: BTreeSet<Time> = gathered.decisions.iter().filter_map(|it| it.day).collect();
     let agent = |(agent, n_seen): (&str, u64)| {
         let (units, passes) = estimated(Only { agent: Some(agent), ..Only::default() });
+        let mean_of = |day: &Time| {
+            let mean = traffic(&estimated(Only { agent: Some(agent), day: Some(*day) }).0).ok()?.mean;
+            Some(DayMean { day: day.to_string(), mean })
+        };
         AgentFigures {
             agent: agent.to_owned(),
             n_seen,
             n: units.iter().map(|it| it.scores.n).sum(),
             score: Figure::of(&units),
             pass_rate: Figure::of(&passes),
+            days: all_days.iter().filter_map(mean_of).collect(),
         }
     };
     let month = Month::of(now).to_string();

@@ -17,6 +17,7 @@ use crate::work::{criterion, is_met};
 /// Labels that are read at a time.
 const PAGE: usize = 1_000;
 
+#[derive(Default)]
 pub(super) struct Labelled {
     scores: Vec<LabelledScore>,
     wholes: Vec<WholeScore>,
@@ -36,14 +37,20 @@ impl Labelled {
         rubrics: &BTreeMap<RubricVersionId, Arc<Rubric>>,
     ) -> Result<Self, StoreError> {
         let window = (look.from, look.until);
-        let scores = store.labelled_scores(project, monitor.id, window).await?;
-        let wholes = store.whole_scores(project, monitor.id, window).await?;
-        let mut people = BTreeMap::new();
-        for (version, rubric) in rubrics {
-            if wholes.iter().any(|it| it.rubric_version == *version) {
+        let people = async {
+            let mut people = BTreeMap::new();
+            for (version, rubric) in rubrics {
                 people.extend(verdicts(store, project, version, rubric).await?);
             }
-        }
+            Ok(people)
+        };
+        let scores = store.labelled_scores(project, monitor.id, window);
+        let (scores, people) = tokio::try_join!(scores, people)?;
+        // What judges say of whole traces is held against nothing else.
+        let wholes = match people.is_empty() {
+            true => Vec::new(),
+            false => store.whole_scores(project, monitor.id, window).await?,
+        };
         Ok(Self { scores, wholes, people })
     }
 

@@ -14,6 +14,7 @@ mod pace;
 mod projection;
 mod radar;
 mod rescore;
+mod sequences;
 mod traffic;
 mod watched;
 mod why;
@@ -29,11 +30,12 @@ pub(crate) use estimates::PANEL;
 pub use estimates::{
     CriterionEstimate, Estimates, JudgeEstimates, Look, StateCount, Trend, TrendPoint, estimates, trend,
 };
-pub use figures::{AgentFigures, Figure, MonitorFigures, figures};
+pub use figures::{AgentFigures, DayMean, Figure, MonitorFigures, figures};
 pub(crate) use pace::{FOR_FAILURES, budget, pace};
 pub use projection::{CostAhead, DialProjection, DialView, HalfWidths, projection};
 pub use radar::{MOST_AGENTS, radar};
 pub use rescore::{NewRescore, NotRescored, Offset, RescorePlan, RescoreView, plan, rescore, rescores};
+pub use sequences::Sequences;
 pub use traffic::{CorrectedView, StratumView, TrafficView};
 pub use watched::Watched;
 pub use why::{DecisionView, EventView, why};

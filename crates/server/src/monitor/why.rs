@@ -1,5 +1,7 @@
 //! Why a trace has a score, or none.
 
+use std::collections::BTreeSet;
+
 use jurist_store::decisions::{Decision, DecisionEvent};
 use jurist_store::monitors::MonitorVersion;
 use jurist_store::{ProjectId, Store, StoreError, TraceId};
@@ -88,6 +90,13 @@ impl DecisionView {
             updated: it.updated.to_string(),
             history: Vec::new(),
         }
+    }
+}
+
+impl DecisionView {
+    /// Without what its judges said, if whoever looks has still to answer it.
+    pub fn withheld(self, withheld: &BTreeSet<String>) -> Self {
+        if withheld.contains(&self.trace) { Self { spread: None, is_disputed: false, ..self } } else { self }
     }
 }
 

@@ -146,6 +146,11 @@ fn lists_of_monitors_say_how_they_do() {
         assert_eq!(told, [("desk", &json!(2), &json!(2)), ("shop", &json!(1), &json!(1))]);
         assert!(near(&agents[0]["score"]["mean"], 0.75) && near(&agents[1]["score"]["mean"], 0.0), "{tone}");
         assert!(near(&agents[0]["pass_rate"]["mean"], 0.5), "{tone}");
+        for it in agents {
+            let trend = format!("/api/v1/monitors/tone/trend?agent={}", it["agent"].as_str().unwrap());
+            let point = place.get(&trend).await[0]["points"][0].clone();
+            assert_eq!(it["days"], json!([{ "day": point["day"], "mean": point["mean"] }]), "{it}");
+        }
         let verdicts = place.get("/api/v1/verdicts").await;
         let cost: f64 =
             verdicts["items"].as_array().unwrap().iter().filter_map(|it| it["cost"].as_f64()).sum();

@@ -844,6 +844,10 @@ fn labels_stand_beside_what_the_judge_says() {
         assert!((raw["mean"].as_f64().unwrap() - 0.875).abs() < 1e-9, "{raw}");
         assert!((corrected["mean"].as_f64().unwrap() - 0.5).abs() < 0.02, "{corrected}");
         assert_eq!(corrected["n_labels"], 10);
+        let plain = place.get("/api/v1/monitors/tone/estimates?corrected=false").await;
+        let plain = plain["judges"][0]["criteria"].as_array().unwrap();
+        let plain = plain.iter().find(|it| it["criterion"] == kind["criterion"]).unwrap();
+        assert_eq!((&plain["score"], &plain["corrected"]), (raw, &Json::Null));
         // People pass those with 4 points, and the judge everything.
         let passes = &kind["corrected_pass_rate"];
         assert!((passes["mean"].as_f64().unwrap() - 0.5).abs() < 0.02, "{passes}");

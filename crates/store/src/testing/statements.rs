@@ -4,10 +4,10 @@ use jurist_core::grade::{GraderKind, Status, Usd};
 
 use crate::db::{Bulk, Db};
 use crate::{
-    AccountId, MonitorId, ProjectId, Region, RubricVersionId, accounts, adjudications, agents, alerts,
-    annotate, assignments, audit, cache, care, clock, contests, decisions, exchanges, grades, idempotency,
-    jobs, labels, migrate, monitors, pieces, projects, random, rescores, rubrics, runs, scores, spend,
-    submissions, tallies, tokens, traces,
+    AccountId, MonitorId, ProjectId, Region, RubricVersionId, TaskId, accounts, adjudications, agents,
+    alerts, annotate, assignments, audit, cache, care, clock, contests, decisions, exchanges, grades,
+    idempotency, jobs, labels, migrate, monitors, pieces, projects, random, rescores, rubrics, runs, scores,
+    spend, submissions, tallies, tokens, traces,
 };
 
 /// Every fixed statement.
@@ -149,11 +149,13 @@ pub(super) fn grown_statements(db: &Db) -> Vec<String> {
     all.push(grades::newest(project, &ids).sql);
     all.push(grades::of_candidates(project, &version, GraderKind::Judge, &["a", "b"]).sql);
     all.push(assignments::unanswered(project, AccountId::at(now), &["a", "b"].into()).sql);
-    for per in [decisions::Per::All, decisions::Per::Day, decisions::Per::Agent] {
+    all.push(assignments::unanswered_in(project, AccountId::at(now), TaskId::at(now)).sql);
+    use decisions::Per;
+    for per in [Per::All, Per::Day, Per::Agent, Per::AgentAndDay] {
         all.push(decisions::tally(project, monitor, Some("a"), (now, now), per).sql);
         all.push(scored.tally(project, monitor, per).sql);
     }
-    all.push(decisions::tally(project, monitor, None, (now, now), decisions::Per::All).sql);
+    all.push(decisions::tally(project, monitor, None, (now, now), Per::All).sql);
     all.extend(grades.statements(project));
     all.extend(grades::GradeFilter::default().statements(project));
     for by in [tallies::By::All, tallies::By::Day, tallies::By::Hour] {

@@ -96,7 +96,7 @@ impl Target {
         match self {
             Self::Store { app, project } => {
                 let found = find(&app.store, *project, name).await?;
-                Ok(monitor::estimates(&app.store, *project, &found, &window.look()?).await?)
+                Ok(monitor::estimates(&app.store, *project, &found, &window.look()?, true).await?)
             }
             Self::Server(it) => get(it, name, &format!("/estimates?{}", window.query()?)).await,
         }
@@ -111,7 +111,8 @@ impl Target {
         match self {
             Self::Store { app, project } => {
                 let found = find(&app.store, *project, name).await?;
-                Ok(monitor::trend(&app.store, *project, &found, &window.look()?, criterion).await?)
+                Ok(monitor::trend(&app.store, &app.sequences, *project, &found, &window.look()?, criterion)
+                    .await?)
             }
             Self::Server(it) => {
                 let criterion = criterion.map(|it| format!("&criterion={}", encoded(it)));

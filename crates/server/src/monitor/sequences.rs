@@ -1,0 +1,189 @@
+//! Where sequences stood at the end of each day, so that a trend reads the scores of days that changed and no others.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jurist_core::grade::Time;
+use jurist_core::plan::Stratum;
+use jurist_core::stats::TrafficSequence;
+use jurist_store::{MonitorId, ProjectId, RubricVersionId, Store, StoreError};
+
+use super::estimates::{DAY, Look};
+
+/// Series that are remembered; with thirty days, each takes some 10 kB.
+const MOST: usize = 256;
+
+/// Scores that a sequence is made of, at most.
+pub(super) const LONGEST: usize = 100_000;
+
+pub(super) const ALPHA: f64 = 0.05;
+
+#[derive(Debug, Default)]
+pub struct Sequences(Mutex<BTreeMap<Key, Days>>);
+
+/// Scores of one judge on one criterion from one day on.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub project: ProjectId,
+    pub monitor: MonitorId,
+    pub version: RubricVersionId,
+    pub judge: String,
+    pub criterion: String,
+    pub agent: Option<String>,
+    pub from: Time,
+}
+
+pub(super) type Days = BTreeMap<Time, Stood>;
+
+/// At the end of a day.
+#[derive(Debug, Clone)]
+pub(super) struct Stood {
+    /// Scores so far. They never change, so that as many are the same ones.
+    n: usize,
+    pub sequence: TrafficSequence,
+}
+
+impl Sequences {
+    /// Day by day, given how many scores each day has.
+    pub(super) async fn follow(
+        &self,
+        store: &Store,
+        key: Key,
+        days: &BTreeMap<Time, usize>,
+    ) -> Result<Days, StoreError> {
+        let mut known = self.all().get(&key).cloned().unwrap_or_default();
+        let (mut stood, mut followed) =
+            (Stood { n: 0, sequence: TrafficSequence::new(Stratum::ALL.len(), ALPHA) }, Days::new());
+        for (day, n) in days {
+            let before = stood.n;
+            stood.n += n;
+            match known.remove(day) {
+                Some(it) if it.n == stood.n => stood = it,
+                _ => {
+                    // What is known of later days rests on another one.
+                    known.clear();
+                    let left = LONGEST.saturating_sub(before);
+                    for (stratum, unit) in key.scores(store, *day, left).await? {
+                        // What is stored is on the scale.
+                        let _ = stood.sequence.push(stratum.as_str(), unit);
+                    }
+                }
+            }
+            followed.insert(*day, stood.clone());
+        }
+        let mut all = self.all();
+        if MOST <= all.len() && !all.contains_key(&key) {
+            all.clear();
+        }
+        all.insert(key, followed.clone());
+        Ok(followed)
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<Key, Days>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Key {
+    pub(super) fn new(
+        project: ProjectId,
+        monitor: MonitorId,
+        look: &Look,
+        (version, judge, criterion): (&RubricVersionId, &str, &str),
+    ) -> Self {
+        Self {
+            project,
+            monitor,
+            version: version.clone(),
+            judge: judge.to_owned(),
+            criterion: criterion.to_owned(),
+            agent: look.agent.clone(),
+            from: look.from,
+        }
+    }
+
+    async fn scores(&self, store: &Store, day: Time, most: usize) -> Result<Vec<(Stratum, f64)>, StoreError> {
+        let series = (&self.version, self.judge.as_str(), self.criterion.as_str());
+        let window = (day, Time::from_micros(day.micros() + DAY));
+        store.scores_in_order(self.project, self.monitor, series, self.agent.as_deref(), window, most).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jurist_core::money::Rates;
+    use jurist_store::decisions::{DecisionState, NewDecision};
+    use jurist_store::scores::{Score, Scored};
+    use jurist_store::testing::for_each_engine;
+    use jurist_store::{Probability, Region, TraceId};
+
+    use super::*;
+    use crate::monitor::{apply, find};
+    use crate::work::Work;
+
+    const MONITOR: &str = "{agent: desk, rubric: {criteria: [{name: kind, description: It is kind.}]}}";
+
+    #[test]
+    fn what_was_worked_out_is_what_would_be_worked_out_anew() {
+        for_each_engine(|scene| async move {
+            let (store, now) = (&scene.store, Time::parse("2028-02-01T00:00:00Z").unwrap());
+            let project = store.default_project(&Rates::default(), now).await.unwrap();
+            let place = (&Region::default(), &Work::default());
+            apply(store, project, None, MONITOR, place, None, now).await.unwrap();
+            let monitor = find(store, project, "desk").await.unwrap();
+            let newest = monitor.newest.as_ref().unwrap();
+            let day = |n: i64| Time::from_micros(now.micros() + n * DAY);
+            let id = |name: &str| TraceId::new(name).unwrap();
+            let decision = |name: &str| NewDecision {
+                trace: id(name),
+                monitor: monitor.id,
+                version: newest.id,
+                agent: Some("desk".to_owned()),
+                stratum: Stratum::Other,
+                probability: Probability::CERTAIN,
+                upstream: Probability::CERTAIN,
+                state: DecisionState::Sampled,
+                reason: "drawn".to_owned(),
+            };
+            let names = ["a", "b", "c", "d"];
+            store.consider(project, &names.map(id), &names.map(decision), |_| None, now).await.unwrap();
+            let score = async |name: &str, at: i64, unit: Option<f64>| {
+                let scored = Scored {
+                    monitor: monitor.id,
+                    trace: id(name),
+                    version: newest.id,
+                    rubric_version: newest.rubric_version.clone(),
+                    rescore: None,
+                    stratum: Stratum::Other,
+                    agent: Some("desk".to_owned()),
+                    probability: Probability::CERTAIN,
+                    decided: day(at),
+                };
+                let one = Score { judge: "m".into(), criterion: String::new(), unit, is_passed: None };
+                store.put_scores(project, &scored, &[one], None, now).await.unwrap();
+            };
+            let remembered = Sequences::default();
+            let look = Look { agent: None, from: day(0), until: day(9) };
+            let ends = async |sequences: &Sequences, n: [usize; 3]| {
+                let key = Key::new(project, monitor.id, &look, (&newest.rubric_version, "m", ""));
+                let days = (0..3).map(day).zip(n).collect();
+                let all = sequences.follow(store, key, &days).await.unwrap();
+                let of_all = BTreeMap::from([(Stratum::Other.as_str().to_owned(), 1.0)]);
+                all.values().map(|it| it.sequence.interval(&of_all)).collect::<Vec<_>>()
+            };
+            score("a", 0, Some(0.9)).await;
+            score("b", 1, None).await;
+            score("c", 2, Some(0.2)).await;
+            let first = ends(&remembered, [1, 0, 1]).await;
+            assert_eq!((first[0], first.len()), (first[1], 3), "a day without a score changes nothing");
+            assert_ne!(first[1], first[2]);
+            // A day of before gets another score, and the days after it rest on that.
+            score("b", 1, Some(0.5)).await;
+            score("d", 2, Some(0.4)).await;
+            let then = ends(&remembered, [1, 1, 2]).await;
+            assert_eq!(then, ends(&Sequences::default(), [1, 1, 2]).await);
+            assert_eq!(then, ends(&remembered, [1, 1, 2]).await);
+            assert!(first[0] == then[0] && first[1] != then[1] && first[2] != then[2]);
+        });
+    }
+}
