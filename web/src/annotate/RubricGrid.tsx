@@ -3,6 +3,7 @@ import { flushSync } from "react-dom";
 import type { Quote } from "../traces/view/marks";
 import { Button } from "../ui/Button";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
+import { Comment } from "./Comment";
 import { Quotes } from "./Quotes";
 import styles from "./RubricGrid.module.css";
 import { isSame, OVERALL, pointOf, weighted } from "./rules";
@@ -196,17 +197,7 @@ function Row(props: RowProps) {
         onQuoteShow={props.onQuoteShow}
         onQuoteTake={(nth) => onChange({ evidence: rated.evidence?.filter((_, other) => other !== nth) })}
       />
-      {rated.comment !== undefined && (
-        <textarea
-          className={styles.comment}
-          rows={2}
-          aria-label={`Comment on ${criterion.label}`}
-          placeholder="Why?"
-          value={rated.comment}
-          onChange={(it) => onChange({ comment: it.target.value })}
-          onBlur={() => rated.comment === "" && onChange({ comment: undefined })}
-        />
-      )}
+      <Comment on={criterion.label} comment={rated.comment} onChange={(comment) => onChange({ comment })} />
     </div>
   );
 }

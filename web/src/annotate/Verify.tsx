@@ -3,6 +3,7 @@ import { flushSync } from "react-dom";
 import type { Quote } from "../traces/view/marks";
 import { Button } from "../ui/Button";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
+import { Comment } from "./Comment";
 import { Quotes } from "./Quotes";
 import { inWords, isChecked, isSame, pointOf } from "./rules";
 import { Scale, Skips } from "./Scale";
@@ -145,18 +146,7 @@ function One(props: OneProps) {
           </div>
         </div>
       )}
-      {checked.comment !== undefined && (
-        <textarea
-          className={styles.comment}
-          rows={2}
-          dir="auto"
-          aria-label={`Comment on ${claim.label}`}
-          placeholder="Why?"
-          value={checked.comment}
-          onChange={(it) => onChange({ comment: it.target.value })}
-          onBlur={() => checked.comment === "" && onChange({ comment: undefined })}
-        />
-      )}
+      <Comment on={claim.label} comment={checked.comment} onChange={(comment) => onChange({ comment })} />
     </li>
   );
 }

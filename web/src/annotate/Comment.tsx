@@ -1,0 +1,26 @@
+import styles from "./Comment.module.css";
+
+type CommentProps = {
+  /** What it is about. */
+  on: string;
+  /** Nothing is shown until one is begun. */
+  comment: string | undefined;
+  onChange: (comment: string | undefined) => void;
+};
+
+/** Why somebody answered so; left empty, it is none. */
+export function Comment({ on, comment, onChange }: CommentProps) {
+  if (comment === undefined) return null;
+  return (
+    <textarea
+      className={styles.comment}
+      rows={2}
+      dir="auto"
+      aria-label={`Comment on ${on}`}
+      placeholder="Why?"
+      value={comment}
+      onChange={(it) => onChange(it.target.value)}
+      onBlur={() => comment === "" && onChange(undefined)}
+    />
+  );
+}
