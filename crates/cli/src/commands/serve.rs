@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jurist_core::redact::Redactor;
 use jurist_engine::load;
-use jurist_server::{Access, App, Limits, Rate, Settings, bind, join_link, work};
+use jurist_server::{Access, App, Bound, Limits, Rate, Settings, bind, join_link, work};
 use jurist_store::Region;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -112,21 +112,36 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         writeln!(out, "Jurist serves \x1b[1m{address}\x1b[0m")?;
         writeln!(out, "  traces   {address}/v1/traces (OpenTelemetry), {address}/api/v1/traces")?;
         writeln!(out, "  database {}", app.store.place())?;
-        if args.auth
-            && let Some(link) = join_link(&app, &address).await?
-        {
-            writeln!(out, "  nobody has an account yet; this link makes you the owner, once, within a day:")?;
-            writeln!(out, "  \x1b[1m{link}\x1b[0m")?;
+        if args.auth {
+            tell_first_owner(&mut out, &app, &address).await?;
         }
         out.flush()?;
-        let name = name();
-        let working =
-            work(app.workshop.clone(), &name, args.working.n(), stopped(stop.clone()), args.working.drain());
-        let (served, ()) = tokio::join!(bound.serve(stopped(stop)), working);
-        served?;
-        app.store.close().await;
-        Ok(Ended::Passed)
+        until_stopped(app, bound, &args.working, stop).await
     }))
+}
+
+/// How the first account comes to be, while there is none.
+pub async fn tell_first_owner(out: &mut impl Write, app: &App, address: &str) -> anyhow::Result<()> {
+    if let Some(link) = join_link(app, address).await? {
+        writeln!(out, "  nobody has an account yet; this link makes you the owner, once, within a day:")?;
+        writeln!(out, "  \x1b[1m{link}\x1b[0m")?;
+    }
+    Ok(())
+}
+
+/// Answers and works until it is told to stop.
+pub async fn until_stopped(
+    app: App,
+    bound: Bound,
+    working: &Working,
+    stop: watch::Receiver<bool>,
+) -> anyhow::Result<Ended> {
+    let name = name();
+    let work = work(app.workshop.clone(), &name, working.n(), stopped(stop.clone()), working.drain());
+    let (served, ()) = tokio::join!(bound.serve(stopped(stop)), work);
+    served?;
+    app.store.close().await;
+    Ok(Ended::Passed)
 }
 
 /// Listens from now on for an interrupt, and for what service managers send.

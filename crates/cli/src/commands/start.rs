@@ -8,14 +8,14 @@ use jurist_core::redact::Redactor;
 use jurist_core::suite::Annotation;
 use jurist_engine::load;
 use jurist_server::annotate::{Output, from_annotation, task_link};
-use jurist_server::{Access, App, Settings, bind, join_link, work};
+use jurist_server::{Access, App, Settings, bind};
 use jurist_store::clock;
 
 use super::judging::wait_for;
 use super::logging::Logging;
-use super::serve::{stopped, stopping};
+use super::serve::{stopping, tell_first_owner, until_stopped};
 use super::store::Place;
-use super::worker::{Working, name};
+use super::worker::Working;
 use super::{Ended, Loading};
 use crate::render;
 
@@ -96,13 +96,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             writeln!(out, "  answers go to {}", folder.display())?;
         }
         if args.auth {
-            if let Some(link) = join_link(&app, &address).await? {
-                writeln!(
-                    out,
-                    "  nobody has an account yet; this link makes you the owner, once, within a day:"
-                )?;
-                writeln!(out, "  \x1b[1m{link}\x1b[0m")?;
-            }
+            tell_first_owner(&mut out, &app, &address).await?;
             let secret = task_link(&app.store, project, &task, None, now).await?;
             writeln!(out, "  send this link to those who annotate; they say their names:")?;
             writeln!(out, "  \x1b[1m{address}/join#task={secret}\x1b[0m")?;
@@ -110,13 +104,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             writeln!(out, "  whoever opens it on this machine says their name and begins")?;
         }
         out.flush()?;
-        let name = name();
-        let working =
-            work(app.workshop.clone(), &name, args.working.n(), stopped(stop.clone()), args.working.drain());
-        let (served, ()) = tokio::join!(bound.serve(stopped(stop)), working);
-        served?;
-        app.store.close().await;
-        Ok(Ended::Passed)
+        until_stopped(app, bound, &args.working, stop).await
     }))
 }
 
