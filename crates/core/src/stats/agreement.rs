@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::alpha::alpha_with_interval;
+use super::alpha::{alpha, alpha_with_interval};
 use super::correlation::{Correlation, kendall, pearson, spearman};
 use super::gwet::{ChanceModel, Credit, corrected};
 use super::icc::{Design, Unit, icc};
@@ -62,6 +62,58 @@ pub struct Without {
     pub krippendorff_alpha: Measure,
 }
 
+/// The part of it that people look at first. Everything else takes several times as long.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgreementInShort {
+    /// Items rated twice or more.
+    pub n_items: usize,
+    pub krippendorff_alpha: Measure,
+    pub pairs: Vec<PairInShort>,
+    /// α without each rater, and without an interval.
+    pub without: Vec<(String, Measure)>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairInShort {
+    pub raters: (String, String),
+    /// With quadratic weights where answers have an order.
+    pub kappa: Measure,
+    /// Items that both rated.
+    pub n: usize,
+}
+
+pub fn agreement_in_short(ratings: &Ratings, level: Level, seed: u64) -> AgreementInShort {
+    let n = ratings.n_raters();
+    let name = |at: usize| ratings.raters()[at].clone();
+    let weights = if level == Level::Nominal { Weights::None } else { Weights::Quadratic };
+    let pair = |(a, b): (usize, usize)| {
+        let pairs = ratings.pairs(a, b);
+        let kappa = cohen(&pairs, ratings.n_answers(), weights).map(|it| it.coefficient());
+        PairInShort { raters: (name(a), name(b)), kappa: kappa.into(), n: pairs.len() }
+    };
+    let without = |out: usize| {
+        let rest = ratings.of_raters(&(0..n).filter(|it| *it != out).collect::<Vec<_>>());
+        let left = n_comparable(&rest);
+        (name(out), alpha(&rest, level).map(|it| Coefficient::new(it, None, left)).into())
+    };
+    AgreementInShort {
+        n_items: n_comparable(ratings),
+        krippendorff_alpha: alpha_with_interval(ratings, level, seed).into(),
+        pairs: pairs_of(n).map(pair).collect(),
+        // Of two raters, nobody is left to agree with.
+        without: (0..n).filter(|_| 2 < n).map(without).collect(),
+    }
+}
+
+fn pairs_of(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n).flat_map(move |a| (a + 1..n).map(move |b| (a, b)))
+}
+
+/// Items rated twice or more.
+fn n_comparable(ratings: &Ratings) -> usize {
+    ratings.by_item().filter(|it| 2 <= it.clone().count()).count()
+}
+
 pub fn agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreement {
     let n = ratings.n_raters();
     let all: Vec<usize> = (0..n).collect();
@@ -73,7 +125,7 @@ pub fn agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreement {
             krippendorff_alpha: alpha_with_interval(&rest, level, seed).into(),
         }
     };
-    let pair = |a: usize, b: usize| PairAgreement {
+    let pair = |(a, b): (usize, usize)| PairAgreement {
         raters: (ratings.raters()[a].clone(), ratings.raters()[b].clone()),
         measures: pair_measures(ratings, a, b),
     };
@@ -88,7 +140,7 @@ pub fn agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreement {
     Agreement {
         level,
         n_raters: n,
-        n_items: ratings.by_item().filter(|it| 2 <= it.clone().count()).count(),
+        n_items: n_comparable(ratings),
         percent: percent(ratings).into(),
         krippendorff_alpha: alpha_with_interval(ratings, level, seed).into(),
         fleiss_kappa: fleiss_with_interval(ratings, seed).into(),
@@ -96,7 +148,7 @@ pub fn agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreement {
         icc: kinds
             .map(|(name, design, unit)| (name, icc(ratings, design, unit).map(|it| it.coefficient()).into()))
             .into(),
-        pairs: all.iter().flat_map(|a| (a + 1..n).map(move |b| (*a, b))).map(|(a, b)| pair(a, b)).collect(),
+        pairs: pairs_of(n).map(pair).collect(),
         // Of two raters, nobody is left to agree with.
         without: all.iter().filter(|_| 2 < n).map(|it| without(*it)).collect(),
     }
@@ -171,7 +223,6 @@ pub(super) fn pair_measures(ratings: &Ratings, a: usize, b: usize) -> PairMeasur
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::alpha::alpha;
     use super::super::compare::tests::run_of;
     use super::super::kappa::fleiss;
     use super::super::ratings::tests::ratings;
@@ -186,6 +237,24 @@ mod tests {
         assert!(0.9 < alpha_of(&found.without[2].krippendorff_alpha), "{:?}", found.without);
         assert!(0.8 < alpha_of(&found.pairs[0].measures.kappa_quadratic));
         assert_eq!(found.icc["ICC(2,1)"].value().map(|it| it < 0.5), Some(true));
+    }
+
+    #[test]
+    fn in_short_the_same_is_said() {
+        for level in [Level::Ordinal, Level::Nominal] {
+            let ratings = ratings("1 2 3 4 5 1\n 1 2 3 4 4 1\n 5 1 . 2 1 4");
+            let (all, short) = (agreement(&ratings, level, 1), agreement_in_short(&ratings, level, 1));
+            assert_eq!((short.n_items, &short.krippendorff_alpha), (all.n_items, &all.krippendorff_alpha));
+            assert_eq!(short.pairs.iter().map(|it| it.n).collect::<Vec<_>>(), [6, 5, 5]);
+            for (short, all) in short.pairs.iter().zip(&all.pairs) {
+                let of = &all.measures;
+                let kappa = if level == Level::Nominal { &of.kappa } else { &of.kappa_quadratic };
+                assert_eq!((&short.raters, &short.kappa), (&all.raters, kappa));
+            }
+            for (short, all) in short.without.iter().zip(&all.without) {
+                assert_eq!((&short.0, short.1.value()), (&all.rater, all.krippendorff_alpha.value()));
+            }
+        }
     }
 
     #[test]

@@ -84,8 +84,11 @@ pub(super) fn over_items(
     let twice: Vec<usize> =
         ratings.by_item().enumerate().filter(|(_, it)| 2 <= it.clone().count()).map(|(at, _)| at).collect();
     let sample = ratings.unnamed().of_items(&twice);
-    let interval =
-        redraw(twice.len(), ratings.n_raters(), seed, |items| statistic(&sample.of_items(items)).ok());
+    let mut drawn = sample.clone();
+    let interval = redraw(twice.len(), ratings.n_raters(), seed, |items| {
+        drawn.draw(&sample, items);
+        statistic(&drawn).ok()
+    });
     Ok(Coefficient::new(value, interval, twice.len()))
 }
 

@@ -51,8 +51,8 @@ mod compute_functions;
 mod compute_ranking;
 
 pub use agreement::{
-    Agreement, PairAgreement, PairMeasures, Without, agreement, agreement_by_criterion, percent,
-    ratings_by_criterion,
+    Agreement, AgreementInShort, PairAgreement, PairInShort, PairMeasures, Without, agreement,
+    agreement_by_criterion, agreement_in_short, percent, ratings_by_criterion,
 };
 pub use ahead::{Ahead, ahead};
 pub use alignment::{

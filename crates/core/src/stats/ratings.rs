@@ -239,16 +239,23 @@ impl Ratings {
         (0..self.n_items()).filter_map(|it| self.get(it, a).zip(self.get(it, b))).collect()
     }
 
+    /// Becomes these items of a sample without names, each as often as it is named. Done thousands of times, it keeps
+    /// what it has.
+    pub(super) fn draw(&mut self, from: &Self, items: &[usize]) {
+        let n = from.raters.len();
+        self.cells.clear();
+        for item in items {
+            self.cells.extend_from_slice(&from.cells[item * n..(item + 1) * n]);
+        }
+    }
+
     /// These items, each as often as it is named.
     pub(super) fn of_items(&self, items: &[usize]) -> Self {
-        let n = self.raters.len();
-        let mut cells = Vec::with_capacity(items.len() * n);
-        for item in items {
-            cells.extend_from_slice(&self.cells[item * n..(item + 1) * n]);
-        }
-        let items =
+        let names =
             if self.items.is_empty() { Vec::new() } else { items.iter().map(|it| self.item(*it)).collect() };
-        Self { raters: self.raters.clone(), items, answers: self.answers.clone(), cells }
+        let mut drawn = Self { items: names, cells: Vec::new(), ..self.unnamed() };
+        drawn.draw(self, items);
+        drawn
     }
 
     /// The same without the names of the items.

@@ -2,6 +2,7 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jurist_core::annotate::{Draft, Expecting, Scheme, Settings, compare, median, pace};
 use jurist_core::grade::Time;
@@ -20,7 +21,7 @@ pub struct Answered {
     pub annotation: Annotation,
     /// What they are called in grades and exports.
     pub name: String,
-    pub schemes: Vec<Scheme>,
+    pub schemes: Arc<[Scheme]>,
     pub draft: Draft,
 }
 
@@ -28,20 +29,22 @@ pub struct Answered {
 pub async fn answers(store: &Store, project: ProjectId, task: &Task) -> Result<Vec<Answered>, StoreError> {
     let names = names(store, project).await?;
     let (mut found, mut after) = (Vec::new(), None);
-    let mut versions: BTreeMap<u64, Asked> = BTreeMap::new();
+    let mut versions: BTreeMap<u64, (Asked, Arc<[Scheme]>)> = BTreeMap::new();
     loop {
         let page = store.annotations(project, task.id, after.as_ref(), PAGE).await?;
         for annotation in page.items {
             if let Entry::Vacant(entry) = versions.entry(annotation.version) {
-                entry.insert(Asked::of(store, project, task.id, annotation.version).await?);
+                let asked = Asked::of(store, project, task.id, annotation.version).await?;
+                let schemes = asked.schemes.clone().into();
+                entry.insert((asked, schemes));
             }
-            let asked = &versions[&annotation.version];
+            let (asked, schemes) = &versions[&annotation.version];
             // Only claims differ from item to item in what matters here.
             let schemes = if asked.schemes.iter().any(is_of_item) {
                 let item = store.item(project, annotation.item).await?;
-                asked.about(store, project, &item, None).await?.1
+                asked.about(store, project, &item, None).await?.1.into()
             } else {
-                asked.schemes.clone()
+                Arc::clone(schemes)
             };
             let draft = serde_json::from_value(annotation.body.clone()).unwrap_or_default();
             let name = names.get(&annotation.account).unwrap_or(&annotation.name).clone();

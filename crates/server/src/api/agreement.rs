@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use axum::extract::State;
 use jurist_core::annotate::Rating;
 use jurist_core::grade::{GraderKind, Outcome, Value};
-use jurist_core::stats::{Level, Measure, Ratings, agreement, align};
+use jurist_core::stats::{Level, Measure, Ratings, agreement_in_short, align};
 use jurist_store::{ItemId, ProjectId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -232,7 +232,7 @@ fn told(answers: &[Answered], hidden: &BTreeSet<ItemId>, judges: &Judged) -> Tas
         let level = if is_ordered { Level::Ordinal } else { Level::Nominal };
         let rated = Ratings::of_entries(entries.iter().map(|it| (it.0.as_str(), it.1, it.2.clone())));
         let Ok(ratings) = rated else { continue };
-        let found = agreement(&ratings, level, SEED);
+        let found = agreement_in_short(&ratings, level, SEED);
         let undefined = |it: &Measure| match it {
             Measure::Undefined { undefined } => Some(undefined.clone()),
             Measure::Known(_) => None,
@@ -249,23 +249,19 @@ fn told(answers: &[Answered], hidden: &BTreeSet<ItemId>, judges: &Judged) -> Tas
             n_items: found.n_items,
             n_pairs: found.pairs.len(),
         });
-        for pair in &found.pairs {
-            let kappa = if is_ordered { &pair.measures.kappa_quadratic } else { &pair.measures.kappa };
-            let n = if let Measure::Known(it) = &pair.measures.percent { it.n } else { 0 };
-            told.pairs.push(PairOfPeople {
-                a: pair.raters.0.clone(),
-                b: pair.raters.1.clone(),
-                criterion: (*criterion).to_owned(),
-                value: kappa.value(),
-                n,
-                undefined: undefined(kappa),
-            });
-        }
-        told.people.extend(found.without.iter().map(|it| PersonApart {
-            name: it.rater.clone(),
+        told.pairs.extend(found.pairs.iter().map(|pair| PairOfPeople {
+            a: pair.raters.0.clone(),
+            b: pair.raters.1.clone(),
             criterion: (*criterion).to_owned(),
-            leave_out: it.krippendorff_alpha.value(),
-            undefined: undefined(&it.krippendorff_alpha),
+            value: pair.kappa.value(),
+            n: pair.n,
+            undefined: undefined(&pair.kappa),
+        }));
+        told.people.extend(found.without.iter().map(|(name, alpha)| PersonApart {
+            name: name.clone(),
+            criterion: (*criterion).to_owned(),
+            leave_out: alpha.value(),
+            undefined: undefined(alpha),
         }));
         let judged = judges.get(&((*scheme).to_owned(), (*criterion).to_owned()));
         let names: BTreeSet<&str> = judged.into_iter().flatten().map(|it| it.0.as_str()).collect();
