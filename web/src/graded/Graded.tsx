@@ -46,6 +46,22 @@ export const gradesQuery = (project: string, trace: string) =>
     },
   });
 
+export const verdictsQuery = (project: string, trace: string) =>
+  queryOptions({
+    queryKey: ["verdicts", project, trace],
+    queryFn: () =>
+      answered(api(project).GET("/api/v1/verdicts", { params: { query: { candidate: trace } } })),
+  });
+
+/** What each monitor made of it; asked again while one is at it. */
+export const whyQuery = (project: string, trace: string) =>
+  queryOptions({
+    queryKey: ["why", project, trace],
+    queryFn: () =>
+      answered(api(project).GET("/api/v1/traces/{id}/decisions", { params: { path: { id: trace } } })),
+    refetchInterval: ({ state }) => (state.data?.some((it) => it.judge_status === "pending") ? 3000 : false),
+  });
+
 type GradedProps = {
   trace: string;
   /** When it finished; not yet where it is none. */
@@ -61,18 +77,9 @@ type GradedProps = {
 /** Why a trace has a score or none, and what each grader said. */
 export function Graded({ trace, finished, isWithheld, content, onQuote, onExchanges }: GradedProps) {
   const project = useProject();
-  const params = { path: { id: trace } };
-  const decisions = useQuery({
-    queryKey: ["why", project.id, trace],
-    queryFn: () => answered(api(project.id).GET("/api/v1/traces/{id}/decisions", { params })),
-    refetchInterval: ({ state }) => (state.data?.some((it) => it.judge_status === "pending") ? 3000 : false),
-  });
+  const decisions = useQuery(whyQuery(project.id, trace));
   const grades = useQuery(gradesQuery(project.id, trace));
-  const verdicts = useQuery({
-    queryKey: ["verdicts", project.id, trace],
-    queryFn: () =>
-      answered(api(project.id).GET("/api/v1/verdicts", { params: { query: { candidate: trace } } })),
-  });
+  const verdicts = useQuery(verdictsQuery(project.id, trace));
   const isAsked =
     !isWithheld &&
     (decisions.data?.some((it) => /^(scored|judge_error)$/.test(it.state)) ||

@@ -4,10 +4,11 @@ import { useCallback, useMemo, useState } from "react";
 import { answered, api, type Schemas } from "../api/client";
 import { may, useProject } from "../api/session";
 import { Exchanges } from "../graded/Exchanges";
-import { Graded, gradesQuery, Outcome } from "../graded/Graded";
+import { Graded, gradesQuery, Outcome, verdictsQuery, whyQuery } from "../graded/Graded";
 import { type Cited, citedIn, type Placed } from "../graded/table";
 import { useMoney } from "../money/useMoney";
 import type { TraceSearch } from "../router";
+import { rubricsQuery } from "../rubrics/doors";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { Loaded } from "../ui/Loaded";
@@ -48,6 +49,11 @@ function One({ id }: { id: string }) {
       (await answered(api(project.id).GET("/api/v1/traces/{id}/content", { params }))) as Trace,
     enabled: (head.data?.revision ?? 0) > 0 && head.data?.state !== "erased",
   });
+  // Asked for at once, although what shows them waits for the trace.
+  useQuery(whyQuery(project.id, id));
+  useQuery(gradesQuery(project.id, id));
+  useQuery(verdictsQuery(project.id, id));
+  useQuery(rubricsQuery(project.id));
   const { exchanges } = useSearch({ from: "/p/$project/traces/$trace" });
   const set = useAddress();
   const [shown, setShown] = useState<Placed>();
@@ -106,11 +112,7 @@ function useAddress() {
 
 function Title({ head }: { head: Head }) {
   const project = useProject();
-  const verdicts = useQuery({
-    queryKey: ["verdicts", project.id, head.id],
-    queryFn: () =>
-      answered(api(project.id).GET("/api/v1/verdicts", { params: { query: { candidate: head.id } } })),
-  });
+  const verdicts = useQuery(verdictsQuery(project.id, head.id));
   const money = useMoney();
   const isCounted = head.tokens.input + head.tokens.output > 0;
   const facts: [string, React.ReactNode, string?][] = [
