@@ -6,7 +6,7 @@ const PLACE = process.env.JURIST_SPEED;
 const TIMES = 11;
 
 const PAGES: [string, string][] = [
-  ["Overview", ""],
+  ["Overview", "?monitor=tone"],
   ["Traces", "/traces"],
   ["Traces that failed", "/traces?verdict=fail"],
   ["Traces by score", "/traces?sort=-score"],

@@ -9,6 +9,7 @@ use jurist_core::grade::Time;
 use jurist_store::annotate::{ItemRole, Task};
 use jurist_store::assignments::Annotation;
 use jurist_store::{AccountId, ItemId, ProjectId, Store, StoreError, TraceId};
+use serde::Deserialize;
 
 use super::{Asked, Subject, names, settings_of};
 
@@ -46,7 +47,7 @@ pub async fn answers(store: &Store, project: ProjectId, task: &Task) -> Result<V
             } else {
                 Arc::clone(schemes)
             };
-            let draft = serde_json::from_value(annotation.body.clone()).unwrap_or_default();
+            let draft = Draft::deserialize(&annotation.body).unwrap_or_default();
             let name = names.get(&annotation.account).unwrap_or(&annotation.name).clone();
             found.push(Answered { annotation, name, schemes, draft });
         }
