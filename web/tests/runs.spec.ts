@@ -100,3 +100,18 @@ test("views of a run that are empty or cannot be had say so", async ({ page, ope
   await page.goto(`${here}?view=flaky`);
   await expect(page.getByRole("heading", { name: "The server does not answer" })).toBeVisible();
 });
+
+test("a run is followed again once the server no longer answers with an error", async ({ page, open }) => {
+  const { items } = await ask({ url: open }, "GET", "/runs");
+  let isAway = true;
+  await page.route("**/events*", (route) => (isAway ? route.fulfill({ status: 503 }) : route.continue()));
+  await page.route(new RegExp(`/api/v1/runs/${items[0].id}([?].*)?$`), async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ json: { ...(await answer.json()), ended: null } });
+  });
+  await page.goto(`${open}/p/default/runs/${items[0].id}`);
+  await expect(page.getByText("the server is away; trying again")).toBeVisible();
+  isAway = false;
+  await expect(page.getByText("48 cases")).toBeVisible();
+  await expect(page.getByText("the server is away; trying again")).toBeHidden();
+});

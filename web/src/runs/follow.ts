@@ -7,7 +7,7 @@ export type Followed = {
   nUnits: number | null;
   nResults: number;
   ended: boolean;
-  /** The stream broke; the browser tries again by itself. */
+  /** The stream broke, and is asked for again. */
   broken: boolean;
 };
 
@@ -16,38 +16,52 @@ const NOTHING: Followed = { outcomes: [], nUnits: null, nResults: 0, ended: fals
 /** Drawing each of a thousand results by itself would take longer than grading them. */
 const PAUSE = 80;
 
+/** A browser comes back by itself after a broken connection, but not after an answer that is an error. */
+const AGAIN = 2000;
+
 export function useFollowed(project: string, run: string): Followed {
   const [followed, setFollowed] = useState<Followed>(NOTHING);
   useEffect(() => {
     setFollowed(NOTHING);
-    const source = new EventSource(`/api/v1/runs/${run}/events?project=${project}`);
-    // Added to in place and copied when drawn: a copy for each result would be quadratic.
-    const outcomes: Outcome[] = [];
+    // Added to in place and copied when drawn: a copy for each result would be quadratic. By place, as a stream that
+    // begins anew tells all of them again.
+    const outcomes = new Map<number, Outcome>();
+    let source: EventSource;
     let now: Followed = NOTHING;
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let drawing: ReturnType<typeof setTimeout> | undefined;
+    let opening: ReturnType<typeof setTimeout> | undefined;
     const change = (it: Partial<Followed>) => {
       now = { ...now, broken: false, ...it };
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        setFollowed({ ...now, outcomes: [...outcomes] });
+      drawing ??= setTimeout(() => {
+        drawing = undefined;
+        setFollowed({ ...now, outcomes: [...outcomes.values()] });
       }, PAUSE);
     };
-    source.addEventListener("graded", (event) => {
-      outcomes.push(JSON.parse(event.data));
-      change({});
-    });
-    source.addEventListener("progress", (event) => {
-      const it = JSON.parse(event.data);
-      change({ nUnits: it.n_units, nResults: it.n_results });
-    });
-    source.addEventListener("ended", () => {
-      source.close();
-      change({ ended: true });
-    });
-    source.onerror = () => change({ broken: true });
+    const open = () => {
+      source = new EventSource(`/api/v1/runs/${run}/events?project=${project}`);
+      source.addEventListener("graded", (event) => {
+        const it: Outcome = JSON.parse(event.data);
+        outcomes.set(it.place, it);
+        change({});
+      });
+      source.addEventListener("progress", (event) => {
+        const it = JSON.parse(event.data);
+        change({ nUnits: it.n_units, nResults: it.n_results });
+      });
+      source.addEventListener("ended", () => {
+        source.close();
+        change({ ended: true });
+      });
+      source.onerror = () => {
+        change({ broken: true });
+        if (source.readyState === EventSource.CLOSED) opening = setTimeout(open, AGAIN);
+      };
+    };
+    open();
     return () => {
       source.close();
-      clearTimeout(timer);
+      clearTimeout(drawing);
+      clearTimeout(opening);
     };
   }, [project, run]);
   return followed;
