@@ -107,8 +107,9 @@ fn mirrored_quantile(share: f64, cdf: impl Fn(f64) -> f64, density: impl Fn(f64)
     let mut place = if tail <= 0.0 { -1e3 } else { 0.0 };
     while -1e3 < place {
         let next = place - (cdf(place) - tail) / density(place);
+        let is_lower = next < place - 1e-16 * place.abs();
         // Once it no longer falls, there are no more digits.
-        if !(next < place - 1e-16 * place.abs()) {
+        if !is_lower {
             break;
         }
         place = next.max(-1e3);
