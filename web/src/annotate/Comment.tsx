@@ -13,7 +13,7 @@ export function Comment({ on, comment, onChange }: CommentProps) {
   if (comment === undefined) return null;
   return (
     <textarea
-      className={styles.comment}
+      className={styles.area}
       rows={2}
       dir="auto"
       aria-label={`Comment on ${on}`}

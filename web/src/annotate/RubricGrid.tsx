@@ -4,6 +4,7 @@ import type { Quote } from "../traces/view/marks";
 import { Button } from "../ui/Button";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
 import { Comment } from "./Comment";
+import words from "./Comment.module.css";
 import { Quotes } from "./Quotes";
 import styles from "./RubricGrid.module.css";
 import { isSame, OVERALL, pointOf, weighted } from "./rules";
@@ -104,7 +105,9 @@ export function RubricGrid(props: RubricGridProps) {
         <label className={styles.notes}>
           {scheme.notes.label}
           <textarea
+            className={words.area}
             rows={3}
+            dir="auto"
             value={answer.notes ?? ""}
             placeholder={scheme.notes.placeholder}
             onChange={(it) => onAnswerChange({ ...answer, notes: it.target.value })}

@@ -78,6 +78,7 @@ export function StepMarks({ scheme, n, marked, onMarkedChange, isMissing }: Step
             Why
             <textarea
               rows={2}
+              dir="auto"
               value={marked.rationale ?? ""}
               onChange={(it) => onMarkedChange({ ...marked, rationale: it.target.value })}
             />
