@@ -11,7 +11,32 @@ use crate::source::Tree;
 pub struct Entry {
     pub name: &'static str,
     pub help: &'static str,
+    pub looks_at: LooksAt,
     pub params: &'static [Param],
+}
+
+/// The part of a candidate that a way to grade looks at. Without it there is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LooksAt {
+    /// The final response; of a trace without one, the last assistant message.
+    Response,
+    /// What the agent did.
+    Trace,
+    /// What the run took; where nothing measured it, the trace's own figures.
+    Measurements,
+    /// All of it.
+    Candidate,
+}
+
+impl LooksAt {
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Response => "the final response",
+            Self::Trace => "the trace",
+            Self::Measurements => "what the run measured",
+            Self::Candidate => "the whole candidate",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -93,8 +118,20 @@ const fn also(param: Param, alias: &'static str) -> Param {
     Param { alias: Some(alias), ..param }
 }
 
-const fn entry(name: &'static str, help: &'static str, params: &'static [Param]) -> Entry {
-    Entry { name, help, params }
+const fn on_response(name: &'static str, help: &'static str, params: &'static [Param]) -> Entry {
+    Entry { name, help, looks_at: LooksAt::Response, params }
+}
+
+const fn on_trace(name: &'static str, help: &'static str, params: &'static [Param]) -> Entry {
+    Entry { name, help, looks_at: LooksAt::Trace, params }
+}
+
+const fn on_measurements(name: &'static str, help: &'static str, params: &'static [Param]) -> Entry {
+    Entry { name, help, looks_at: LooksAt::Measurements, params }
+}
+
+const fn on_candidate(name: &'static str, help: &'static str, params: &'static [Param]) -> Entry {
+    Entry { name, help, looks_at: LooksAt::Candidate, params }
 }
 
 const BOUNDS: &[Param] = &[may("min", Kind::Count), may("max", Kind::Count)];
@@ -111,48 +148,76 @@ const USED: &[Param] = &[
 /// Patterns run in linear time, or with look-around and back references within a number of steps.
 const ENGINE: Kind = Kind::OneOf(&["linear", "backtracking"]);
 
+/// Where a text is searched: in the final response unless told otherwise, or in everything that the trace holds.
+const SCOPE: Kind = Kind::OneOf(&["response", "trace"]);
+
 const MATCH: Kind = Kind::OneOf(&["exact", "ignore", "subset", "superset"]);
 
 /// Checks: decided by code, the same every time.
 pub const CHECKS: &[Entry] = &[
-    entry("equals", "the response is this text or this JSON value", &[need("value", Kind::Any)]),
-    entry(
+    on_response("equals", "the response is this text or this JSON value", &[need("value", Kind::Any)]),
+    on_response(
         "contains",
         "the text (or else the reference) occurs in the response",
-        &[also(may("value", Kind::Text), "substring"), may("case_sensitive", Kind::Bool)],
+        &[
+            also(may("value", Kind::Text), "substring"),
+            may("case_sensitive", Kind::Bool),
+            may("scope", SCOPE),
+        ],
     ),
-    entry("icontains", "the text occurs in the response, whatever its case", &[need("value", Kind::Text)]),
-    entry("contains-any", "at least one of the texts occurs", &[need("value", Kind::TextOrTexts)]),
-    entry("contains-all", "all of the texts occur", &[need("value", Kind::TextOrTexts)]),
-    entry(
+    on_response(
+        "icontains",
+        "the text occurs in the response, whatever its case",
+        &[need("value", Kind::Text), may("scope", SCOPE)],
+    ),
+    on_response(
+        "contains-any",
+        "at least one of the texts occurs",
+        &[need("value", Kind::TextOrTexts), may("scope", SCOPE)],
+    ),
+    on_response(
+        "contains-all",
+        "all of the texts occur",
+        &[need("value", Kind::TextOrTexts), may("scope", SCOPE)],
+    ),
+    on_response(
         "icontains-any",
         "at least one of the texts occurs, whatever its case",
-        &[need("value", Kind::TextOrTexts)],
+        &[need("value", Kind::TextOrTexts), may("scope", SCOPE)],
     ),
-    entry(
+    on_response(
         "icontains-all",
         "all of the texts occur, whatever their case",
-        &[need("value", Kind::TextOrTexts)],
+        &[need("value", Kind::TextOrTexts), may("scope", SCOPE)],
     ),
-    entry("starts-with", "the response begins with the text", &[need("value", Kind::Text)]),
-    entry("ends-with", "the response ends with the text", &[need("value", Kind::Text)]),
-    entry(
+    on_response("starts-with", "the response begins with the text", &[need("value", Kind::Text)]),
+    on_response("ends-with", "the response ends with the text", &[need("value", Kind::Text)]),
+    on_response(
         "regex",
         "the pattern matches somewhere",
-        &[may("engine", ENGINE), need("value", Kind::Pattern), may("flags", Kind::Flags)],
+        &[
+            may("engine", ENGINE),
+            need("value", Kind::Pattern),
+            may("flags", Kind::Flags),
+            may("scope", SCOPE),
+        ],
     ),
-    entry("is-json", "the response is JSON, and fits the schema if one is given", &[may("value", Kind::Any)]),
-    entry(
-        "contains-json",
-        "a JSON value stands in the response, and fits the schema if one is given",
+    on_response(
+        "is-json",
+        "the response is JSON, and fits the schema if one is given",
         &[may("value", Kind::Any)],
     ),
-    entry(
+    on_response(
+        "contains-json",
+        "a JSON value stands in the response, and fits the schema if one is given",
+        &[may("value", Kind::Any), may("scope", SCOPE)],
+    ),
+    on_response(
         "levenshtein",
         "the edit distance to the text is at most the threshold (5)",
         &[need("value", Kind::Text), may("threshold", Kind::Amount)],
     ),
-    entry(
+    on_response(
         "similar",
         "the meaning is close to the text, by embeddings (at least 0.75)",
         &[
@@ -161,13 +226,17 @@ pub const CHECKS: &[Entry] = &[
             also(may("model_name", Kind::Text), "model"),
         ],
     ),
-    entry("latency", "the run took at most this many milliseconds", &[need("threshold", Kind::Amount)]),
-    entry(
+    on_measurements(
+        "latency",
+        "the run took at most this many milliseconds",
+        &[need("threshold", Kind::Amount)],
+    ),
+    on_measurements(
         "cost",
         "the run cost at most this many dollars",
         &[also(need("budget", Kind::Amount), "threshold")],
     ),
-    entry(
+    on_measurements(
         "token-usage",
         "the run used at most these numbers of tokens",
         &[
@@ -176,7 +245,7 @@ pub const CHECKS: &[Entry] = &[
             also(may("max_output", Kind::Count), "maxOutput"),
         ],
     ),
-    entry(
+    on_measurements(
         "execution-metrics",
         "the run stayed within these bounds",
         &[
@@ -189,7 +258,7 @@ pub const CHECKS: &[Entry] = &[
             also(may("exploration_tolerance", Kind::Fraction), "explorationTolerance"),
         ],
     ),
-    entry(
+    on_response(
         "field-accuracy",
         "fields of the JSON response agree with the expected ones",
         &[
@@ -208,7 +277,7 @@ pub const CHECKS: &[Entry] = &[
             may("aggregation", Kind::OneOf(&["weighted_average", "all_or_nothing"])),
         ],
     ),
-    entry(
+    on_candidate(
         "script",
         "a program reads the case as JSON and answers with a score",
         &[
@@ -218,22 +287,22 @@ pub const CHECKS: &[Entry] = &[
             may("config", Kind::Map),
         ],
     ),
-    entry(
+    on_candidate(
         "javascript",
         "a JavaScript expression or file, run by node",
         &[need("value", Kind::Text), may("threshold", Kind::Number), may("config", Kind::Map)],
     ),
-    entry(
+    on_candidate(
         "python",
         "a Python expression or file, run by python3",
         &[need("value", Kind::Text), may("threshold", Kind::Number), may("config", Kind::Map)],
     ),
-    entry(
+    on_candidate(
         "webhook",
         "an HTTP service answers with a score",
         &[need("value", Kind::Text), may("threshold", Kind::Number), may("config", Kind::Map)],
     ),
-    entry(
+    on_candidate(
         "max-score",
         "among the outputs of one case, this one scores highest",
         &[may(
@@ -245,27 +314,27 @@ pub const CHECKS: &[Entry] = &[
             ]),
         )],
     ),
-    entry(
+    on_trace(
         "tool-call-f1",
         "F1 of the names of the tools called (at least 1)",
         &[need("value", Kind::TextOrTexts), may("threshold", Kind::Fraction)],
     ),
-    entry(
+    on_response(
         "word-count",
         "the response has this many words, or between min and max",
         &[need("value", Kind::OrShape(&Kind::Count, BOUNDS))],
     ),
-    entry(
+    on_trace(
         "skill-used",
         "the agent used the skill",
         &[need("value", Kind::OrShape(&Kind::TextOrTexts, USED))],
     ),
-    entry(
+    on_trace(
         "trajectory:tool-used",
         "the agent called the tool",
         &[need("value", Kind::OrShape(&Kind::TextOrTexts, USED))],
     ),
-    entry(
+    on_trace(
         "trajectory:tool-sequence",
         "the agent called the tools in this order",
         &[need(
@@ -276,7 +345,7 @@ pub const CHECKS: &[Entry] = &[
             ),
         )],
     ),
-    entry(
+    on_trace(
         "trajectory:tool-args-match",
         "the agent called the tool with these arguments",
         &[need(
@@ -291,12 +360,12 @@ pub const CHECKS: &[Entry] = &[
             ]),
         )],
     ),
-    entry(
+    on_trace(
         "trajectory:step-count",
         "the number of steps is within bounds",
         &[need("value", Kind::Shape(USED))],
     ),
-    entry(
+    on_trace(
         "tool-trajectory",
         "the tool calls are the expected ones",
         &[
@@ -314,7 +383,7 @@ pub const CHECKS: &[Entry] = &[
             also(may("args_match", Kind::Any), "argsMatch"),
         ],
     ),
-    entry(
+    on_trace(
         "trajectory_match",
         "the tool calls compare with those of the reference",
         &[
@@ -325,12 +394,12 @@ pub const CHECKS: &[Entry] = &[
             may("number_tolerance", Kind::Amount),
         ],
     ),
-    entry(
+    on_trace(
         "graph_trajectory",
         "the nodes that ran compare with those of the reference",
         &[may("mode", Kind::OneOf(&["strict", "unordered"]))],
     ),
-    entry(
+    on_trace(
         "tool_use",
         "the agent called the tool, perhaps with these arguments",
         &[
@@ -341,7 +410,7 @@ pub const CHECKS: &[Entry] = &[
             may("number_tolerance", Kind::Amount),
         ],
     ),
-    entry(
+    on_trace(
         "tool_call_accuracy",
         "the share of the reference's tool calls that the agent made",
         &[
@@ -350,33 +419,38 @@ pub const CHECKS: &[Entry] = &[
             may("number_tolerance", Kind::Amount),
         ],
     ),
-    entry(
+    on_response(
         "exact_match",
         "the response is the reference",
         &[may("case_sensitive", Kind::Bool), may("strip", Kind::Bool)],
     ),
-    entry(
+    on_response(
         "regex_match",
         "the pattern matches somewhere; flags are Python's bits",
-        &[may("engine", ENGINE), need("pattern", Kind::Pattern), may("flags", Kind::Count)],
+        &[
+            may("engine", ENGINE),
+            need("pattern", Kind::Pattern),
+            may("flags", Kind::Count),
+            may("scope", SCOPE),
+        ],
     ),
-    entry("edit_distance", "1 minus the edit distance to the reference over the longer length", &[]),
-    entry(
+    on_response("edit_distance", "1 minus the edit distance to the reference over the longer length", &[]),
+    on_response(
         "rouge-n",
         "share of the reference's n-grams that the response has (recall; n = 1)",
         &[may("value", Kind::Text), may("n", Kind::Count), may("threshold", Kind::Fraction)],
     ),
-    entry(
+    on_response(
         "bleu",
         "n-gram precision against the reference, up to four words, short answers penalised",
         &[may("value", Kind::TextOrTexts), may("threshold", Kind::Fraction)],
     ),
-    entry(
+    on_response(
         "numeric-range",
         "the response is a number within bounds",
         &[may("min", Kind::Number), may("max", Kind::Number)],
     ),
-    entry(
+    on_response(
         "length",
         "the response is between min and max long, in characters, words or tokens",
         &[
@@ -385,14 +459,18 @@ pub const CHECKS: &[Entry] = &[
             may("unit", Kind::OneOf(&["characters", "words", "tokens"])),
         ],
     ),
-    entry(
+    on_response(
         "required-fields",
         "the response is a JSON object with these fields, none of them null",
         &[need("fields", Kind::TextOrTexts)],
     ),
-    entry("json_valid", "the response is JSON", &[]),
-    entry("json_schema_match", "the response is JSON that fits the schema", &[need("schema", Kind::Any)]),
-    entry(
+    on_response("json_valid", "the response is JSON", &[]),
+    on_response(
+        "json_schema_match",
+        "the response is JSON that fits the schema",
+        &[need("schema", Kind::Any)],
+    ),
+    on_response(
         "embedding_similarity",
         "how close in meaning to the reference, by embeddings",
         &[also(may("model_name", Kind::Text), "model")],
@@ -401,61 +479,69 @@ pub const CHECKS: &[Entry] = &[
 
 /// Recipes: named ways in which a judge grades.
 pub const RECIPES: &[Entry] = &[
-    entry("agent-rubric", "an agent grades against a text", &[need("value", Kind::Any)]),
-    entry(
+    on_candidate("agent-rubric", "an agent grades against a text", &[need("value", Kind::Any)]),
+    on_candidate(
         "g-eval",
         "the judge derives steps from each text and follows them (at least 0.7)",
         &[need("value", Kind::TextOrTexts), may("threshold", Kind::Fraction)],
     ),
-    entry("factuality", "the facts agree with the reference text", &[need("value", Kind::Text)]),
-    entry("model-graded-closedqa", "the response meets the text, yes or no", &[need("value", Kind::Text)]),
-    entry("answer-relevance", "the response answers the question", &[may("threshold", Kind::Fraction)]),
-    entry(
+    on_candidate("factuality", "the facts agree with the reference text", &[need("value", Kind::Text)]),
+    on_candidate(
+        "model-graded-closedqa",
+        "the response meets the text, yes or no",
+        &[need("value", Kind::Text)],
+    ),
+    on_candidate(
+        "answer-relevance",
+        "the response answers the question",
+        &[may("threshold", Kind::Fraction)],
+    ),
+    on_candidate(
         "context-faithfulness",
         "every claim is supported by the context",
         &[may("threshold", Kind::Fraction)],
     ),
-    entry(
+    on_candidate(
         "context-recall",
         "the context holds what the reference says",
         &[need("value", Kind::Text), may("threshold", Kind::Fraction)],
     ),
-    entry(
+    on_candidate(
         "context-relevance",
         "the context is relevant to the question",
         &[may("threshold", Kind::Fraction)],
     ),
-    entry(
+    on_candidate(
         "select-best",
         "among the outputs of one case, this one meets the text best",
         &[need("value", Kind::Text)],
     ),
-    entry(
+    on_candidate(
         "trajectory:goal-success",
         "the run reached the goal",
         &[need("value", Kind::OrShape(&Kind::Text, &[need("goal", Kind::Text)]))],
     ),
-    entry(
+    on_candidate(
         "llm_trajectory_judge",
         "the judge grades the run without a reference",
         &[may("prompt", Kind::Text), may("continuous", Kind::Bool)],
     ),
-    entry(
+    on_candidate(
         "context_relevance",
         "the retrieved context is relevant to the question",
         &[may("question_key", Kind::Text), may("context_key", Kind::Text)],
     ),
-    entry(
+    on_candidate(
         "groundedness",
         "the share of the answer's claims that the context supports",
         &[may("question_key", Kind::Text), may("context_key", Kind::Text)],
     ),
-    entry(
+    on_candidate(
         "answer_relevance",
         "the answer addresses the question",
         &[may("question_key", Kind::Text), may("context_key", Kind::Text)],
     ),
-    entry(
+    on_candidate(
         "agent_as_judge",
         "the share of requirements that the run meets, each with evidence",
         &[

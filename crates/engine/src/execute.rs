@@ -262,7 +262,9 @@ async fn material(job: &Job, caller: &Caller) -> Found {
         let produced = produced.map_err(|why| (why.outcome(), why.reason().to_owned()))?;
         let mut candidate = case.candidate;
         (candidate.response, candidate.diff) = (produced.response, produced.diff);
-        return Ok((Material::new(&candidate, produced.trace), produced.spend));
+        let measurements = produced.measurements;
+        let material = Material { measurements, ..Material::new(&candidate, produced.trace) };
+        return Ok((material, produced.spend));
     }
     let broken = |detail: String| (Outcome::Failed { failure: Failure::Crashed, detail }, String::new());
     let trace: Option<Trace> = match &case.candidate.trace {

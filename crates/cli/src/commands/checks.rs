@@ -12,6 +12,7 @@ Examples:
   jurist checks trajectory      those whose name contains a word
 
 Checks are decided by code; recipes are ways in which a judge grades.
+Without what it looks at, a check gives no number and says what is missing.
 Parameters in [brackets] may be left out.")]
 pub struct Args {
     #[arg(value_name = "WORD")]
@@ -34,9 +35,9 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                 .map(|it| if it.required { it.name.to_owned() } else { format!("[{}]", it.name) })
                 .collect();
             writeln!(out, "  {:<28}{}", entry.name, entry.help)?;
-            if !params.is_empty() {
-                writeln!(out, "  {:<28}{}", "", params.join(" "))?;
-            }
+            let looks_at = format!("looks at {}", entry.looks_at.describe());
+            let facts = if params.is_empty() { looks_at } else { format!("{looks_at} · {}", params.join(" ")) };
+            writeln!(out, "  {:<28}{facts}", "")?;
         }
     }
     Ok(Ended::Passed)

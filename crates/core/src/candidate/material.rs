@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Candidate, Role, Step, Trace, for_judge, read_value};
+use super::{Candidate, Measurements, Role, Step, Trace, for_judge, read_value};
 
 /// Longer traces lose their middle; what is left is room for the rest of the prompt in a small model's window.
 pub const TRACE_TOKENS: usize = 24_000;
@@ -35,6 +35,9 @@ pub struct Material {
     pub raw_output: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_reference: Option<Value>,
+    /// What the run measured of itself.
+    #[serde(skip_serializing_if = "Measurements::is_empty")]
+    pub measurements: Measurements,
 }
 
 /// A piece of what is graded, under the name that evidence gives it.
@@ -62,6 +65,7 @@ impl Material {
             requirements: Vec::new(),
             raw_output: None,
             raw_reference: candidate.expected.clone(),
+            measurements: Measurements::default(),
         }
     }
 

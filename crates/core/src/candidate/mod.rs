@@ -3,15 +3,17 @@
 pub mod diff;
 mod formats;
 mod material;
+mod measurements;
 mod render;
 mod trace;
 
 pub use formats::{Format, TraceError, read_trace, read_traces, read_value};
-pub(crate) use formats::{duration, plain_calls};
+pub(crate) use formats::{duration, plain_calls, recognise};
 pub use material::TRACE_TOKENS;
 pub use material::asked_in;
 pub(crate) use material::told;
 pub use material::{Material, Part};
+pub use measurements::Measurements;
 pub use render::{for_judge, for_person};
 pub(crate) use trace::as_arguments;
 pub use trace::{Role, Step, ToolCall, ToolResult, Trace, Usage};

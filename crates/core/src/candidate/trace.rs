@@ -34,6 +34,9 @@ pub struct Trace {
     pub usage: Usage,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Usd>,
+    /// From its beginning to its end, where the format says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<f64>,
     /// How the run ended, in the words of its framework.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
@@ -186,6 +189,23 @@ impl Trace {
     pub fn answer(&self) -> Option<&str> {
         let said = self.steps.iter().rev().filter(|it| it.role == Role::Assistant && it.depth == 0);
         said.map(|it| it.text.as_str()).find(|it| !it.is_empty())
+    }
+
+    /// Everything that anybody said or did in it, a line for each.
+    pub fn full_text(&self) -> String {
+        let mut lines: Vec<String> = Vec::new();
+        for step in &self.steps {
+            lines.extend([&step.text, &step.reasoning].map(String::clone));
+            lines.extend(
+                step.tool_calls
+                    .iter()
+                    .map(|call| format!("{} {}", call.name, Value::Object(call.arguments.clone()))),
+            );
+            lines.extend(step.results.iter().map(|result| result.text.clone()));
+        }
+        lines.extend(self.file_changes().map(|change| change.path.clone()));
+        lines.retain(|line| !line.is_empty());
+        lines.join("\n")
     }
 
     /// Every file change, of the run and of its steps.

@@ -1,9 +1,7 @@
 //! Checks on what a run took: tokens, money, calls.
 
-use serde_json::Value;
-
-use super::{BadCheck, Finding, Params, Subject, trace_of};
-use crate::candidate::{Role, Trace};
+use super::{BadCheck, Finding, Params, Subject};
+use crate::candidate::{Measurements, Role, Trace, Usage};
 
 /// Bounds by what they bound; each that holds is a share of the score.
 #[derive(Debug)]
@@ -34,7 +32,7 @@ enum Quantity {
 }
 
 impl Quantity {
-    fn name(self) -> &'static str {
+    fn unit(self) -> &'static str {
         match self {
             Self::Milliseconds => "milliseconds",
             Self::Dollars => "dollars",
@@ -46,21 +44,25 @@ impl Quantity {
         }
     }
 
-    /// What the run took, as the record says it beside the output, or as the trace does.
-    fn of(self, output: &Value, trace: &Trace) -> Option<f64> {
-        let field = |keys: &[&str]| keys.iter().find_map(|it| output.get(*it)?.as_f64());
-        let tokens = |count: u64| (!trace.usage.is_nothing()).then_some(count as f64);
+    fn find(self, measured: &Measurements, trace: Option<&Trace>) -> Result<f64, &'static str> {
+        let tokens = |count: fn(&Usage) -> u64| {
+            let count = measured.usage.as_ref().map(|usage| count(usage) as f64);
+            count.ok_or("the tokens of the run were not measured")
+        };
+        let trace = || trace.ok_or("there is no trace to count in");
         match self {
-            Self::Milliseconds => field(&["duration_ms", "latency_ms"]),
+            Self::Milliseconds => measured.duration_ms.ok_or("the wall time of the run was not measured"),
             Self::Dollars => {
-                field(&["cost_usd", "cost"]).or_else(|| trace.cost.map(|it| it.nanos() as f64 / 1e9))
+                let dollars = measured.cost.map(|cost| cost.nanos() as f64 / 1e9);
+                dollars.ok_or("the cost of the run is not known")
             }
-            Self::Tokens => tokens(trace.usage.input + trace.usage.output),
-            Self::TokensIn => tokens(trace.usage.input),
-            Self::TokensOut => tokens(trace.usage.output),
-            Self::ToolCalls => Some(trace.tool_calls().count() as f64),
+            Self::Tokens => tokens(|usage| usage.input + usage.output),
+            Self::TokensIn => tokens(|usage| usage.input),
+            Self::TokensOut => tokens(|usage| usage.output),
+            Self::ToolCalls => Ok(trace()?.tool_calls().count() as f64),
             Self::ModelCalls => {
-                Some(trace.steps.iter().filter(|it| it.role == Role::Assistant).count() as f64)
+                let is_call = |step: &&crate::candidate::Step| step.role == Role::Assistant;
+                Ok(trace()?.steps.iter().filter(is_call).count() as f64)
             }
         }
     }
@@ -109,20 +111,22 @@ fn exploration_ratio(trace: &Trace) -> Option<f64> {
 
 impl Bounds {
     pub(super) fn run(&self, subject: &Subject<'_>) -> Finding {
-        let trace = match trace_of(subject.output) {
-            Ok(trace) => trace,
-            Err(why) => return Finding::nothing(why),
-        };
+        let (measured, trace) = (subject.measured(), subject.read_trace());
         let (mut n_held, mut comments) = (0, Vec::new());
         for (quantity, most) in &self.most {
-            let Some(found) = quantity.of(subject.output, &trace) else {
-                return Finding::nothing(format!("the run does not tell its {}", quantity.name()));
+            let found = match quantity.find(&measured, trace.as_deref().ok()) {
+                Ok(found) => found,
+                Err(absent) => return Finding::nothing(absent),
             };
             n_held += usize::from(found <= *most);
-            comments.push(format!("{found} {} of {most}", quantity.name()));
+            comments.push(format!("{found} {} of {most}", quantity.unit()));
         }
         if let Some(wanted) = &self.exploration {
-            let Some(ratio) = exploration_ratio(&trace) else {
+            let trace = match &trace {
+                Ok(trace) => trace,
+                Err(absent) => return absent.clone(),
+            };
+            let Some(ratio) = exploration_ratio(trace) else {
                 return Finding::nothing("the run called no tool, so it has no exploration ratio");
             };
             n_held += usize::from((ratio - wanted.target).abs() <= wanted.tolerance + 1e-9);

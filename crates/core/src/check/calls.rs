@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::fields::at;
 use super::matching::{Closeness, close, most_pairs, same};
-use super::{BadCheck, Finding, Params, Subject, shown, trace_of};
+use super::{BadCheck, Finding, Params, Subject, SubjectTrace, shown};
 use crate::candidate::{Role, Trace, as_arguments, duration, plain_calls};
 
 #[derive(Debug)]
@@ -340,8 +340,10 @@ impl Call<'_> {
 }
 
 /// The calls of an output, read no further than they must be.
-fn calls_of(value: &Value, with: impl FnOnce(&[Call<'_>]) -> Finding) -> Finding {
-    if let Some(plain) = plain_calls(value) {
+fn calls_of(trace: SubjectTrace<'_>, with: impl FnOnce(&[Call<'_>]) -> Finding) -> Finding {
+    if let SubjectTrace::Raw(value) = trace
+        && let Some(plain) = plain_calls(value)
+    {
         let call = |(name, arguments, entry)| Call {
             name,
             arguments: Written::Raw(arguments, OnceCell::new()),
@@ -349,7 +351,7 @@ fn calls_of(value: &Value, with: impl FnOnce(&[Call<'_>]) -> Finding) -> Finding
         };
         return with(&plain.map(call).collect::<Vec<_>>());
     }
-    match trace_of(value) {
+    match trace.read() {
         Ok(trace) => with(&calls_in(&trace)),
         Err(why) => Finding::nothing(why),
     }
@@ -439,17 +441,19 @@ impl Wanted {
 
 impl CallCheck {
     pub(super) fn run(&self, subject: &Subject<'_>) -> Finding {
+        let trace = match subject.given_trace() {
+            Ok(trace) => trace,
+            Err(absent) => return absent,
+        };
         match self {
             Self::Match { .. } | Self::Accuracy { .. } => {
-                let Some(reference) = subject.reference else {
+                let Some(reference) = subject.reference.as_deref() else {
                     // What cannot be read is said first.
-                    return calls_of(subject.output, |_| {
-                        Finding::nothing("there is no reference to compare with")
-                    });
+                    return calls_of(trace, |_| Finding::nothing("there is no reference to compare with"));
                 };
-                calls_of(subject.output, |calls| {
+                calls_of(trace, |calls| {
                     let mut compared = None;
-                    let read = calls_of(reference, |expected| {
+                    let read = calls_of(SubjectTrace::Raw(reference), |expected| {
                         compared = Some(self.compared(calls, expected));
                         Finding::nothing("")
                     });
@@ -458,16 +462,16 @@ impl CallCheck {
                     })
                 })
             }
-            Self::Nodes { .. } | Self::Steps { .. } => match trace_of(subject.output) {
+            Self::Nodes { .. } | Self::Steps { .. } => match trace.read() {
                 Ok(trace) => self.on_trace(&trace, subject),
                 Err(why) => Finding::nothing(why),
             },
-            _ => calls_of(subject.output, |calls| self.on_calls(calls)),
+            _ => calls_of(trace, |calls| self.on_calls(calls)),
         }
     }
 
     fn on_trace(&self, trace: &Trace, subject: &Subject<'_>) -> Finding {
-        match (self, subject.reference.map(trace_of)) {
+        match (self, subject.reference.as_deref().map(|reference| SubjectTrace::Raw(reference).read())) {
             (Self::Steps { roles, wanted }, _) => {
                 let count = n_steps(trace, roles, wanted);
                 Finding {

@@ -65,10 +65,14 @@ impl FieldAccuracy {
             Value::String(text) => serde_json::from_str(text).ok(),
             other => Some(other.clone()),
         };
-        let Some(reference) = subject.reference.filter(|it| !it.is_null()).and_then(parsed) else {
+        let Some(reference) = subject.reference.as_deref().filter(|it| !it.is_null()).and_then(parsed) else {
             return Finding::nothing("there is no expected JSON to compare with");
         };
-        let Some(output) = parsed(subject.output) else {
+        let response = match subject.response() {
+            Ok(response) => response,
+            Err(absent) => return absent,
+        };
+        let Some(output) = parsed(&response) else {
             return Finding::passed(false, "the output is not JSON");
         };
         let (mut points, mut total, mut wrong) = (0.0, 0.0, Vec::new());

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{BadCheck, Finding, Params, Subject, text_of};
+use super::{BadCheck, Finding, Params, Scope, Subject, text_of};
 
 #[derive(Debug)]
 pub(super) struct JsonCheck {
@@ -37,16 +37,23 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<JsonCheck>, BadCheck
 }
 
 impl JsonCheck {
-    pub(super) fn run(&self, subject: &Subject<'_>) -> Finding {
+    pub(super) fn run(&self, subject: &Subject<'_>, scope: Scope) -> Finding {
+        match subject.text_in(scope) {
+            Ok(output) => self.run_on(&output),
+            Err(absent) => absent,
+        }
+    }
+
+    fn run_on(&self, output: &Value) -> Finding {
         if self.anywhere {
-            let text = text_of(subject.output);
+            let text = text_of(output);
             let passed = values_in(&text).any(|it| self.fits(&it).is_ok());
             return Finding::passed(
                 passed,
                 if passed { "a JSON value that fits is there" } else { "no JSON value that fits is there" },
             );
         }
-        let value = match subject.output {
+        let value = match output {
             // Without a schema only the grammar counts: a number may be beyond any type.
             Value::String(text) if self.schema.is_none() && self.fields.is_empty() => {
                 return match serde_json::from_str::<serde::de::IgnoredAny>(text) {
@@ -62,7 +69,7 @@ impl JsonCheck {
             Value::Object(map)
                 if map.get("text").or_else(|| map.get("output")).is_some_and(Value::is_string) =>
             {
-                match serde_json::from_str(&text_of(subject.output)) {
+                match serde_json::from_str(&text_of(output)) {
                     Ok(value) => value,
                     Err(error) => return Finding::passed(false, format!("not JSON: {error}")),
                 }

@@ -10,23 +10,17 @@ mod json;
 mod matching;
 mod overlap;
 mod similarity;
+mod subject;
 mod text;
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::candidate::{Trace, read_value};
 use crate::catalogue::{CHECKS, Entry, Method, find};
 
-/// What is checked.
-#[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
-    /// A text, a JSON value, or a trace in any format.
-    pub output: &'a Value,
-    /// `None`: there is none. A reference that is null is one that says nothing.
-    pub reference: Option<&'a Value>,
-}
+use subject::Scope;
+pub use subject::{NoOutput, Subject, SubjectTrace};
 
 /// What a check says. Without a score, the comment tells why there is none.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,6 +78,7 @@ pub enum BadCheck {
 #[derive(Debug)]
 pub struct Check {
     kind: Kind,
+    scope: Scope,
 }
 
 #[derive(Debug)]
@@ -106,7 +101,7 @@ impl Check {
     ///
     /// let check = Check::new("contains", &json!({ "value": "Paris" })).unwrap();
     /// let output = json!("Paris is the capital.");
-    /// assert_eq!(check.run(&Subject { output: &output, reference: None }).score, Some(1.0));
+    /// assert_eq!(check.run(&Subject::from_outputs(&output, None)).score, Some(1.0));
     /// assert!(Check::new("contains", &json!({ "vaule": "Paris" })).is_err());
     /// ```
     pub fn new(name: &str, params: &Value) -> Result<Self, BadCheck> {
@@ -151,7 +146,8 @@ impl Check {
         } else {
             return Err(BadCheck::NeedsTheWorld(method.entry.name));
         };
-        Ok(Self { kind })
+        let scopes = [("response", Scope::Response), ("trace", Scope::Trace)];
+        Ok(Self { kind, scope: params.word("scope", &scopes, Scope::Response)? })
     }
 
     pub fn run(&self, subject: &Subject<'_>) -> Finding {
@@ -171,8 +167,8 @@ impl Check {
     /// Like [`run`](Self::run), with embeddings at hand.
     pub fn run_with(&self, subject: &Subject<'_>, vector: &dyn Fn(&str) -> Option<Vec<f32>>) -> Finding {
         match &self.kind {
-            Kind::Text(check) => check.run(subject),
-            Kind::Json(check) => check.run(subject),
+            Kind::Text(check) => check.run(subject, self.scope),
+            Kind::Json(check) => check.run(subject, self.scope),
             Kind::Calls(check) => check.run(subject),
             Kind::Bounds(check) => check.run(subject),
             Kind::Fields(check) => check.run(subject),
@@ -264,23 +260,17 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// The text of an output: itself, or the field that holds it.
-fn text_of(value: &Value) -> Cow<'_, str> {
-    let field = |map: &'_ Map<String, Value>| {
-        ["output", "text", "content", "answer", "final_answer"]
-            .iter()
-            .find_map(|it| map.get(*it)?.as_str().map(str::to_owned))
-    };
-    match value {
-        Value::String(text) => Cow::Borrowed(text),
-        Value::Object(map) => Cow::Owned(field(map).unwrap_or_else(|| value.to_string())),
-        other => Cow::Owned(shown(other)),
-    }
+/// The field of an object that holds its text.
+fn text_field(value: &Value) -> Option<&str> {
+    ["output", "text", "content", "answer", "final_answer"].iter().find_map(|key| value.get(*key)?.as_str())
 }
 
-/// The trace of an output; nothing at all is an empty trace, something unreadable is an error.
-fn trace_of(value: &Value) -> Result<Trace, String> {
-    read_value(value, None).map(|it| it.1).map_err(|error| error.to_string())
+/// The text of an output: itself, or the field that holds it.
+fn text_of(value: &Value) -> Cow<'_, str> {
+    match (value.as_str().or_else(|| text_field(value)), value) {
+        (Some(text), _) => Cow::Borrowed(text),
+        (None, other) => Cow::Owned(shown(other)),
+    }
 }
 
 #[cfg(test)]

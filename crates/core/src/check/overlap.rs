@@ -54,8 +54,12 @@ fn grams(words: &[String], n: usize) -> HashMap<&[String], u32> {
 
 impl Overlap {
     pub(super) fn run(&self, subject: &Subject<'_>) -> Finding {
-        let candidate = words(&text_of(subject.output));
-        let reference = || subject.reference.filter(|it| !it.is_null()).map(|it| text_of(it).into_owned());
+        let candidate = match subject.response() {
+            Ok(response) => words(&text_of(&response)),
+            Err(absent) => return absent,
+        };
+        let reference =
+            || subject.reference.as_deref().filter(|it| !it.is_null()).map(|it| text_of(it).into_owned());
         let (score, least, comment) = match self {
             Self::Rouge { to, n, least } => {
                 let Some(reference) = to.clone().or_else(reference) else {

@@ -30,17 +30,19 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<Similarity>, BadChec
 
 impl Similarity {
     fn expected(&self, subject: &Subject<'_>) -> Vec<String> {
-        let reference = || subject.reference.filter(|it| !it.is_null()).map(|it| text_of(it).into_owned());
+        let reference =
+            || subject.reference.as_deref().filter(|it| !it.is_null()).map(|it| text_of(it).into_owned());
         if self.to.is_empty() { reference().into_iter().collect() } else { self.to.clone() }
     }
 
     /// Every text whose embedding is needed; none where there is nothing to compare with.
     pub(super) fn texts(&self, subject: &Subject<'_>) -> Vec<String> {
         let expected = self.expected(subject);
-        if expected.is_empty() {
-            expected
-        } else {
-            [expected, vec![text_of(subject.output).into_owned()]].concat()
+        match subject.response() {
+            Ok(response) if !expected.is_empty() => {
+                [expected, vec![text_of(&response).into_owned()]].concat()
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -49,7 +51,10 @@ impl Similarity {
         if expected.is_empty() {
             return Finding::nothing("there is no reference to compare with");
         }
-        let output = vector(&text_of(subject.output));
+        let output = match subject.response() {
+            Ok(response) => vector(&text_of(&response)),
+            Err(absent) => return absent,
+        };
         let cosines: Option<Vec<f64>> =
             expected.iter().map(|it| cosine(output.as_deref()?, &vector(it)?)).collect();
         let best = cosines.and_then(|it| it.into_iter().reduce(f64::max));

@@ -5,14 +5,14 @@ use super::*;
 
 fn finding(name: &str, params: &Value, output: &Value, reference: &Value) -> Finding {
     let check = Check::new(name, params).unwrap();
-    check.run(&Subject { output, reference: Some(reference) })
+    check.run(&Subject::from_outputs(output, Some(reference)))
 }
 
 #[test]
 fn no_reference_is_no_score() {
     for name in ["exact_match", "edit_distance", "trajectory_match", "tool_call_accuracy", "contains"] {
         let check = Check::new(name, &json!({})).unwrap();
-        assert_eq!(check.run(&Subject { output: &json!("x"), reference: None }).score, None, "{name}");
+        assert_eq!(check.run(&Subject::from_outputs(&json!("x"), None)).score, None, "{name}");
     }
 }
 
@@ -127,7 +127,7 @@ fn meanings_compare_by_the_angle_between_their_embeddings() {
     let run = |name: &str, params: Value, output: &str| {
         let check = Check::new(name, &params).unwrap();
         let (output, reference) = (json!(output), json!("cat"));
-        let subject = Subject { output: &output, reference: Some(&reference) };
+        let subject = Subject::from_outputs(&output, Some(&reference));
         assert!(check.texts(&subject).contains(&"cat".to_owned()));
         check.run_with(&subject, &vector)
     };
@@ -236,7 +236,7 @@ fn the_reference_implementation_agrees() {
         let agrees = match &found {
             Err(_) => expect.get("error").is_some(),
             Ok(check) => {
-                let subject = Subject { output: &case["outputs"], reference: case.get("reference_outputs") };
+                let subject = Subject::from_outputs(&case["outputs"], case.get("reference_outputs"));
                 let finding = check.run(&subject);
                 let close = match (finding.score, expect["score"].as_f64()) {
                     (Some(a), Some(b)) => (a - b).abs() < 1e-9,
@@ -249,9 +249,8 @@ fn the_reference_implementation_agrees() {
         };
         n_checked += usize::from(!is_theirs);
         if !agrees && !is_theirs {
-            let said = found.map(|it| {
-                it.run(&Subject { output: &case["outputs"], reference: case.get("reference_outputs") })
-            });
+            let said = found
+                .map(|it| it.run(&Subject::from_outputs(&case["outputs"], case.get("reference_outputs"))));
             wrong.push(format!("{} {} {:?} {expect} {}", case["id"], case["tags"], said, case["note"]));
         }
     }
@@ -281,7 +280,7 @@ fn call_list() -> impl Strategy<Value = Value> {
 
 fn matches(mode: &str, args: &str, a: &Value, b: &Value) -> bool {
     let params = json!({ "mode": mode, "tool_args_match_mode": args });
-    Check::new("trajectory_match", &params).unwrap().run(&Subject { output: a, reference: Some(b) }).score
+    Check::new("trajectory_match", &params).unwrap().run(&Subject::from_outputs(a, Some(b))).score
         == Some(1.0)
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
-use super::{BadCheck, Finding, Params, Subject, shown, text_of};
+use super::{BadCheck, Finding, Params, Scope, Subject, shown, text_of};
 
 #[derive(Debug)]
 pub(super) enum TextCheck {
@@ -193,11 +193,18 @@ impl Pattern {
 }
 
 impl TextCheck {
-    pub(super) fn run(&self, subject: &Subject<'_>) -> Finding {
-        let reference = subject.reference;
+    pub(super) fn run(&self, subject: &Subject<'_>, scope: Scope) -> Finding {
+        let output = match subject.text_in(scope) {
+            Ok(output) => output,
+            Err(absent) => return absent,
+        };
+        self.run_on(&output, subject.reference.as_deref())
+    }
+
+    fn run_on(&self, output: &Value, reference: Option<&Value>) -> Finding {
         match self {
             Self::Exact { value, case_sensitive, strip } => match value.as_ref().or(reference) {
-                Some(expected) => exact(subject.output, expected, *case_sensitive, *strip),
+                Some(expected) => exact(output, expected, *case_sensitive, *strip),
                 None => Finding::nothing("there is no reference to compare with"),
             },
             Self::Contains { needle, case_sensitive } => {
@@ -205,7 +212,7 @@ impl TextCheck {
                 match needle.or_else(|| reference.filter(|it| !it.is_null()).map(text_of)) {
                     Some(needle) => {
                         let found = !needle.is_empty()
-                            && folded(&text_of(subject.output), *case_sensitive)
+                            && folded(&text_of(output), *case_sensitive)
                                 .contains(&*folded(&needle, *case_sensitive));
                         Finding::passed(
                             found,
@@ -216,7 +223,7 @@ impl TextCheck {
                 }
             }
             Self::Many { needles, all, case_sensitive } => {
-                let output = text_of(subject.output);
+                let output = text_of(output);
                 let text = folded(&output, *case_sensitive);
                 let missing: Vec<&str> = needles
                     .iter()
@@ -234,7 +241,7 @@ impl TextCheck {
                 )
             }
             Self::Edge { text, at_end } => {
-                let output = text_of(subject.output);
+                let output = text_of(output);
                 let passed = if *at_end {
                     output.trim_end().ends_with(text.trim_end())
                 } else {
@@ -245,9 +252,9 @@ impl TextCheck {
                     format!("{} `{text}`", if *at_end { "the end against" } else { "the beginning against" }),
                 )
             }
-            Self::Pattern(pattern) => pattern.run(&text_of(subject.output)),
+            Self::Pattern(pattern) => pattern.run(&text_of(output)),
             Self::Distance { to, most } => {
-                let distance = distance(&text_of(subject.output), to);
+                let distance = distance(&text_of(output), to);
                 Finding {
                     value: distance.into(),
                     ..Finding::passed(distance as f64 <= *most, format!("{distance} edits, {most} allowed"))
@@ -256,7 +263,7 @@ impl TextCheck {
             Self::Closeness => match reference {
                 None => Finding::nothing("there is no reference to compare with"),
                 Some(reference) => {
-                    let (a, b) = (text_of(subject.output), text_of(reference));
+                    let (a, b) = (text_of(output), text_of(reference));
                     let distance = distance(&a, &b);
                     let longest = a.chars().count().max(b.chars().count());
                     let score = if longest == 0 { 1.0 } else { 1.0 - distance as f64 / longest as f64 };
@@ -264,7 +271,7 @@ impl TextCheck {
                 }
             },
             Self::Length { unit, least, most } => {
-                let text = text_of(subject.output);
+                let text = text_of(output);
                 let (count, name) = match unit {
                     Unit::Characters => (text.chars().count(), "characters"),
                     Unit::Words => (text.split_whitespace().count(), "words"),
@@ -277,7 +284,7 @@ impl TextCheck {
                 }
             }
             Self::Number { least, most } => {
-                let number = subject.output.as_f64().or_else(|| text_of(subject.output).trim().parse().ok());
+                let number = output.as_f64().or_else(|| text_of(output).trim().parse().ok());
                 match number {
                     Some(number) => Finding {
                         value: number.into(),

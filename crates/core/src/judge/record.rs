@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use crate::candidate::{Format, TraceError, read_value};
-use crate::candidate::{Material, asked_in, told};
+use crate::candidate::{Material, Measurements, asked_in, told};
 
 /// What the parts of `inputs` are called where a record has them.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +54,7 @@ impl Material {
             reference: reference.map(told),
             raw_reference: reference.cloned(),
             diff: field(&["diff", "file_changes"]).map(told),
+            measurements: Measurements::from_json(record),
             ..Self::default()
         };
         let output = field(&["response", "output", "outputs", "answer"]);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jurist_core::candidate::Measurements;
 use jurist_core::grade::Failure;
 use serde_json::{Map, Value as Json, json};
 
@@ -84,7 +85,10 @@ impl HttpTarget {
             // What a chat server says is known.
             let body: Json = serde_json::from_str(&text).unwrap_or_default();
             return match body["choices"][0]["message"]["content"].as_str() {
-                Some(said) => Ok(Produced { response: Some(said.to_owned()), ..Produced::default() }),
+                Some(said) => {
+                    let measurements = Measurements::from_json(&body);
+                    Ok(Produced { response: Some(said.to_owned()), measurements, ..Produced::default() })
+                }
                 None => understood(&text),
             };
         };

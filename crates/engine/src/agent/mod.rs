@@ -9,9 +9,9 @@ mod workspace;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use jurist_core::candidate::{Candidate, Trace};
+use jurist_core::candidate::{Candidate, Measurements, Trace, Usage};
 use jurist_core::grade::{Deferral, Failure, Outcome, Spend};
 use jurist_core::suite::{Agent, Case, Judge, Server};
 use tokio::sync::Semaphore;
@@ -48,7 +48,10 @@ pub struct Produced {
     pub response: Option<String>,
     pub trace: Option<Trace>,
     pub diff: Option<String>,
+    /// What was paid for it now; replies from the cache cost nothing.
     pub spend: Spend,
+    /// What it took when it was carried out, also where replies come from the cache or a cassette.
+    pub measurements: Measurements,
 }
 
 /// Why there is nothing to grade. None of it is the candidate's fault.
@@ -167,11 +170,17 @@ impl Agents {
     ) -> Result<Produced, NotProduced> {
         let here = workspace.map_or(self.project.folder.as_path(), Folder::path);
         match runner {
-            Runner::Echo => Ok(Produced { response: Some(prompt(&case.candidate)), ..Produced::default() }),
+            Runner::Echo => {
+                timed(async {
+                    Ok(Produced { response: Some(prompt(&case.candidate)), ..Produced::default() })
+                })
+                .await
+            }
             Runner::Command(command) => {
                 self.consent(&command.shown())?;
                 let _turn = self.programs.acquire().await;
-                command.run(&prompt(&case.candidate), which, here, &self.project.folder).await
+                let prompt = prompt(&case.candidate);
+                timed(command.run(&prompt, which, here, &self.project.folder)).await
             }
             Runner::Http(request) => {
                 if request.names_variables() {
@@ -183,7 +192,7 @@ impl Agents {
                         request.url
                     ))?;
                 }
-                request.send(self.resolver.client(), &prompt(&case.candidate)).await
+                timed(request.send(self.resolver.client(), &prompt(&case.candidate))).await
             }
             Runner::Model(told) => {
                 let line = self.line(told, &case.agent)?;
@@ -246,6 +255,20 @@ impl Agents {
         lines.insert(key, Arc::clone(&line));
         Ok(line)
     }
+}
+
+/// Measures a run. What the run says of itself comes first: it knows how much of the time was its own.
+async fn timed(run: impl Future<Output = Result<Produced, NotProduced>>) -> Result<Produced, NotProduced> {
+    let started = Instant::now();
+    let mut produced = run.await?;
+    let Spend { tokens_in, tokens_out, tokens_cached, cost, .. } = produced.spend;
+    let usage = Usage { input: tokens_in, output: tokens_out, cached: tokens_cached };
+    produced.measurements = produced.measurements.or(Measurements {
+        duration_ms: Some(started.elapsed().as_secs_f64() * 1e3),
+        usage: Some(usage).filter(|usage| !usage.is_nothing()),
+        cost,
+    });
+    Ok(produced)
 }
 
 /// Whether an address is link-local: where clouds give keys to whoever asks from within a machine.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use jurist_core::candidate::{Usage, read_value};
+use jurist_core::candidate::{Measurements, Usage, read_value};
 use jurist_core::grade::{Failure, Spend, Usd};
 use serde_json::{Map, Value as Json, json};
 use tokio::process::Command as Process;
@@ -169,7 +169,8 @@ pub(super) fn understood(text: &str) -> Result<Produced, NotProduced> {
         (it.usage, it.cost) = (usage, cost);
         it
     });
-    Ok(Produced { response, trace, diff: None, spend })
+    let measurements = Measurements::from_json(&Json::Object(said.clone()));
+    Ok(Produced { response, trace, diff: None, spend, measurements })
 }
 
 /// Replaces all placeholders at once, so that what is put in is not looked at again.

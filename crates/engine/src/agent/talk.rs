@@ -1,9 +1,9 @@
 //! A model that works on a task, with the tools of a server if it has one, until it has nothing more to call.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use jurist_core::candidate::{Role as Who, Step, Trace};
-use jurist_core::grade::Spend;
+use jurist_core::candidate::{Measurements, Role as Who, Step, Trace};
+use jurist_core::grade::{Spend, Usd};
 use jurist_core::suite::{Case, Judge};
 use serde_json::Value as Json;
 
@@ -47,12 +47,17 @@ pub(super) async fn talk(
     let mut trace = Trace { steps: asked.collect(), ..Trace::default() };
     let tool_timeout = Duration::from_secs_f64(agent.tool_timeout.unwrap_or(TOOL_TIMEOUT));
     let (mut spend, mut status) = (Spend { from_cache: true, ..Spend::default() }, "too many steps");
+    // As each reply was made and each tool worked, without waiting for a turn: the same from the cache.
+    let mut duration_ms = Some(0.0);
+    let mut cost = line.price.map(|_| Usd::default());
     for _ in 0..agent.max_steps.unwrap_or(MAX_STEPS) {
         let called = caller.call(line, &request, &mut Tries::default()).await.map_err(not_called)?;
-        let Called { reply, spend: cost, key, .. } = called;
-        spend = Spend { from_cache: spend.from_cache && cost.from_cache, ..spend.plus(cost) };
+        let Called { reply, spend: paid, key, .. } = called;
+        spend = Spend { from_cache: spend.from_cache && paid.from_cache, ..spend.plus(paid) };
         trace.usage = trace.usage.plus(reply.usage);
-        if !cost.from_cache {
+        duration_ms = duration_ms.zip(reply.duration_ms).map(|(sum, own)| sum + own);
+        cost = cost.zip(line.price).map(|(sum, price)| sum.plus(price.of_reply(&reply)));
+        if !paid.from_cache {
             caller.keep(&key, &reply);
         }
         let mut step = Step::new(Who::Assistant, reply.text.clone());
@@ -63,9 +68,12 @@ pub(super) async fn talk(
             (Stop::Length, _) if reply.calls.is_empty() => status = "cut off",
             (_, Some(mcp)) if !reply.calls.is_empty() => {
                 let mut results = Vec::new();
+                let started = Instant::now();
                 for call in &reply.calls {
                     results.push(mcp.call(call, tool_timeout).await?);
                 }
+                let tools_ms = started.elapsed().as_secs_f64() * 1e3;
+                duration_ms = duration_ms.map(|sum| sum + tools_ms);
                 trace.steps.push(Step { role: Who::Tool, results: results.clone(), ..Step::default() });
                 let parts = Some(reply.text).filter(|it| !it.is_empty()).into_iter().collect();
                 request.messages.push(Message { calls: reply.calls, ..Message::new(Role::Assistant, parts) });
@@ -81,11 +89,13 @@ pub(super) async fn talk(
         break;
     }
     trace.status = Some(status.to_owned());
-    trace.cost = spend.cost;
+    (trace.cost, trace.duration_ms) = (cost, duration_ms);
+    let usage = Some(trace.usage).filter(|usage| !usage.is_nothing());
+    let measurements = Measurements { duration_ms, usage, cost };
     let response = trace.steps.last().filter(|it| it.role == Who::Assistant).map(|it| it.text.clone());
     // Without tools there is nothing to see but what it said.
     let trace = mcp.is_some().then_some(trace);
-    Ok(Produced { response, trace, diff: None, spend })
+    Ok(Produced { response, trace, diff: None, spend, measurements })
 }
 
 fn not_called(error: NotCalled) -> NotProduced {

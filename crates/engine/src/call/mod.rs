@@ -9,7 +9,7 @@ mod gate;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jurist_core::candidate::Usage;
 use jurist_core::grade::{Attempt, Spend, Usd};
@@ -284,11 +284,14 @@ impl Caller {
             };
             tries.0 = tries.0.saturating_sub(1);
             self.meter.n_requests.fetch_add(1, Ordering::Relaxed);
+            let started = Instant::now();
             let result = line.model.complete(request).await;
+            let duration_ms = Some(started.elapsed().as_secs_f64() * 1e3);
             gate.learn(&result);
             drop(permit);
             let error = match result {
                 Ok(reply) => {
+                    let reply = Reply { duration_ms, ..reply };
                     gate.succeeded();
                     let spend = self.spend(line, &reply, most);
                     reserved.settle(spend.cost);

@@ -14,7 +14,6 @@ use jurist_core::rubric::{Ask, Criterion, Question, Value};
 use jurist_core::score::{self, Answer, Quote};
 use jurist_core::stats::Mapping;
 use jurist_core::suite::Calls;
-use serde_json::Value as Json;
 
 use super::converse::{Exchange, Took, Trouble, converse};
 use super::{Case, Member, Opinion};
@@ -305,18 +304,9 @@ impl Sitting<'_> {
 
     /// A check beside the judge's questions.
     async fn checked(&self, method: &jurist_core::catalogue::Method) -> Answered {
-        let material = self.case.material;
-        let output = match (&material.raw_output, &material.response, &material.trace) {
-            (Some(value), ..) => value.clone(),
-            (None, Some(text), _) => Json::String(text.clone()),
-            (None, None, Some(trace)) => serde_json::to_value(trace).unwrap_or_default(),
-            (None, None, None) => Json::Null,
-        };
-        let reference =
-            material.raw_reference.clone().or_else(|| material.reference.clone().map(Json::String));
         let (outcome, comment) = match Check::compile(method) {
             Ok(check) => {
-                let subject = Subject { output: &output, reference: reference.as_ref() };
+                let subject = Subject::from_material(self.case.material);
                 let texts = check.texts(&subject);
                 let vectors = match (check.embedding_model(), self.embedders) {
                     (Some(model), Some(embedders)) => embedders.embed(model, &texts).await,

@@ -91,5 +91,12 @@ pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
         cached: read,
     };
     // Writing the cache costs a quarter more.
-    Ok(Reply { text: called.unwrap_or_else(spoken), calls, usage, stop, surcharged: written.div_ceil(4) })
+    Ok(Reply {
+        text: called.unwrap_or_else(spoken),
+        calls,
+        usage,
+        stop,
+        surcharged: written.div_ceil(4),
+        duration_ms: None,
+    })
 }

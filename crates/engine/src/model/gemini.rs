@@ -73,5 +73,5 @@ pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
         Some(_) if text.is_empty() => Stop::Refusal,
         Some(_) => Stop::End,
     };
-    Ok(Reply { text, calls, usage, stop, surcharged: 0 })
+    Ok(Reply { text, calls, usage, stop, surcharged: 0, duration_ms: None })
 }

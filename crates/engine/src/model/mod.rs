@@ -123,6 +123,9 @@ pub struct Reply {
     /// Tokens in that are paid once more on top, such as a quarter of those a vendor cached for later.
     #[serde(default, skip_serializing_if = "is_none")]
     pub surcharged: u64,
+    /// How long the model took, where that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<f64>,
 }
 
 fn is_none(number: &u64) -> bool {

@@ -88,7 +88,7 @@ pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
         _ => Stop::End,
     };
     let text = refusal.or(called).map_or(spoken, str::to_owned);
-    Ok(Reply { text, calls, usage: usage(&body["usage"]), stop, surcharged: 0 })
+    Ok(Reply { text, calls, usage: usage(&body["usage"]), stop, surcharged: 0, duration_ms: None })
 }
 
 /// Cached tokens are inside the prompt's here, as they are in ours; some vendors count reasoning apart.

@@ -87,5 +87,5 @@ pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
         output: count(&usage["output_tokens"]),
         cached: count(&usage["input_tokens_details"]["cached_tokens"]),
     };
-    Ok(Reply { text, calls, usage, stop, surcharged: 0 })
+    Ok(Reply { text, calls, usage, stop, surcharged: 0, duration_ms: None })
 }

@@ -152,19 +152,9 @@ fn own_check(record: &Json) -> Result<(&str, Check), String> {
     Ok((name, Check::new(name, &params).map_err(|error| error.to_string())?))
 }
 
-fn subject(record: &Json) -> Result<Subject<'_>, String> {
-    let field = |keys: &[&str]| keys.iter().find_map(|it| record.get(*it));
-    let output =
-        field(&["output", "outputs", "response", "trace", "messages"]).ok_or("the record has no `output`")?;
-    Ok(Subject {
-        output,
-        reference: field(&["reference", "reference_outputs", "expected", "expected_output"]),
-    })
-}
-
 fn grade(line: &[u8], grading: &Grading, vectors: &Vectors) -> Result<Graded, String> {
     let record = record(line)?;
-    let subject = subject(&record)?;
+    let subject = Subject::from_record(&record).map_err(|error| error.to_string())?;
     let id = id_of(&record);
     match grading {
         Grading::One(check) => Ok(told(&id, None, &run_check(check, &subject, vectors))),
@@ -252,7 +242,7 @@ impl Meanings<'_> {
         let may_ask = |it: &&Vec<u8>| !matches!(grading, Grading::Own) || names_one(it);
         for line in lines.iter().filter(may_ask) {
             let Ok(record) = record(line) else { continue };
-            let Ok(subject) = subject(&record) else { continue };
+            let Ok(subject) = Subject::from_record(&record) else { continue };
             match grading {
                 Grading::One(check) => add(check, &subject),
                 Grading::Rubric(_, checks) => checks.iter().for_each(|it| add(it, &subject)),

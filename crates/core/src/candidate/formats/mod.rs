@@ -22,6 +22,7 @@ mod webarena;
 pub(crate) use message::{duration, plain_calls};
 use serde_json::Value;
 
+use super::measurements::Measurements;
 use super::trace::Trace;
 
 macro_rules! formats {
@@ -166,9 +167,7 @@ pub fn read_value(value: &Value, format: Option<Format>) -> Result<(Format, Trac
     if is_nothing(value) {
         return Ok((format.unwrap_or(Format::Text), Trace::default()));
     }
-    let detect = || Format::ALL.iter().copied().find(|it| it.fits(value));
-    let found = format.or_else(|| if message::is_plain(value) { Some(Format::OpenaiChat) } else { detect() });
-    let Some(found) = found else {
+    let Some(found) = format.or_else(|| recognise(value)) else {
         return Err(TraceError::NotUnderstood { hint: hint(value) });
     };
     let mut trace = with_envelope(found.read(value), value);
@@ -186,12 +185,31 @@ pub fn read_value(value: &Value, format: Option<Format>) -> Result<(Format, Trac
     Ok((found, trace))
 }
 
+/// The format whose marks a value carries; JSON inside a text counts as what it is.
+pub(crate) fn recognise(value: &Value) -> Option<Format> {
+    // Most texts are words, which is told by their first letter.
+    let may_be_json = |text: &str| text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']);
+    if let Value::String(text) = value
+        && may_be_json(text)
+        && let inner @ (Value::Object(_) | Value::Array(_)) = value_of(text)
+    {
+        return recognise(&inner);
+    }
+    if message::is_plain(value) {
+        return Some(Format::OpenaiChat);
+    }
+    Format::ALL.iter().copied().find(|format| format.fits(value))
+}
+
 /// What people write around a trace of any format, where the format itself says nothing of it.
 fn with_envelope(mut trace: Trace, value: &Value) -> Trace {
     let said = |keys: &[&str]| text_of(value, keys).map(str::to_owned);
     trace.id = trace.id.or_else(|| said(&["trace_id", "run_id", "id"]));
     trace.task = trace.task.or_else(|| said(&["task"]));
     trace.status = trace.status.or_else(|| said(&["status"]));
+    let measured = Measurements::from_json(value);
+    trace.duration_ms = trace.duration_ms.or(measured.duration_ms);
+    trace.cost = trace.cost.or(measured.cost);
     trace
 }
 

@@ -57,6 +57,7 @@ pub(super) fn read(value: &Value) -> Trace {
     let mut roots = spans.iter().filter(|it| it.is_root);
     if let (Some(root), None) = (roots.next(), roots.next()) {
         trace.status = root.failed.map(|it| if it { "error" } else { "ok" }.to_owned());
+        trace.duration_ms = root.duration_ms;
     }
     trace.steps = replay.steps;
     trace

@@ -131,6 +131,7 @@ fn material(text: &str) -> Material {
         requirements: vec![text()],
         raw_output: Some(json!(text())),
         raw_reference: None,
+        measurements: Default::default(),
     }
 }
 

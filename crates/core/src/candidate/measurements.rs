@@ -1,0 +1,78 @@
+//! What a run took: time, tokens, money.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::trace::{Trace, Usage};
+use crate::quantity::Usd;
+
+/// What the agent's own execution took, without the judges. What nobody measured is absent, never 0.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Measurements {
+    /// Wall time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Usd>,
+}
+
+impl Measurements {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Each figure of `self`, or else that of `other`.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            duration_ms: self.duration_ms.or(other.duration_ms),
+            usage: self.usage.or(other.usage),
+            cost: self.cost.or(other.cost),
+        }
+    }
+
+    /// The figures that a trace holds itself.
+    pub fn from_trace(trace: &Trace) -> Self {
+        Self {
+            duration_ms: trace.duration_ms,
+            usage: Some(trace.usage).filter(|usage| !usage.is_nothing()),
+            cost: trace.cost,
+        }
+    }
+
+    /// The figures that stand in a record, or in what a program answered: `duration_ms`, `latency_ms` or `latencyMs`,
+    /// `cost_usd` or `cost` (dollars), `usage`, `token_usage` or `tokenUsage`.
+    ///
+    /// A bare `latency` is left alone: some tools mean seconds by it.
+    pub fn from_json(value: &Value) -> Self {
+        let find = |keys: &[&str]| keys.iter().find_map(|key| value.get(*key));
+        let amount = |value: &Value| value.as_f64().filter(|amount| amount.is_finite() && 0.0 <= *amount);
+        Self {
+            duration_ms: find(&["duration_ms", "latency_ms", "latencyMs"]).and_then(amount),
+            usage: find(&["usage", "token_usage", "tokenUsage"]).and_then(read_usage),
+            cost: find(&["cost_usd", "cost"])
+                .and_then(amount)
+                .filter(|dollars| *dollars < 9e6)
+                .map(|dollars| Usd::from_nanos((dollars * 1e9).round() as i64)),
+        }
+    }
+}
+
+/// Tokens by the names that vendors and frameworks give them; `None` where no count stands.
+fn read_usage(value: &Value) -> Option<Usage> {
+    let count = |keys: &[&str]| keys.iter().find_map(|key| value.get(*key)?.as_u64());
+    let input = count(&["input", "input_tokens", "prompt_tokens", "prompt"]);
+    let output = count(&["output", "output_tokens", "completion_tokens", "completion"]);
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    Some(Usage {
+        input: input.unwrap_or(0),
+        output: output.unwrap_or(0),
+        cached: count(&["cached", "cached_tokens"]).unwrap_or(0),
+    })
+}

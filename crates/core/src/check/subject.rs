@@ -1,0 +1,190 @@
+//! What checks look at: one candidate, with everything that is known about it.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::{Finding, text_field};
+use crate::candidate::{Format, Material, Measurements, Trace, read_value, recognise, told};
+
+/// One candidate as checks see it. What is absent is `None`: a check that needs it says so and gives no number.
+#[derive(Debug, Clone, Default)]
+pub struct Subject<'a> {
+    /// The final response, a text or a JSON value; `None` where only a trace tells what was said last.
+    pub response: Option<Cow<'a, Value>>,
+    pub trace: Option<SubjectTrace<'a>>,
+    /// A unified diff.
+    pub diff: Option<&'a str>,
+    /// A reference that is null is one that says nothing.
+    pub reference: Option<Cow<'a, Value>>,
+    /// What the run measured of itself.
+    pub measurements: Measurements,
+}
+
+/// A trace that has been read, or as it was written: then it is read only as far as a check needs it.
+#[derive(Debug, Clone, Copy)]
+pub enum SubjectTrace<'a> {
+    Parsed(&'a Trace),
+    Raw(&'a Value),
+}
+
+/// Which part of a candidate a text check searches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Scope {
+    #[default]
+    Response,
+    /// Every message, thought, call and result.
+    Trace,
+}
+
+/// A run in which nothing was done.
+const NO_STEPS: &Value = &Value::Array(Vec::new());
+
+/// Why a record cannot be checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the record has no `output`")]
+pub struct NoOutput;
+
+impl<'a> Subject<'a> {
+    /// From everything about a case that is graded.
+    pub fn from_material(material: &'a Material) -> Self {
+        let text = |text: &'a String| Cow::Owned(Value::String(text.clone()));
+        // The raw output is the response only where the response was written from it.
+        let raw = material.raw_output.as_ref().zip(material.response.as_ref());
+        let raw = raw.filter(|(raw, response)| !raw.is_string() && told(raw) == **response);
+        let raw_reference = material.raw_reference.as_ref().map(Cow::Borrowed);
+        Self {
+            response: raw.map(|(raw, _)| Cow::Borrowed(raw)).or_else(|| material.response.as_ref().map(text)),
+            trace: material.trace.as_ref().map(SubjectTrace::Parsed),
+            diff: material.diff.as_deref(),
+            reference: raw_reference.or_else(|| material.reference.as_ref().map(text)),
+            measurements: material.measurements,
+        }
+    }
+
+    /// From a line of JSON, without reading more of it than checks will look at.
+    pub fn from_record(record: &'a Value) -> Result<Self, NoOutput> {
+        let field = |keys: &[&str]| keys.iter().find_map(|key| record.get(*key));
+        let reference = field(&["reference", "reference_outputs", "expected", "expected_output"]);
+        let own = field(&["response", "output", "answer"]);
+        let outputs = record.get("outputs");
+        // A trace that is a plain word is the id of one, unless there is nothing else.
+        let is_alone = own.or(outputs).is_none();
+        let run = field(&["trace", "messages"]).filter(|run| !run.is_null());
+        let run = run.filter(|run| is_alone || !is_plain_text(run));
+        let subject = match (own, outputs, run) {
+            (Some(said), _, Some(run)) | (None, Some(said), Some(run)) => Self {
+                response: Some(Cow::Borrowed(said)),
+                trace: Some(SubjectTrace::Raw(run)),
+                measurements: Measurements::from_json(said).or(Measurements::from_json(run)),
+                ..Self::default()
+            },
+            (Some(said), _, None) => Self::from_lone(said),
+            (None, Some(outputs), None) => Self::from_outputs(outputs, None),
+            (None, None, Some(run)) => Self::from_lone(run),
+            (None, None, None) => return Err(NoOutput),
+        };
+        Ok(Self {
+            diff: field(&["diff"]).and_then(Value::as_str),
+            reference: reference.map(Cow::Borrowed),
+            measurements: Measurements::from_json(record).or(subject.measurements),
+            ..subject
+        })
+    }
+
+    /// From `outputs` and `reference_outputs` as Potato's evaluators take them: one value is both what was said and
+    /// what was done, and a text is a run without tool calls.
+    ///
+    /// ```
+    /// use jurist_core::check::{Check, Subject};
+    /// use serde_json::json;
+    ///
+    /// let run = json!([{ "role": "assistant", "content": "It is 4.90.", "tool_calls": [{ "name": "price", "args": {} }] }]);
+    /// let subject = Subject::from_outputs(&run, None);
+    /// let passes = |name: &str, params| Check::new(name, &params).unwrap().run(&subject).score == Some(1.0);
+    /// assert!(passes("tool_use", json!({ "expected_tool": "price" })));
+    /// assert!(passes("equals", json!({ "value": "It is 4.90." })));
+    /// ```
+    pub fn from_outputs(outputs: &'a Value, reference: Option<&'a Value>) -> Self {
+        let trace = if is_plain_text(outputs) { NO_STEPS } else { outputs };
+        Self {
+            trace: Some(SubjectTrace::Raw(trace)),
+            reference: reference.map(Cow::Borrowed),
+            ..Self::from_lone(outputs)
+        }
+    }
+
+    /// One value is a trace if it can be recognised as one; otherwise it is the response. Either way a check on tool
+    /// calls tries to read it, and says why it cannot.
+    fn from_lone(value: &'a Value) -> Self {
+        let is_response = value.is_string() || text_field(value).is_some() || recognise(value).is_none();
+        Self {
+            response: is_response.then_some(Cow::Borrowed(value)),
+            trace: (!value.is_null()).then_some(SubjectTrace::Raw(value)),
+            measurements: Measurements::from_json(value),
+            ..Self::default()
+        }
+    }
+
+    /// What a text check looks at, or that it is absent.
+    pub(super) fn text_in(&self, scope: Scope) -> Result<Cow<'_, Value>, Finding> {
+        if scope == Scope::Trace {
+            let mut text = self.read_trace()?.full_text();
+            if let Some(response) = self.response.as_deref() {
+                text.push('\n');
+                text.push_str(&super::text_of(response));
+            }
+            return Ok(Cow::Owned(Value::String(text)));
+        }
+        if let Some(response) = self.response.as_deref() {
+            return Ok(Cow::Borrowed(response));
+        }
+        if self.trace.is_none() {
+            return Err(Finding::nothing("there is no response to look at"));
+        }
+        match self.read_trace()?.answer() {
+            Some(answer) => Ok(Cow::Owned(Value::String(answer.to_owned()))),
+            None => Err(Finding::nothing("there is no response to look at: the trace ends without one")),
+        }
+    }
+
+    pub(super) fn response(&self) -> Result<Cow<'_, Value>, Finding> {
+        self.text_in(Scope::Response)
+    }
+
+    /// The trace as it stands, or that there is none.
+    pub(super) fn given_trace(&self) -> Result<SubjectTrace<'a>, Finding> {
+        // A text alone is no trace.
+        let trace =
+            self.trace.filter(|trace| !matches!(trace, SubjectTrace::Raw(value) if is_plain_text(value)));
+        trace.ok_or_else(|| Finding::nothing("there is no trace to look at"))
+    }
+
+    pub(super) fn read_trace(&self) -> Result<Cow<'a, Trace>, Finding> {
+        self.given_trace()?.read().map_err(Finding::nothing)
+    }
+
+    /// What the run measured of itself, or else what its trace says of it.
+    pub(super) fn measured(&self) -> Measurements {
+        let of_trace = self.read_trace().map(|trace| Measurements::from_trace(&trace));
+        self.measurements.or(of_trace.unwrap_or_default())
+    }
+}
+
+impl<'a> SubjectTrace<'a> {
+    /// Nothing at all is an empty trace, something unreadable is an error.
+    pub(super) fn read(self) -> Result<Cow<'a, Trace>, String> {
+        match self {
+            Self::Parsed(trace) => Ok(Cow::Borrowed(trace)),
+            Self::Raw(value) => match read_value(value, None) {
+                Ok((_, trace)) => Ok(Cow::Owned(trace)),
+                Err(error) => Err(error.to_string()),
+            },
+        }
+    }
+}
+
+/// Whether a value is words, and not a trace that some tool wrote into a text.
+fn is_plain_text(value: &Value) -> bool {
+    value.is_string() && matches!(recognise(value), None | Some(Format::Text))
+}
