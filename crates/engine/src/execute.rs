@@ -322,7 +322,12 @@ fn without_candidate(unit: &Unit, outcome: &Outcome, reason: &str, material: Mat
 fn told(unit: &Unit, decision: Decision, material: Material, spend: Spend) -> CaseResult {
     let last = decision.opinions.last().map(|it| it.verdict.clone());
     // Where several sit, gates and path are those of the one that decides, or of the last.
-    let verdict = last.map(|it| Verdict { status: decision.status, score: decision.score, ..it });
+    let verdict = last.map(|mut verdict| {
+        if let (Some(panel), false) = (&decision.panel, decision.escalated) {
+            verdict.undecided_gates.clone_from(&panel.undecided_gates);
+        }
+        Verdict { status: decision.status, score: decision.score, ..verdict }
+    });
     CaseResult {
         case: unit.name.clone(),
         trial: unit.trial_told(),

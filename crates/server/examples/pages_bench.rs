@@ -282,6 +282,7 @@ impl Filler<'_> {
             native: None,
             vacuous: false,
             failed_gates: Vec::new(),
+            undecided_gates: Vec::new(),
             path: Vec::new(),
             counts,
         };

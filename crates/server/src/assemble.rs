@@ -296,6 +296,9 @@ impl Made {
             let text: String = self.whys.join("; ").chars().take(1000).collect();
             self.metadata.insert("unreadable".to_owned(), json!(text));
         }
+        // Checks on time look at the trace.
+        let duration = self.finished.duration.map(|micros| micros as f64 / 1e3);
+        self.finished.trace.duration_ms = duration.or(self.finished.trace.duration_ms);
         self.finished.metadata = Json::Object(self.metadata);
         self.finished
     }

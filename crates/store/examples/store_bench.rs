@@ -343,6 +343,7 @@ fn verdict(version: &RubricVersionId, n: usize, time: Time) -> NewVerdict {
             native: None,
             vacuous: false,
             failed_gates: Vec::new(),
+            undecided_gates: Vec::new(),
             path: Vec::new(),
             counts: Counts { scored: 5, ..Counts::default() },
         },

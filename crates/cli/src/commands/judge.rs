@@ -341,6 +341,9 @@ fn show(
             let of = gate.criterion.as_deref().unwrap_or("the rubric");
             writeln!(out, "  \x1b[31m✗ gate {gate_name} of {of}\x1b[0m")?;
         }
+        for gate in &opinion.verdict.undecided_gates {
+            writeln!(out, "  \x1b[33m! {gate}\x1b[0m")?;
+        }
     }
     if decision.escalated {
         writeln!(out, "the first judge was unsure, so the last one decides")?;

@@ -18,6 +18,9 @@ pub struct Verdict {
     pub vacuous: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_gates: Vec<FailedGate>,
+    /// Gates that nobody could decide. A verdict with one of them is never a pass.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided_gates: Vec<UndecidedGate>,
     /// The way through the rubric's trees.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Step>,
@@ -57,6 +60,24 @@ pub struct FailedGate {
     pub criterion: Option<String>,
 }
 
+/// A gate without an answer: its grader abstained, broke or was not asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UndecidedGate {
+    pub gate: Gate,
+    /// Absent for gates of the rubric itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criterion: Option<String>,
+    pub reason: String,
+}
+
+impl std::fmt::Display for UndecidedGate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let of = self.criterion.as_deref().unwrap_or("the rubric");
+        write!(f, "gate {} of {of} could not be decided: {}", self.gate.name(), self.reason)
+    }
+}
+
 /// A condition that fails the verdict whatever the score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -70,6 +91,21 @@ pub enum Gate {
     CannotAssess,
     /// A broken grader was declared to fail.
     OnError,
+}
+
+impl Gate {
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Required => "required",
+            Self::Guard => "guard",
+            Self::MinScore => "min score",
+            Self::Strict => "strict",
+            Self::Evidence => "evidence",
+            Self::CannotAssess => "cannot assess",
+            Self::OnError => "on error",
+        }
+    }
 }
 
 /// One answered node on the way through a tree.

@@ -133,13 +133,16 @@ pub fn mean_score(run: &Run) -> Option<f64> {
     (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
 }
 
-/// The gates that failed a case.
+/// The gates that failed a case, and those that nobody could decide.
 pub fn gates(result: &CaseResult) -> Vec<String> {
     let line = |it: &crate::grade::FailedGate| {
         let of = it.criterion.as_deref().unwrap_or("the rubric");
         format!("gate {} of {of} failed", word(&it.gate))
     };
-    result.verdict.failed_gates.iter().map(line).collect()
+    // What waits for somebody is said by its criteria.
+    let is_open = result.verdict.status != Status::Deferred;
+    let undecided = result.verdict.undecided_gates.iter().filter(|_| is_open).map(ToString::to_string);
+    result.verdict.failed_gates.iter().map(line).chain(undecided).collect()
 }
 
 /// Why a case did not pass, a line for each criterion that has something to say.

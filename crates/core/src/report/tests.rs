@@ -25,6 +25,7 @@ fn run() -> Run {
                 native: None,
                 vacuous: false,
                 failed_gates: Vec::new(),
+                undecided_gates: Vec::new(),
                 path: Vec::new(),
                 counts: Counts::default(),
             },

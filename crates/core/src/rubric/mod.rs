@@ -238,13 +238,18 @@ pub enum Unmet {
 /// What abstaining does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CannotAssess {
+    /// The criterion leaves the denominator, and its gates are not tested.
     Skip,
+    /// The criterion contributes the best it can.
+    Pass,
+    /// The criterion contributes the worst it can.
     Zero,
     Fail,
 }
 
 impl CannotAssess {
-    pub const ALL: [(&str, Self); 3] = [("skip", Self::Skip), ("zero", Self::Zero), ("fail", Self::Fail)];
+    pub const ALL: [(&str, Self); 4] =
+        [("skip", Self::Skip), ("pass", Self::Pass), ("zero", Self::Zero), ("fail", Self::Fail)];
 }
 
 /// How the description is meant; a judge is told so.

@@ -1,8 +1,10 @@
 //! Decides what a rubric says about a candidate, given an answer to each of its questions.
 //!
-//! Gates come first: one failed gate fails the candidate whatever its score.
+//! Gates come first: one failed gate fails the candidate whatever its score, and one that nobody could decide
+//! keeps it from passing.
 //! A grader that broke never becomes a number.
 
+mod contribution;
 mod open;
 mod panel;
 mod sheet;
@@ -11,11 +13,13 @@ pub use open::open;
 pub use panel::{Combine, PanelVerdict, panel};
 pub use sheet::{Ballot, Refused, Sheet};
 
-use crate::grade::{Counts, FailedGate, Gate, Outcome, Status, Step, Verdict};
+use crate::grade::{Counts, FailedGate, Gate, Outcome, Status, Step, UndecidedGate, Verdict};
 use crate::rubric::{
     Aggregation, Answers, Ask, CannotAssess, Criterion, Draft, Graph, Moment, OnError, Operator, Order,
     Polarity, Question, Rubric, Target, Unmet, Value,
 };
+
+use contribution::{Combined, Contribution, Sum};
 
 /// Sums of fractions may miss a mark they reach on paper; this much is forgiven.
 const SLACK: f64 = 1e-9;
@@ -76,37 +80,13 @@ pub fn settled(rubric: &Rubric, outcome: impl Fn(&str) -> Option<Outcome>) -> Op
 /// What a criterion or a group comes to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Part {
-    /// The contribution on 0..=1.
-    Scored(f64),
+    Scored(Contribution),
     /// Leaves the denominator.
     Out,
+    /// Leaves the denominator: nobody could tell, and the author wrote that this is fine.
+    Excused,
     /// Leaves the denominator; and nobody could tell.
     Unknown,
-}
-
-/// A sum that does not depend on the order of what is added (Neumaier).
-#[derive(Debug, Clone, Copy, Default)]
-struct Sum {
-    sum: f64,
-    lost: f64,
-}
-
-impl Sum {
-    fn add(&mut self, value: f64) {
-        let sum = self.sum + value;
-        let larger_first = value.abs() <= self.sum.abs();
-        self.lost += if larger_first { (self.sum - sum) + value } else { (value - sum) + self.sum };
-        self.sum = sum;
-    }
-
-    fn plus(mut self, value: f64) -> Self {
-        self.add(value);
-        self
-    }
-
-    fn value(self) -> f64 {
-        self.sum + self.lost
-    }
 }
 
 struct Grading<'a> {
@@ -124,6 +104,9 @@ struct Grading<'a> {
     /// Inside a group that has a condition.
     conditional: bool,
     failed_gates: Vec<FailedGate>,
+    undecided_gates: Vec<UndecidedGate>,
+    /// Criteria without an answer that their author did not excuse.
+    unassessed: Vec<String>,
     path: Vec<Step>,
     native: Native,
 }
@@ -149,41 +132,48 @@ impl<'a> Grading<'a> {
             vacuous: true,
             conditional: false,
             failed_gates: Vec::new(),
+            undecided_gates: Vec::new(),
+            unassessed: Vec::new(),
             path: Vec::new(),
             native: Native::Nothing,
         }
     }
 
     fn list(&mut self, criteria: &[Criterion], aggregation: Aggregation) -> Part {
-        let (mut points, mut total, mut worst) = (Sum::default(), Sum::default(), f64::INFINITY);
-        let (mut scored, mut unknown) = (false, false);
+        let (mut known, mut low, mut high) = (Combined::default(), Combined::default(), Combined::default());
+        let (mut scored, mut unknown, mut excused) = (false, false, false);
         for criterion in criteria {
-            let contribution = match self.criterion(criterion) {
-                Part::Scored(it) => it,
+            let weight = criterion.weight;
+            let range = match self.criterion(criterion) {
+                Part::Scored(contribution) => {
+                    scored = true;
+                    known.add(weight, contribution.value);
+                    contribution
+                }
                 Part::Out => continue,
-                Part::Unknown => {
-                    unknown = true;
+                Part::Excused => {
+                    excused = true;
                     continue;
                 }
-            };
-            scored = true;
-            points.add(criterion.weight * contribution);
-            // A penalty has no share of the denominator: without it the best score is still 1.
-            total.add(criterion.weight.max(0.0));
-            worst = worst.min(if criterion.weight < 0.0 { 1.0 - contribution } else { contribution });
-        }
-        match aggregation {
-            _ if !scored => {
-                if unknown {
-                    Part::Unknown
-                } else {
-                    Part::Out
+                Part::Unknown => {
+                    unknown = true;
+                    Contribution { value: 0.0, low: 0.0, high: 1.0 }
                 }
+            };
+            // A penalty lowers the score by what it contributes.
+            let (worst, best) = if weight < 0.0 { (range.high, range.low) } else { (range.low, range.high) };
+            low.add(weight, worst);
+            high.add(weight, best);
+        }
+        let bound = |combined: &Combined, value| combined.score(aggregation).unwrap_or(value);
+        match known.score(aggregation) {
+            _ if !scored && unknown => Part::Unknown,
+            _ if !scored && excused => Part::Excused,
+            _ if !scored => Part::Out,
+            None => Part::Unknown,
+            Some(value) => {
+                Part::Scored(Contribution { value, low: bound(&low, value), high: bound(&high, value) })
             }
-            Aggregation::Min => Part::Scored(worst),
-            // Only weightless criteria applied; they say nothing about the score.
-            Aggregation::WeightedAverage if total.value() <= 0.0 => Part::Unknown,
-            Aggregation::WeightedAverage => Part::Scored((points.value() / total.value()).clamp(0.0, 1.0)),
         }
     }
 
@@ -198,21 +188,13 @@ impl<'a> Grading<'a> {
                 self.native = Native::Mixed;
                 let outside = self.conditional;
                 self.conditional |= criterion.when.is_some();
-                let n_failed = self.counts.failed;
+                let (before, n_unassessed) = (self.counts, self.unassessed.len());
                 let part = self.list(&group.criteria, group.aggregation);
                 self.conditional = outside;
-                match part {
-                    Part::Scored(unit) => self.contribute(criterion, unit),
-                    part => {
-                        if is_gate(criterion)
-                            && n_failed < self.counts.failed
-                            && self.rubric.on_error == OnError::Skip
-                        {
-                            self.n_errors += 1;
-                        }
-                        part
-                    }
-                }
+                let unassessed = self.unassessed.split_off(n_unassessed);
+                let part = self.finish_group(criterion, part, before, &unassessed);
+                self.unassessed.extend(unassessed);
+                part
             }
             Ask::Tree(graph) => {
                 self.native = Native::Mixed;
@@ -237,36 +219,56 @@ impl<'a> Grading<'a> {
         self.counts.unmet += n_questions as u32;
         self.vacuous = false;
         match skipped {
-            Skipped::Unmet(Unmet::Zero) => {
-                // Nobody looked, so a guard has found nothing; but a score of 0 is under every other gate.
-                self.gate(criterion, 0.0);
-                Part::Scored(0.0)
+            Skipped::Unmet(unmet) => self.skip_unmet(criterion, unmet),
+            Skipped::Unassessed(unmet) => {
+                let n_failed = self.failed_gates.len();
+                let part = self.skip_unmet(criterion, unmet);
+                if n_failed == self.failed_gates.len() {
+                    self.undecide_all(criterion, "it requires a criterion that could not be assessed", false);
+                }
+                part
             }
-            Skipped::Unmet(Unmet::NotApplicable) => Part::Out,
             Skipped::Unknown => {
                 // A gate that waits for a broken grader has not been passed.
-                if is_gate(criterion) && self.rubric.on_error == OnError::Skip {
-                    self.n_errors += 1;
-                }
-                Part::Out
+                let waits = self.rubric.on_error != OnError::Skip;
+                let reason = "it requires a criterion whose grader broke or was not asked";
+                self.undecide_all(criterion, reason, waits);
+                Part::Unknown
             }
         }
     }
 
+    fn skip_unmet(&mut self, criterion: &Criterion, unmet: Unmet) -> Part {
+        match unmet {
+            Unmet::Zero => {
+                // Nobody looked, so a guard has found nothing; but a score of 0 is under every other gate.
+                let gates = self.marks_missed(criterion, 0.0);
+                self.fail_all(gates, criterion);
+                Part::Scored(Contribution::exact(0.0))
+            }
+            Unmet::NotApplicable => Part::Out,
+        }
+    }
+
     fn leaf(&mut self, criterion: &Criterion, answer: Answer<'_>) -> Part {
-        let Some(unit) = (match self.settle(criterion, answer.outcome) {
-            Ok(unit) => unit,
+        let unit = match self.settle(criterion, answer.outcome) {
+            Ok(Some(unit)) => unit,
+            Ok(None) => return self.answer_without_number(criterion),
             Err(part) => return part,
-        }) else {
-            return Part::Unknown;
         };
         if self.rubric.require_evidence && answer.quote == Quote::Missing && needs_quote(criterion, unit) {
             self.native = Native::Mixed;
             self.fail(Gate::Evidence, criterion);
-            return Part::Scored(0.0);
+            return Part::Scored(Contribution::exact(0.0));
         }
         self.native.add(criterion, answer.outcome);
         self.contribute(criterion, unit)
+    }
+
+    fn answer_without_number(&mut self, criterion: &Criterion) -> Part {
+        self.unassessed.push(criterion.id.clone());
+        self.undecide(criterion, "its answer leads to no score", false);
+        Part::Unknown
     }
 
     /// The number behind an outcome, or what the criterion comes to without one.
@@ -276,67 +278,138 @@ impl<'a> Grading<'a> {
         match outcome {
             Outcome::Scored { unit, .. } => {
                 self.counts.scored += 1;
-                Ok(*unit)
+                return Ok(*unit);
             }
             Outcome::NotApplicable => {
                 self.counts.not_applicable += 1;
-                Err(Part::Out)
+                return Err(Part::Out);
             }
-            Outcome::Abstained { .. } => {
+            Outcome::Abstained { why } => {
                 self.counts.abstained += 1;
                 match criterion.cannot_assess {
-                    None | Some(CannotAssess::Skip) => Err(Part::Unknown),
-                    Some(CannotAssess::Zero) => Err(self.contribute_zero(criterion)),
-                    Some(CannotAssess::Fail) => {
-                        self.fail(Gate::CannotAssess, criterion);
-                        Err(self.contribute_zero(criterion))
-                    }
+                    Some(excuse) => return Err(self.abstain(criterion, excuse)),
+                    None => self.undecide(criterion, with_detail("its grader could not tell", why), false),
                 }
             }
-            Outcome::Failed { .. } => {
+            Outcome::Failed { failure, detail } => {
                 self.counts.failed += 1;
                 match self.rubric.on_error {
                     OnError::Fail => self.fail(Gate::OnError, criterion),
                     // A gate that nobody could look at has not been passed.
-                    OnError::Skip if !is_gate(criterion) => {}
-                    OnError::Skip | OnError::Error => self.n_errors += 1,
+                    OnError::Skip if gate_of(criterion).is_none() => {}
+                    OnError::Skip | OnError::Error => {
+                        self.n_errors += 1;
+                        let reason = with_detail(&format!("its grader broke: {}", word(failure)), detail);
+                        self.undecide(criterion, reason, true);
+                    }
                 }
-                Err(Part::Unknown)
             }
-            Outcome::Deferred { .. } => {
+            Outcome::Deferred { why } => {
                 self.counts.deferred += 1;
-                Err(Part::Unknown)
+                self.undecide(criterion, format!("its grader was not asked: {}", word(why)), true);
             }
         }
+        self.unassessed.push(criterion.id.clone());
+        Err(Part::Unknown)
     }
 
-    /// The worst that a criterion can contribute.
-    fn contribute_zero(&mut self, criterion: &Criterion) -> Part {
+    /// What an answer that nobody could give comes to, as the author wrote it.
+    fn abstain(&mut self, criterion: &Criterion, excuse: CannotAssess) -> Part {
+        let (worst, best) = if is_wanted(criterion) { (0.0, 1.0) } else { (1.0, 0.0) };
+        let unit = match excuse {
+            CannotAssess::Skip => return Part::Excused,
+            CannotAssess::Pass => best,
+            CannotAssess::Zero => worst,
+            CannotAssess::Fail => {
+                self.fail(Gate::CannotAssess, criterion);
+                worst
+            }
+        };
         self.native = Native::Mixed;
-        let unit = if criterion.polarity == Polarity::Plain && 0.0 <= criterion.weight { 0.0 } else { 1.0 };
         self.contribute(criterion, unit)
     }
 
     /// Turns an answer into a contribution and holds it against the criterion's gates.
     fn contribute(&mut self, criterion: &Criterion, unit: f64) -> Part {
-        let contribution = if criterion.polarity == Polarity::Plain { unit } else { 1.0 - unit };
-        let under = |mark: f64| contribution + SLACK < mark;
-        if criterion.polarity == Polarity::Guard && criterion.threshold.map_or(0.5 <= unit, under) {
-            self.fail(Gate::Guard, criterion);
-        }
-        self.gate(criterion, contribution);
+        let contribution = contribution(criterion, Contribution::exact(unit));
+        let gates = self.gates_failed_at(criterion, contribution.value);
+        self.fail_all(gates, criterion);
         Part::Scored(contribution)
     }
 
+    /// Turns what is inside a group into its contribution. Its gates are decided only if the answers that are missing
+    /// inside it cannot turn them.
+    fn finish_group(
+        &mut self,
+        criterion: &Criterion,
+        part: Part,
+        before: Counts,
+        unassessed: &[String],
+    ) -> Part {
+        let waits = before.deferred < self.counts.deferred;
+        let abstained = !waits && before.failed == self.counts.failed;
+        let excuse = criterion.cannot_assess.filter(|_| abstained);
+        let unit = match (part, excuse) {
+            (Part::Scored(unit), _) => unit,
+            (Part::Out, _) => return Part::Out,
+            (Part::Excused | Part::Unknown, Some(excuse)) => return self.abstain(criterion, excuse),
+            (Part::Excused | Part::Unknown, None) => {
+                self.undecide(criterion, reason_of_group(unassessed), waits);
+                return part;
+            }
+        };
+        let contribution = contribution(criterion, unit);
+        let gates = self.gates_failed_at(criterion, contribution.value);
+        if gates.is_empty() && !self.gates_failed_at(criterion, contribution.low).is_empty() {
+            match excuse {
+                Some(CannotAssess::Skip | CannotAssess::Pass) => {}
+                Some(CannotAssess::Zero | CannotAssess::Fail) => self.fail(Gate::CannotAssess, criterion),
+                None => self.undecide(criterion, reason_of_group(unassessed), waits),
+            }
+        }
+        self.fail_all(gates, criterion);
+        Part::Scored(contribution)
+    }
+
+    fn gates_failed_at(&self, criterion: &Criterion, contribution: f64) -> Vec<Gate> {
+        let is_found = match criterion.threshold {
+            Some(mark) => contribution + SLACK < mark,
+            None => 0.5 <= 1.0 - contribution,
+        };
+        let is_caught = criterion.polarity == Polarity::Guard && is_found;
+        let guard = is_caught.then_some(Gate::Guard);
+        guard.into_iter().chain(self.marks_missed(criterion, contribution)).collect()
+    }
+
     /// The gates that only look at the contribution.
-    fn gate(&mut self, criterion: &Criterion, contribution: f64) {
+    fn marks_missed(&self, criterion: &Criterion, contribution: f64) -> Vec<Gate> {
         let under = |mark: f64| contribution + SLACK < mark;
-        if criterion.required && under(criterion.threshold.unwrap_or(self.rubric.pass_mark)) {
-            self.fail(Gate::Required, criterion);
-        }
-        if criterion.min_score.is_some_and(under) {
-            self.fail(Gate::MinScore, criterion);
-        }
+        let required = criterion.required && under(criterion.threshold.unwrap_or(self.rubric.pass_mark));
+        let minimum = criterion.min_score.is_some_and(under);
+        [(required, Gate::Required), (minimum, Gate::MinScore)]
+            .into_iter()
+            .filter_map(|(is_missed, gate)| is_missed.then_some(gate))
+            .collect()
+    }
+
+    fn fail_all(&mut self, gates: Vec<Gate>, criterion: &Criterion) {
+        gates.into_iter().for_each(|gate| self.fail(gate, criterion));
+    }
+
+    /// Notes that a criterion's gate has no answer. One that `waits`, for somebody who was not asked or for a grader
+    /// whose failure is counted already, is no error of its own. A criterion without a gate has nothing to decide.
+    fn undecide(&mut self, criterion: &Criterion, reason: impl Into<String>, waits: bool) {
+        let Some(gate) = gate_of(criterion) else { return };
+        let criterion = Some(criterion.id.clone());
+        self.undecided_gates.push(UndecidedGate { gate, criterion, reason: reason.into() });
+        self.n_errors += u32::from(!waits);
+    }
+
+    /// The same for every gate of a criterion and of what is inside it.
+    fn undecide_all(&mut self, criterion: &Criterion, reason: &str, waits: bool) {
+        self.unassessed.push(criterion.id.clone());
+        self.undecide(criterion, reason, waits);
+        criterion.children().iter().for_each(|child| self.undecide_all(child, reason, waits));
     }
 
     fn fail(&mut self, gate: Gate, criterion: &Criterion) {
@@ -345,14 +418,16 @@ impl<'a> Grading<'a> {
 
     /// From the root to a leaf, one answer per node.
     fn walk(&mut self, criterion: &Criterion, graph: &Graph) -> Part {
-        let Some(mut at) = graph.position(&graph.root) else { return Part::Unknown };
+        let Some(mut at) = graph.position(&graph.root) else { return self.answer_without_number(criterion) };
         loop {
             let node = &graph.nodes[at];
             let outcome = self.answers[self.question + at].outcome;
             if let Err(part) = self.settle(criterion, outcome) {
                 return part;
             }
-            let Some((answer, target)) = taken(&node.answers, outcome) else { return Part::Unknown };
+            let Some((answer, target)) = taken(&node.answers, outcome) else {
+                return self.answer_without_number(criterion);
+            };
             let id = Question { criterion, node: Some(node) }.id();
             let mut step = Step { node: id, answer: answer.to_owned(), score: None, reason: None };
             match target {
@@ -365,7 +440,7 @@ impl<'a> Grading<'a> {
                     self.path.push(step);
                     match graph.position(next) {
                         Some(next) => at = next,
-                        None => return Part::Unknown,
+                        None => return self.answer_without_number(criterion),
                     }
                 }
             }
@@ -373,9 +448,18 @@ impl<'a> Grading<'a> {
     }
 
     fn finish(mut self, part: Part, penalty: f64) -> Verdict {
+        if let Part::Scored(Contribution { value, low, .. }) = part
+            && self.rubric.strict
+            && 1.0 <= value - penalty + SLACK
+            && low + SLACK < 1.0
+        {
+            let reason = reason_of_group(&self.unassessed);
+            self.undecided_gates.push(UndecidedGate { gate: Gate::Strict, criterion: None, reason });
+            self.n_errors += u32::from(self.counts.deferred == 0);
+        }
         let incomplete = 0 < self.n_errors || 0 < self.counts.deferred;
         let aggregate = match part {
-            Part::Scored(unit) if !incomplete => Some((unit - penalty).clamp(0.0, 1.0)),
+            Part::Scored(unit) if !incomplete => Some((unit.value - penalty).clamp(0.0, 1.0)),
             _ => None,
         };
         if self.rubric.strict && aggregate.is_some_and(|it| it + SLACK < 1.0) {
@@ -406,6 +490,7 @@ impl<'a> Grading<'a> {
                 .and_then(|_| self.native.mean()),
             vacuous,
             failed_gates: self.failed_gates,
+            undecided_gates: self.undecided_gates,
             path: self.path,
             counts: self.counts,
         }
@@ -444,8 +529,41 @@ impl Native {
     }
 }
 
-fn is_gate(criterion: &Criterion) -> bool {
-    criterion.required || criterion.min_score.is_some() || criterion.polarity == Polarity::Guard
+/// The gate that a criterion is; the first where it is several.
+fn gate_of(criterion: &Criterion) -> Option<Gate> {
+    if criterion.required {
+        Some(Gate::Required)
+    } else if criterion.polarity == Polarity::Guard {
+        Some(Gate::Guard)
+    } else {
+        criterion.min_score.map(|_| Gate::MinScore)
+    }
+}
+
+/// Whether a criterion states something good, so that an answer of 1 is the best.
+fn is_wanted(criterion: &Criterion) -> bool {
+    criterion.polarity == Polarity::Plain && 0.0 <= criterion.weight
+}
+
+fn contribution(criterion: &Criterion, unit: Contribution) -> Contribution {
+    if criterion.polarity == Polarity::Plain { unit } else { unit.turned_round() }
+}
+
+fn reason_of_group(unassessed: &[String]) -> String {
+    match unassessed {
+        [] => "nothing in it could be scored".to_owned(),
+        names => format!("nobody could assess {}", names.join(", ")),
+    }
+}
+
+fn with_detail(what: &str, detail: &str) -> String {
+    if detail.is_empty() { what.to_owned() } else { format!("{what}: {detail}") }
+}
+
+/// A variant as the data contract writes it.
+fn word(variant: &impl serde::Serialize) -> String {
+    let value = serde_json::to_value(variant).unwrap_or_default();
+    value.as_str().unwrap_or_default().replace('_', " ")
 }
 
 /// What is not there cannot be quoted.
@@ -481,6 +599,8 @@ fn unmet(rubric: &Rubric, answers: &[Answer<'_>], order: &Order) -> Vec<Option<S
                 let required = || order.requires[at].iter().map(|&it| met[it]);
                 let own = if required().any(|it| it == Met::No) {
                     Some(Skipped::Unmet(flat[at].criterion.unmet))
+                } else if required().any(|it| it == Met::CouldNotTell) {
+                    Some(Skipped::Unassessed(flat[at].criterion.unmet))
                 } else {
                     required().any(|it| it == Met::Unknown).then_some(Skipped::Unknown)
                 };
@@ -495,12 +615,13 @@ fn unmet(rubric: &Rubric, answers: &[Answer<'_>], order: &Order) -> Vec<Option<S
                 };
                 let mark = spot.criterion.threshold.unwrap_or(rubric.pass_mark);
                 met[at] = match grading.criterion(spot.criterion) {
-                    Part::Scored(contribution) if mark <= contribution + SLACK => Met::Yes,
+                    _ if unmet[at] == Some(Skipped::Unknown) => Met::Unknown,
+                    Part::Scored(contribution) if mark <= contribution.value + SLACK => Met::Yes,
                     // Not applicable is nothing to wait for.
                     Part::Out => Met::Yes,
+                    Part::Scored(_) | Part::Excused => Met::No,
                     Part::Unknown if 0 < grading.counts.failed + grading.counts.deferred => Met::Unknown,
-                    // Somebody looked and could not tell: not met.
-                    Part::Scored(_) | Part::Unknown => Met::No,
+                    Part::Unknown => Met::CouldNotTell,
                 };
             }
         }
@@ -512,6 +633,8 @@ fn unmet(rubric: &Rubric, answers: &[Answer<'_>], order: &Order) -> Vec<Option<S
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Skipped {
     Unmet(Unmet),
+    /// The same, because somebody looked at its requirement and could not tell.
+    Unassessed(Unmet),
     /// Whether its requirement is met nobody knows: its grader broke, or was not asked.
     Unknown,
 }
@@ -520,6 +643,8 @@ enum Skipped {
 enum Met {
     Yes,
     No,
+    /// Somebody looked: as good as not met.
+    CouldNotTell,
     /// Its grader broke, or was not asked.
     Unknown,
 }

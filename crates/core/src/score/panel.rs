@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SLACK;
-use crate::grade::{Status, Verdict};
+use crate::grade::{Status, UndecidedGate, Verdict};
 use crate::suite::{Aggregate, TieBreak};
 
 /// How members' verdicts become one.
@@ -34,6 +34,9 @@ pub struct PanelVerdict {
     pub gated: u32,
     /// Share of pairs of voters that agree on pass or fail; absent with fewer than two.
     pub agreement: Option<f64>,
+    /// Gates that members could not decide, where that leaves the panel without a verdict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided_gates: Vec<UndecidedGate>,
 }
 
 /// Combines members that were each scored and gated by themselves.
@@ -48,23 +51,33 @@ pub fn panel(members: &[Verdict], combine: Combine, pass_mark: f64) -> PanelVerd
         Combine::Panel { aggregate: Aggregate::Median, .. } => median(&mut scores),
         _ => None,
     };
-    let passes = match combine {
-        Combine::Jury { consensus } => consensus <= n_passes as f64 / voters.len().max(1) as f64 + SLACK,
+    // As many votes against as could still be cast.
+    let passes = |n_against: usize| match combine {
+        Combine::Jury { consensus } => {
+            consensus <= n_passes as f64 / (voters.len() + n_against).max(1) as f64 + SLACK
+        }
         Combine::Panel { aggregate: Aggregate::Majority, tie_break } => {
-            outvotes(n_passes, voters.len() - n_passes, tie_break)
+            outvotes(n_passes, voters.len() - n_passes + n_against, tie_break)
         }
         Combine::Panel { tie_break, .. } => {
             let combined = middle.or(mean);
             // Without a score all voters passed vacuously, or failed at a gate.
             let reaches = combined.map_or(n_passes == voters.len(), |it| pass_mark <= it + SLACK);
-            reaches && outvotes(voters.len() - n_gated, n_gated, tie_break)
+            reaches && outvotes(voters.len() - n_gated, n_gated + n_against, tie_break)
         }
     };
-    let status = if voters.is_empty() || 2 * voters.len() < members.len() {
+    let n_undecided = members.iter().filter(|it| could_not_decide(it)).count();
+    let waiting = || {
         let any_error = members.iter().any(|it| it.status == Status::Error);
         if any_error || members.is_empty() { Status::Error } else { Status::Deferred }
-    } else if passes {
+    };
+    let status = if voters.is_empty() || 2 * voters.len() < members.len() {
+        waiting()
+    } else if passes(n_undecided) {
         Status::Pass
+    } else if passes(0) {
+        // The members that could not decide a gate could turn the verdict.
+        waiting()
     } else {
         Status::Fail
     };
@@ -78,7 +91,23 @@ pub fn panel(members: &[Verdict], combine: Combine, pass_mark: f64) -> PanelVerd
         passes: n_passes as u32,
         gated: n_gated as u32,
         agreement: agreement(n_passes, voters.len()),
+        undecided_gates: if decided { Vec::new() } else { undecided(members) },
     }
+}
+
+fn could_not_decide(member: &Verdict) -> bool {
+    !matches!(member.status, Status::Pass | Status::Fail) && !member.undecided_gates.is_empty()
+}
+
+/// Every gate that a member could not decide, once.
+fn undecided(members: &[Verdict]) -> Vec<UndecidedGate> {
+    let mut gates: Vec<UndecidedGate> = Vec::new();
+    for gate in members.iter().filter(|it| could_not_decide(it)).flat_map(|it| &it.undecided_gates) {
+        if !gates.contains(gate) {
+            gates.push(gate.clone());
+        }
+    }
+    gates
 }
 
 fn outvotes(for_it: usize, against: usize, tie_break: TieBreak) -> bool {

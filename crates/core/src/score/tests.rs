@@ -39,6 +39,8 @@ fn criteria(rest: &mut &str) -> Vec<Criterion> {
                 "guard" => criterion.polarity = Polarity::Guard,
                 "not" => criterion.polarity = Polarity::Negated,
                 "when" => criterion.when = Some(When::Contains("x".to_owned())),
+                "skip" => criterion.cannot_assess = Some(CannotAssess::Skip),
+                "pass" => criterion.cannot_assess = Some(CannotAssess::Pass),
                 "zero" => criterion.cannot_assess = Some(CannotAssess::Zero),
                 "fail" => criterion.cannot_assess = Some(CannotAssess::Fail),
                 "or_na" => criterion.unmet = Unmet::NotApplicable,
@@ -393,6 +395,108 @@ fn a_jury_passes_by_consensus() {
     check_panel("a", &["1", "1", "failed"], Combine::Jury { consensus: 1.0 }, Pass);
 }
 
+#[track_caller]
+fn check_undecided(rubric: &Rubric, grades: &str, gates: &[(Gate, Option<&str>)]) {
+    let verdict = say(rubric, grades);
+    let found: Vec<(Gate, Option<&str>)> =
+        verdict.undecided_gates.iter().map(|it| (it.gate, it.criterion.as_deref())).collect();
+    assert_eq!((verdict.status, verdict.score, found.as_slice()), (Error, None, gates), "{verdict:?}");
+}
+
+#[test]
+fn a_gate_that_nobody_could_decide_is_an_error() {
+    let undecided = |criteria: &str, grades: &str, gate, id| {
+        check_undecided(&rubric(criteria), grades, &[(gate, Some(id))]);
+    };
+    undecided("a required, b x9", "? 1", Gate::Required, "a");
+    undecided("a guard, b x9", "? 1", Gate::Guard, "a");
+    undecided("a m0.1, b x9", "? 1", Gate::MinScore, "a");
+    undecided("(a) required, b", "? 1", Gate::Required, "g-a");
+    undecided("(a required), b", "? 1", Gate::Required, "a");
+    // An answer that leads to no number decides nothing either.
+    undecided("a required, b", "perhaps 1", Gate::Required, "a");
+    // Another gate that failed decides.
+    check("a required, b required", "? 0", Fail, None);
+    // Without a gate, abstaining only leaves the denominator; not applicable is an answer.
+    check("a, b", "? 1", Pass, Some(1.0));
+    check("a required, b", "na 1", Pass, Some(1.0));
+    let reason = &say(&rubric("a required, b"), "failed 1").undecided_gates[0].reason;
+    assert_eq!(reason, "its grader broke: timeout");
+}
+
+#[test]
+fn an_author_says_what_abstaining_does() {
+    check("a required skip, b", "? 1", Pass, Some(1.0));
+    check("a required pass, b x3", "? 0.6", Pass, Some(0.7));
+    check("a guard pass, b", "? 1", Pass, Some(1.0));
+    check("a required fail, b x9", "? 1", Fail, Some(0.9));
+    check("(a) required skip, b", "? 1", Pass, Some(1.0));
+    check("(a, b) required pass, c", "? ? 1", Pass, Some(1.0));
+    check("(a, b) required fail, c", "1 ? 1", Fail, Some(1.0));
+}
+
+#[test]
+fn a_group_gate_is_decided_if_missing_answers_cannot_turn_it() {
+    // Whatever b is, the group stays at or over 0.7.
+    check("(a x9, b) required, c", "1 ? 1", Pass, Some(1.0));
+    check_undecided(&rubric("(a, b) required, c"), "1 ? 1", &[(Gate::Required, Some("g-a"))]);
+    check("(a, b skip) required, c", "1 ? 1", Pass, Some(1.0));
+    // A penalty that nobody could assess may take something off.
+    check_undecided(&rubric("(a, b x-1) required, c"), "1 ? 1", &[(Gate::Required, Some("g-a"))]);
+    let skip = rubric_with("(a, b) required, c", Draft { on_error: OnError::Skip, ..Draft::default() });
+    check_undecided(&skip, "1 failed 1", &[(Gate::Required, Some("g-a"))]);
+    check("(a, b) required, c", "1 deferred 1", Deferred, None);
+}
+
+#[test]
+fn strict_is_a_gate_of_its_own() {
+    let strict = rubric_with("a, b, c x0", Draft { strict: true, ..Draft::default() });
+    check_undecided(&strict, "1 ? 1", &[(Gate::Strict, None)]);
+    check_rubric(&strict, "1 1 ?", Pass, Some(1.0));
+    check_rubric(&strict, "0.9 ? 1", Fail, Some(0.9));
+}
+
+#[test]
+fn a_gate_behind_a_requirement_that_could_not_be_assessed_is_undecided() {
+    check_undecided(&rubric("a x0, b >a or_na required, c"), "? 1 1", &[(Gate::Required, Some("b"))]);
+    check_undecided(&rubric("a x0, b >a guard, c x9"), "? 0 1", &[(Gate::Guard, Some("b"))]);
+    check_undecided(&rubric("a x0, (b required) >a or_na, c"), "? 1 1", &[(Gate::Required, Some("b"))]);
+    check("a x0 skip, b >a or_na required, c", "? 1 1", Pass, Some(1.0));
+    // It is not met, so a score of 0 is under the gate.
+    check("a x0, b >a required, c x9", "? 1 1", Fail, Some(0.9));
+    let skip = rubric_with("a x0, (b required) >a, c", Draft { on_error: OnError::Skip, ..Draft::default() });
+    check_undecided(&skip, "failed 1 1", &[(Gate::Required, Some("b"))]);
+}
+
+#[test]
+fn a_tree_that_is_a_gate_is_decided_at_a_leaf() {
+    let graph = Graph {
+        root: "first".to_owned(),
+        nodes: vec![node("first", Answers::Choices(vec![("sure".to_owned(), leaf(1.0))]))],
+    };
+    let tree = Criterion { required: true, ..Criterion::new("t", "", Ask::Tree(graph)) };
+    let base = Criterion::new("base", "…", Ask::Question(Scale::Unit));
+    let rubric = Rubric::new(Draft { criteria: vec![tree, base], ..Draft::default() }).unwrap();
+    check_rubric(&rubric, "sure 1", Pass, Some(1.0));
+    check_undecided(&rubric, "? 1", &[(Gate::Required, Some("t"))]);
+    check_undecided(&rubric, "maybe 1", &[(Gate::Required, Some("t"))]);
+}
+
+#[test]
+fn members_that_could_not_decide_a_gate_are_not_outvoted_by_those_who_could() {
+    let criteria = "a required, b x9";
+    for how in [combine(Aggregate::Mean), combine(Aggregate::Majority), Combine::Jury { consensus: 0.6 }] {
+        check_panel(criteria, &["1 1", "? 1"], how, Error);
+        check_panel(criteria, &["1 1", "1 1", "? 1"], how, Pass);
+        check_panel(criteria, &["0 1", "0 1", "? 1"], how, Fail);
+        check_panel(criteria, &["1 1", "deferred 1"], how, Deferred);
+    }
+    let rubric = rubric(criteria);
+    let members = ["1 1", "? 1"].map(|grades| say(&rubric, grades));
+    let said = panel(&members, combine(Aggregate::Mean), rubric.pass_mark);
+    assert_eq!(said.undecided_gates, members[1].undecided_gates);
+}
+
 /// Random rubrics of up to six criteria with random answers.
 fn graded() -> impl Strategy<Value = Vec<(f64, u8, Option<f64>)>> {
     let weight = prop_oneof![4 => 0.1..5.0_f64, 1 => Just(0.0), 1 => -3.0..-0.1_f64];
@@ -426,6 +530,67 @@ fn judge(rubric: &Rubric, outcomes: &[Outcome]) -> Verdict {
     let answers: Vec<Answer<'_>> =
         outcomes.iter().map(|outcome| Answer { outcome, quote: Quote::NotAsked }).collect();
     verdict(rubric, &answers, 0.0)
+}
+
+/// Every way in which a rubric can be a gate, and every answer that is none.
+fn gated() -> impl Strategy<Value = (String, String, u8)> {
+    let word = |words: &'static [&'static str]| (0..words.len()).prop_map(move |at| words[at]);
+    let gate = word(&["", "required", "guard", "m0.4", "not required", "required or_na >base"]);
+    let weight = word(&["", "x0", "x3", "x0.2"]);
+    let answer = word(&["1", "0.8", "0", "na", "?", "failed", "deferred", "perhaps"]);
+    let leaf = (gate.clone(), weight, answer);
+    let group = (gate, proptest::collection::vec(leaf, 1..4));
+    (proptest::collection::vec(group, 1..4), answer_of_base(), 0..4_u8).prop_map(|(groups, base, how)| {
+        let (mut criteria, mut answers) = (vec!["base".to_owned()], vec![base]);
+        for (at, (gate, leaves)) in groups.into_iter().enumerate() {
+            let inside: Vec<String> = leaves
+                .iter()
+                .enumerate()
+                .map(|(nth, (gate, weight, _))| format!("c{at}{nth} {gate} {weight}"))
+                .collect();
+            answers.extend(leaves.iter().map(|leaf| leaf.2));
+            criteria.push(format!("({}, k{at}) {gate}", inside.join(", ")));
+            answers.push("1");
+        }
+        (criteria.join(", "), answers.join(" "), how)
+    })
+}
+
+fn answer_of_base() -> impl Strategy<Value = &'static str> {
+    prop_oneof![4 => Just("1"), 1 => Just("?"), 1 => Just("failed"), 1 => Just("0")]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 4_000,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(19),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn no_verdict_passes_while_a_gate_has_no_answer((criteria, grades, how) in gated()) {
+        let on_error = [OnError::Error, OnError::Skip, OnError::Skip, OnError::Fail][usize::from(how)];
+        let rubric = rubric_with(&criteria, Draft { on_error, strict: how == 2, ..Draft::default() });
+        let verdict = say(&rubric, &grades);
+        let is_answer = |word: &str| word == "na" || word.parse::<f64>().is_ok();
+        let words: Vec<&str> = grades.split_whitespace().collect();
+        // A criterion that was ruled out for a reason that is known needs no answer.
+        let base_is_known = is_answer(words[0]);
+        let open: Vec<String> = rubric
+            .questions()
+            .zip(&words)
+            .filter(|(question, word)| {
+                let waits = !question.criterion.requires.is_empty();
+                let is_asked = !waits || words[0] != "0";
+                gate_of(question.criterion).is_some()
+                    && ((is_asked && !is_answer(word)) || (waits && !base_is_known))
+            })
+            .map(|(question, _)| question.id())
+            .collect();
+        prop_assert!(open.is_empty() || verdict.status != Pass, "{} | {}: {:?}", criteria, grades, open);
+        prop_assert!(verdict.undecided_gates.is_empty() || verdict.status != Pass);
+    }
 }
 
 proptest! {

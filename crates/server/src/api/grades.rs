@@ -167,6 +167,8 @@ pub struct VerdictLine {
     pub time: String,
     /// What fails it whatever the score.
     failed_gates: Vec<VerdictGate>,
+    /// Gates that nobody could decide, so that it is no pass.
+    undecided_gates: Vec<UndecidedVerdictGate>,
 }
 
 /// A condition that fails a verdict whatever the score
@@ -178,6 +180,18 @@ struct VerdictGate {
     /// Absent for gates of the rubric itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     criterion: Option<String>,
+}
+
+/// A gate without an answer
+#[derive(Debug, Serialize, ToSchema)]
+struct UndecidedVerdictGate {
+    /// required, guard, min_score or strict.
+    #[schema(value_type = String)]
+    gate: grade::Gate,
+    /// Absent for gates of the rubric itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    criterion: Option<String>,
+    reason: String,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -460,6 +474,7 @@ impl From<StoredVerdict> for VerdictLine {
             cost: it.cost.map(dollars),
             time: it.time.to_string(),
             failed_gates: it.verdict.failed_gates.into_iter().map(VerdictGate::from).collect(),
+            undecided_gates: it.verdict.undecided_gates.into_iter().map(UndecidedVerdictGate::from).collect(),
         }
     }
 }
@@ -467,6 +482,12 @@ impl From<StoredVerdict> for VerdictLine {
 impl From<grade::FailedGate> for VerdictGate {
     fn from(it: grade::FailedGate) -> Self {
         Self { gate: it.gate, criterion: it.criterion }
+    }
+}
+
+impl From<grade::UndecidedGate> for UndecidedVerdictGate {
+    fn from(it: grade::UndecidedGate) -> Self {
+        Self { gate: it.gate, criterion: it.criterion, reason: it.reason }
     }
 }
 

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use jurist_core::candidate::{Candidate, Material};
 use jurist_core::grade::{Deferral, Failure, Grade, Outcome as Answer, Spend, Status, Time, Usd, Verdict};
 use jurist_core::plan::Stratum;
-use jurist_core::rubric::{Criterion, Polarity, Rubric};
+use jurist_core::rubric::{Ask, Criterion, Polarity, Rubric};
 use jurist_core::score::{Combine, panel};
 use jurist_core::suite::{Aggregate, Calls, Judge, Monitor, TieBreak};
 use jurist_engine::call::unpriced;
@@ -352,6 +352,12 @@ impl AtWork<'_> {
             member.line.address.clone(),
             format!("{:?} {}", member.temperature, member.max_tokens),
             material.fingerprint(),
+            // A judge sees a part of it only, a check all of it.
+            if has_checks(&seated.watched.monitor.rubric) {
+                material.whole_fingerprint()
+            } else {
+                String::new()
+            },
         ];
         for part in &parts {
             hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
@@ -476,7 +482,10 @@ fn note(state: DecisionState, heard: &[Heard]) -> String {
         DecisionState::Cached => "the same was judged before".to_owned(),
         DecisionState::JudgeError => match broke() {
             Some((failure, detail)) => format!("{}: {detail}", failure_name(failure)),
-            None => "the judge gave no answer".to_owned(),
+            None => {
+                let mut undecided = heard.iter().flat_map(|it| &it.opinion.verdict.undecided_gates);
+                undecided.next().map_or_else(|| "the judge gave no answer".to_owned(), ToString::to_string)
+            }
         },
         DecisionState::OverBudget => {
             let mut reasons = heard.iter().flat_map(|it| &it.opinion.grades).map(|it| it.reason.as_str());
@@ -488,6 +497,10 @@ fn note(state: DecisionState, heard: &[Heard]) -> String {
             format!("judged by {}", judges.join(PANEL))
         }
     }
+}
+
+fn has_checks(rubric: &Rubric) -> bool {
+    rubric.questions().any(|question| matches!(question.criterion.ask, Ask::Check(_)))
 }
 
 /// As grades and metrics name it.
@@ -505,7 +518,8 @@ fn combined(verdicts: &[Verdict], pass_mark: f64) -> Verdict {
     // Gates and path are those of the first that came to a verdict.
     let first = verdicts.iter().find(|it| matches!(it.status, Status::Pass | Status::Fail));
     let first = first.or(verdicts.first()).cloned().expect("a monitor has a judge");
-    Verdict { status: panel.status, score: panel.score, native: None, ..first }
+    let undecided_gates = panel.undecided_gates;
+    Verdict { status: panel.status, score: panel.score, native: None, undecided_gates, ..first }
 }
 
 /// The numbers of each judge and of all together, and how far judges are apart at most.

@@ -67,6 +67,7 @@ pub fn verdict(version: &RubricVersionId, candidate: &str, status: Status, score
             native: None,
             vacuous: false,
             failed_gates: Vec::new(),
+            undecided_gates: Vec::new(),
             path: Vec::new(),
             counts: Counts::default(),
         },

@@ -37,6 +37,7 @@ fn result(case: &str, status: Status, score: Option<f64>) -> CaseResult {
             native: None,
             vacuous: false,
             failed_gates: Vec::new(),
+            undecided_gates: Vec::new(),
             path: Vec::new(),
             counts: Counts::default(),
         },

@@ -67,7 +67,9 @@ pub(super) fn run(args: &Args, grading: &Grading) -> anyhow::Result<Ended> {
         stream(opened(&path)?, &name, grading, meanings.as_ref(), args.strict, &mut out, &mut tally)?;
     }
     out.flush()?;
-    render::summary(&format!("{} graded, {} failed, {} not readable", tally.graded, tally.failed, tally.bad));
+    let Tally { graded, failed, incomplete, bad, .. } = &tally;
+    let undecided = if 0 < *incomplete { format!(", {incomplete} without a verdict") } else { String::new() };
+    render::summary(&format!("{graded} graded, {failed} failed{undecided}, {bad} not readable"));
     Ok(tally.ended())
 }
 
@@ -119,7 +121,8 @@ fn stream(
                 None => {}
                 Some(Ok(graded)) => {
                     tally.graded += 1;
-                    tally.failed += usize::from(graded.failed);
+                    tally.failed += usize::from(graded.status == Some(Status::Fail));
+                    tally.incomplete += usize::from(graded.status == Some(Status::Error));
                     writeln!(out, "{}", graded.line)?;
                 }
                 Some(Err(problem)) => {
@@ -137,18 +140,15 @@ fn stream(
 
 struct Graded {
     line: String,
-    failed: bool,
+    /// Absent where a check stands alone.
+    status: Option<Status>,
 }
 
 /// The check that a record names for itself.
 fn own_check(record: &Json) -> Result<(&str, Check), String> {
     let name = ["evaluator", "check"].iter().find_map(|it| record.get(*it)?.as_str());
     let name = name.ok_or("the record names no `evaluator`; or use --check")?;
-    let mut params = record.get("params").cloned().unwrap_or_else(|| json!({}));
-    // Potato, whose records these are, looks for text whatever its case.
-    if name == "contains" && params.get("substring").is_some() && params.get("case_sensitive").is_none() {
-        params["case_sensitive"] = json!(false);
-    }
+    let params = record.get("params").cloned().unwrap_or_else(|| json!({}));
     Ok((name, Check::new(name, &params).map_err(|error| error.to_string())?))
 }
 
@@ -177,7 +177,7 @@ fn told(id: &Json, check: Option<&str>, finding: &Finding) -> Graded {
     if let Some(check) = check {
         line["check"] = json!(check);
     }
-    Graded { line: line.to_string(), failed: false }
+    Graded { line: line.to_string(), status: None }
 }
 
 fn said(finding: &Finding) -> Json {
@@ -208,7 +208,7 @@ fn judged(id: &Json, rubric: &Rubric, checks: &[Check], subject: &Subject<'_>, v
         })
         .collect();
     let line = json!({ "id": id, "status": verdict.status, "score": verdict.score, "verdict": verdict, "grades": grades });
-    Graded { line: line.to_string(), failed: verdict.status == Status::Fail }
+    Graded { line: line.to_string(), status: Some(verdict.status) }
 }
 
 /// Embeddings of texts, by model and text.

@@ -1,0 +1,79 @@
+//! What criteria contribute to a score, and between what it would lie whatever the missing answers were.
+
+use crate::rubric::Aggregation;
+
+/// A contribution on 0..=1, and between what it would lie whatever the answers were that are missing inside it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Contribution {
+    pub(super) value: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Contribution {
+    pub(super) fn exact(value: f64) -> Self {
+        Self { value, low: value, high: value }
+    }
+
+    pub(super) fn turned_round(self) -> Self {
+        Self { value: 1.0 - self.value, low: 1.0 - self.high, high: 1.0 - self.low }
+    }
+}
+
+/// The contributions of a list, combined as its rubric or group says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Combined {
+    points: Sum,
+    total: Sum,
+    worst: f64,
+}
+
+impl Default for Combined {
+    fn default() -> Self {
+        Self { points: Sum::default(), total: Sum::default(), worst: f64::INFINITY }
+    }
+}
+
+impl Combined {
+    pub(super) fn add(&mut self, weight: f64, contribution: f64) {
+        self.points.add(weight * contribution);
+        // A penalty has no share of the denominator: without it the best score is still 1.
+        self.total.add(weight.max(0.0));
+        self.worst = self.worst.min(if weight < 0.0 { 1.0 - contribution } else { contribution });
+    }
+
+    /// `None` where only weightless criteria applied; they say nothing about the score.
+    pub(super) fn score(&self, aggregation: Aggregation) -> Option<f64> {
+        match aggregation {
+            Aggregation::Min => Some(self.worst),
+            Aggregation::WeightedAverage => {
+                (0.0 < self.total.value()).then(|| (self.points.value() / self.total.value()).clamp(0.0, 1.0))
+            }
+        }
+    }
+}
+
+/// A sum that does not depend on the order of what is added (Neumaier).
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sum {
+    sum: f64,
+    lost: f64,
+}
+
+impl Sum {
+    pub(super) fn add(&mut self, value: f64) {
+        let sum = self.sum + value;
+        let larger_first = value.abs() <= self.sum.abs();
+        self.lost += if larger_first { (self.sum - sum) + value } else { (value - sum) + self.sum };
+        self.sum = sum;
+    }
+
+    pub(super) fn plus(mut self, value: f64) -> Self {
+        self.add(value);
+        self
+    }
+
+    pub(super) fn value(self) -> f64 {
+        self.sum + self.lost
+    }
+}
