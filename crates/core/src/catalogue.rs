@@ -102,6 +102,16 @@ impl Method {
     }
 }
 
+impl Entry {
+    /// Settles what a parameter's spelling decides: Potato's `substring` is looked for whatever its case, while `value`
+    /// of the other tools tells upper from lower case. `case_sensitive` beside it decides.
+    pub fn settle_spelling(&self, is_written: impl Fn(&str) -> bool, params: &mut Map<String, Value>) {
+        if self.name == "contains" && is_written("substring") {
+            params.entry("case_sensitive").or_insert(Value::Bool(false));
+        }
+    }
+}
+
 pub fn find(entries: &'static [Entry], name: &str) -> Option<&'static Entry> {
     entries.iter().find(|it| it.name == name)
 }
@@ -158,7 +168,7 @@ pub const CHECKS: &[Entry] = &[
     on_response("equals", "the response is this text or this JSON value", &[need("value", Kind::Any)]),
     on_response(
         "contains",
-        "the text (or else the reference) occurs in the response",
+        "the text occurs in the response: `value` in the same case, `substring` or the reference in any case",
         &[
             also(may("value", Kind::Text), "substring"),
             may("case_sensitive", Kind::Bool),

@@ -36,7 +36,8 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                 .collect();
             writeln!(out, "  {:<28}{}", entry.name, entry.help)?;
             let looks_at = format!("looks at {}", entry.looks_at.describe());
-            let facts = if params.is_empty() { looks_at } else { format!("{looks_at} · {}", params.join(" ")) };
+            let facts =
+                if params.is_empty() { looks_at } else { format!("{looks_at} · {}", params.join(" ")) };
             writeln!(out, "  {:<28}{facts}", "")?;
         }
     }

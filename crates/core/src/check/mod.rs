@@ -120,6 +120,7 @@ impl Check {
                 read.insert(param.name.to_owned(), value.clone());
             }
         }
+        entry.settle_spelling(|key| params.get(key).is_some_and(|value| !value.is_null()), &mut read);
         if let Some(missing) = entry.params.iter().find(|it| it.required && !read.contains_key(it.name)) {
             return Err(BadCheck::Missing { check: entry.name, name: missing.name });
         }

@@ -84,7 +84,7 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<TextCheck>, BadCheck
         },
         "contains" => TextCheck::Contains {
             needle: params.text("value")?,
-            case_sensitive: params.bool("case_sensitive", true)?,
+            case_sensitive: params.bool("case_sensitive", params.get("value").is_some())?,
         },
         "icontains" => TextCheck::Contains { needle: params.text("value")?, case_sensitive: false },
         "contains-any" => needles(false, true)?,

@@ -8,19 +8,38 @@ use serde_json::{Map, Value};
 use super::context::Context;
 use super::fields::Fields;
 use crate::catalogue::{Entry, Kind, Method, Param};
+use crate::check::{BadCheck, Check};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{Node, Shape, json_number};
 
 /// Reads the parameters of `entry` from a mapping.
 pub(super) fn method(fields: &Fields<'_>, entry: &'static Entry) -> Method {
-    let params = params(fields, entry.params);
+    let mut params = params(fields, entry.params);
+    entry.settle_spelling(|key| fields.has(key), &mut params);
     let is_there = |it: &Param| fields.has(it.name) || it.alias.is_some_and(|it| fields.has(it));
     if 1 < entry.params.len() && entry.params.iter().all(is_bound) && !entry.params.iter().any(is_there) {
         let names: Vec<&'static str> = entry.params.iter().map(|it| it.name).collect();
         let message = format!("`{}` needs at least one of {}", entry.name, names.join(", "));
         fields.lacks(&names, Diagnostic::error(Code::MissingKey, fields.start(), message));
     }
-    Method { entry, params }
+    let method = Method { entry, params };
+    compile_check(fields, &method);
+    method
+}
+
+/// Reports what only making the check finds out, such as a JSON Schema that is none.
+fn compile_check(fields: &Fields<'_>, method: &Method) {
+    // What a row fills in is not known yet.
+    let is_whole = |value: &Value| !value.to_string().contains("{{");
+    if !method.params.values().all(is_whole) {
+        return;
+    }
+    // A parameter that is missing or of the wrong type has been reported where it was read.
+    if let Err(BadCheck::Parameter { name, problem, .. }) = Check::compile(method) {
+        let param = method.entry.params.iter().find(|param| param.name == name);
+        let written = param.and_then(|param| param.alias).filter(|alias| fields.has(alias)).unwrap_or(&name);
+        fields.cx.error(Code::BadValue, fields.span(written), format!("`{written}`: {problem}"));
+    }
 }
 
 /// Bounds without a bound check nothing.

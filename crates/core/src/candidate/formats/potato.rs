@@ -26,6 +26,31 @@ pub(super) fn read(value: &Value) -> Trace {
     trace
 }
 
+/// Tools of coding agents by which people name a turn; other words in brackets may be a role or a model.
+const TOOLS: [&str; 21] = [
+    "bash",
+    "shell",
+    "terminal",
+    "command",
+    "execute",
+    "python",
+    "read",
+    "write",
+    "edit",
+    "multiedit",
+    "notebookedit",
+    "ls",
+    "grep",
+    "glob",
+    "search",
+    "websearch",
+    "webfetch",
+    "browser",
+    "task",
+    "todowrite",
+    "tool",
+];
+
 #[derive(PartialEq)]
 enum Kind {
     Said(Role),
@@ -50,9 +75,16 @@ fn role(turn: &Value) -> Kind {
         _ if is(&["system"]) => Kind::Said(Role::Other),
         ("observation" | "result" | "tool result", _) => Kind::Observation,
         // Coding agents name the tool: `Agent (Bash)`.
+        (what, _) if TOOLS.contains(&what) => Kind::Action,
         (what, _) if !what.is_empty() && action::parse(&shown(&turn["text"])).is_some() => Kind::Action,
         _ => Kind::Said(Role::Assistant),
     }
+}
+
+/// `Bash` of `Agent (Bash)`, as it is written.
+fn tool_in_brackets(turn: &Value) -> Option<&str> {
+    let what = turn["speaker"].as_str()?.split_once('(')?.1.trim_end_matches(')').trim();
+    TOOLS.contains(&what.to_lowercase().as_str()).then_some(what)
 }
 
 pub(super) fn turn(turn: &Value) -> Step {
@@ -79,7 +111,7 @@ fn action_step(turn: &Value, text: &str) -> Step {
         ToolCall::new(None, name, &arguments)
     };
     let words = text.trim();
-    let call = match (action::parse(words), turn["tool"].as_str()) {
+    let call = match (action::parse(words), turn["tool"].as_str().or_else(|| tool_in_brackets(turn))) {
         (Some(call), _) => call,
         (None, Some(tool)) => {
             bare(tool, words.strip_prefix(tool).unwrap_or(words).trim_start_matches(':').trim())
