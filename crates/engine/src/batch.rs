@@ -8,18 +8,26 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use jurist_core::candidate::Usage;
-use jurist_core::grade::Usd;
+use jurist_core::grade::{Spend, Usd};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::model::Line;
 use crate::model::http::{Answer, HttpModel, send, understood};
-use crate::model::vendors::{Price, Protocol};
+use crate::model::vendors::Protocol;
 use crate::model::{ErrorKind, ModelError, Reply, Request};
 
 /// Vendors take five times as many; smaller portions are done sooner.
-const AT_ONCE: usize = 10_000;
+pub(crate) const AT_ONCE: usize = 10_000;
+
+/// How often a request goes out in a batch while what fails is the vendor's side.
+const MOST_SENDS: u32 = 3;
+
+/// How often a vendor is asked to take a batch, or how far it is, before that is given up.
+const MOST_TRIES: u32 = 20;
+
+/// The longest wait that a vendor may ask for between two tries.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Replies that came in batches, and requests that wait for one.
 #[derive(Debug, Default)]
@@ -29,10 +37,38 @@ pub struct Batches {
 
 #[derive(Debug, Default)]
 struct State {
-    replies: BTreeMap<String, Result<Reply, ModelError>>,
+    replies: BTreeMap<String, BatchedReply>,
     wanted: BTreeMap<String, (Line, Request)>,
-    /// Those that came back broken once.
-    again: BTreeSet<String>,
+    /// How often each request came back broken on the vendor's side.
+    n_broken: BTreeMap<String, u32>,
+}
+
+/// What came of a request in a batch, and what it took.
+#[derive(Debug, Clone)]
+pub(crate) struct BatchedReply {
+    pub(crate) result: Result<Reply, ModelError>,
+    pub(crate) spend: Option<Spend>,
+}
+
+/// A request that waits for a batch.
+#[derive(Debug)]
+pub(crate) struct BatchEntry {
+    pub(crate) key: String,
+    pub(crate) line: Line,
+    http: Arc<HttpModel>,
+    request: Request,
+}
+
+impl BatchEntry {
+    /// The most it can cost, at half the price; `None` if nobody knows.
+    pub(crate) fn most(&self) -> Option<Usd> {
+        self.line.price.map(|price| price.half().of(self.request.most_usage()))
+    }
+
+    /// Whether both can go out in one batch.
+    pub(crate) fn is_with(&self, other: &Self) -> bool {
+        (&self.line.name, &self.line.address) == (&other.line.name, &other.line.address)
+    }
 }
 
 /// How far a batch is.
@@ -44,10 +80,23 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// What is written down about a batch, so that it is found again.
+/// What is written down about a batch, so that an attempt that comes later finds it again.
 #[derive(Debug, Serialize, Deserialize)]
-struct Ticket {
+pub(crate) struct Ticket {
     id: String,
+    #[serde(default)]
+    base_url: String,
+    /// Of the requests in it.
+    #[serde(default)]
+    keys: BTreeSet<String>,
+    #[serde(skip)]
+    path: PathBuf,
+}
+
+impl Ticket {
+    pub(crate) fn covers(&self, entry: &BatchEntry) -> bool {
+        self.base_url == entry.http.endpoint().base_url && self.keys.contains(&entry.key)
+    }
 }
 
 impl Batches {
@@ -56,7 +105,7 @@ impl Batches {
     }
 
     /// What came for a request, if it was in a batch.
-    pub(crate) fn reply(&self, request: &Request) -> Option<Result<Reply, ModelError>> {
+    pub(crate) fn reply(&self, request: &Request) -> Option<BatchedReply> {
         self.state().replies.get(&request.key()).cloned()
     }
 
@@ -66,131 +115,125 @@ impl Batches {
         ModelError::new(ErrorKind::Pending, "waits for a batch")
     }
 
-    /// Requests that wait, and the most they can cost at half the price; `None` if nobody knows.
-    pub fn wanted(&self) -> (usize, Option<Usd>) {
-        let state = self.state();
-        let most = |(line, request): &(Line, Request)| {
-            let usage =
-                Usage { input: request.most_tokens_in(), output: u64::from(request.max_tokens), cached: 0 };
-            line.price.map(|it| it.half().of(usage))
-        };
-        let sum =
-            state.wanted.values().map(most).try_fold(Default::default(), |sum: Usd, it| Some(sum.plus(it?)));
-        (state.wanted.len(), sum)
+    /// Requests that wait.
+    pub fn n_wanted(&self) -> usize {
+        self.state().wanted.len()
     }
 
-    /// Sends what waits, waits for the replies, and tells what they cost, if anybody knows.
-    ///
-    /// `folder` is where batches are found again.
-    pub async fn run(
-        &self,
-        folder: &Path,
-        poll: Duration,
-        listener: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Option<Usd>, ModelError> {
+    /// Requests that wait, those to one model beside each other.
+    pub(crate) fn take_wanted(&self) -> Result<Vec<BatchEntry>, ModelError> {
         let wanted = std::mem::take(&mut self.state().wanted);
-        let mut cost = Some(Usd::default());
-        let mut by_line: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
+        let mut entries = Vec::with_capacity(wanted.len());
         for (key, (line, request)) in wanted {
             let Some(http) = line.http.clone() else {
-                return Err(ModelError::new(
-                    ErrorKind::Rejected,
-                    format!("`{}` has no batch endpoint", line.name),
-                ));
+                let why = format!("`{}` has no batch endpoint", line.name);
+                return Err(ModelError::new(ErrorKind::Rejected, why));
             };
-            let price = line.price.map(Price::half);
-            by_line.entry(line.name).or_default().push(Entry { key, http, price, request });
+            entries.push(BatchEntry { key, line, http, request });
         }
-        for requests in by_line.into_values() {
-            for part in requests.chunks(AT_ONCE) {
-                let office = Office { http: &part[0].http, folder, poll, listener };
-                let entries: Vec<(&str, &Request)> =
-                    part.iter().map(|it| (it.key.as_str(), &it.request)).collect();
-                let replies = office.run(&entries).await?;
-                for reply in replies.values().flatten() {
-                    let price = part[0].price.map(|it| it.of_reply(reply));
-                    cost = cost.zip(price).map(|(sum, it)| sum.plus(it));
-                }
-                let mut state = self.state();
-                for (key, reply) in replies {
-                    // What broke on the vendor's side goes out once more.
-                    let passing = reply.as_ref().is_err_and(ModelError::is_passing);
-                    if !passing || !state.again.insert(key.clone()) {
-                        state.replies.insert(key, reply);
-                    }
-                }
+        // Keys of one model stay in their order.
+        entries.sort_by(|a, b| (&a.line.name, &a.line.address).cmp(&(&b.line.name, &b.line.address)));
+        Ok(entries)
+    }
+
+    /// Keeps what came for a request. What broke on the vendor's side goes out again, so often.
+    pub(crate) fn put(&self, key: String, reply: BatchedReply) {
+        let mut state = self.state();
+        if reply.result.as_ref().is_err_and(ModelError::is_passing) {
+            let n_broken = state.n_broken.entry(key.clone()).or_default();
+            *n_broken += 1;
+            if *n_broken < MOST_SENDS {
+                return;
             }
         }
-        Ok(cost)
+        state.replies.insert(key, reply);
     }
 }
 
-/// A request on its way.
-struct Entry {
-    key: String,
-    http: Arc<HttpModel>,
-    price: Option<Price>,
-    request: Request,
+/// Where batches are sent to and waited for.
+pub struct BatchOffice<'a> {
+    /// Where batches are found again.
+    pub folder: &'a Path,
+    pub poll: Duration,
+    pub listener: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl std::fmt::Debug for BatchOffice<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BatchOffice").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+pub(crate) type Replies = BTreeMap<String, Result<Reply, ModelError>>;
+
+impl BatchOffice<'_> {
+    /// Batches that were sent and not yet collected, by this process or by one that was stopped.
+    pub(crate) fn tickets(&self) -> Vec<Ticket> {
+        let paths = std::fs::read_dir(self.folder).into_iter().flatten().flatten().map(|file| file.path());
+        let mut paths: Vec<PathBuf> =
+            paths.filter(|path| path.extension().is_some_and(|it| it == "json")).collect();
+        paths.sort();
+        paths.into_iter().filter_map(read_ticket).collect()
+    }
+
+    /// Sends a batch, unless it was sent before.
+    pub(crate) async fn submit(&self, part: &[BatchEntry]) -> Result<Ticket, ModelError> {
+        let http = &part[0].http;
+        let base_url = http.endpoint().base_url.clone();
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(base_url.as_bytes());
+        for entry in part {
+            hasher.update(entry.key.as_bytes());
+        }
+        let path = self.folder.join(format!("{}.json", &hasher.finalize().to_hex()[..32]));
+        if let Some(ticket) = read_ticket(path.clone()) {
+            return Ok(ticket);
+        }
+        let id = Office { http, poll: self.poll, listener: self.listener }.submit(part).await?;
+        let keys = part.iter().map(|entry| entry.key.clone()).collect();
+        let ticket = Ticket { id, base_url, keys, path };
+        // Written down before anything else: a batch that is lost is paid twice.
+        let text = serde_json::to_string(&ticket).expect("a ticket is plain data");
+        let written = std::fs::create_dir_all(self.folder).and_then(|()| std::fs::write(&ticket.path, text));
+        written.map_err(|error| {
+            let why = format!("cannot write `{}`: {error}", ticket.path.display());
+            ModelError::new(ErrorKind::Rejected, why)
+        })?;
+        Ok(ticket)
+    }
+
+    /// Waits for a batch, and returns what came of each request in it.
+    pub(crate) async fn collect(&self, ticket: &Ticket, part: &[BatchEntry]) -> Result<Replies, ModelError> {
+        let Some(first) = part.first() else { return Ok(Replies::new()) };
+        let office = Office { http: &first.http, poll: self.poll, listener: self.listener };
+        let results = office.wait(&ticket.id).await;
+        if !results.as_ref().is_err_and(ModelError::is_passing) {
+            let _ = std::fs::remove_file(&ticket.path);
+        }
+        let mut replies = Replies::new();
+        for line in results?.lines().filter(|it| !it.trim().is_empty()) {
+            let line: Json =
+                serde_json::from_str(line).map_err(|_| not_understood("a line of the results"))?;
+            let key = line["custom_id"].as_str().unwrap_or_default().to_owned();
+            replies.insert(key, office.reply(&line));
+        }
+        Ok(replies)
+    }
+}
+
+fn read_ticket(path: PathBuf) -> Option<Ticket> {
+    let ticket: Ticket = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
+    Some(Ticket { path, ..ticket })
 }
 
 /// Where one vendor takes batches.
 struct Office<'a> {
     http: &'a HttpModel,
-    folder: &'a Path,
     poll: Duration,
     listener: &'a (dyn Fn(Progress) + Sync),
 }
 
-type Replies = BTreeMap<String, Result<Reply, ModelError>>;
-
 impl Office<'_> {
-    async fn run(&self, requests: &[(&str, &Request)]) -> Result<Replies, ModelError> {
-        let ticket = self.ticket(requests);
-        let known = std::fs::read(&ticket).ok().and_then(|it| serde_json::from_slice::<Ticket>(&it).ok());
-        let id = match known {
-            Some(ticket) => ticket.id,
-            None => {
-                let id = self.submit(requests).await?;
-                // Written down before anything else: a batch that is lost is paid twice.
-                let text = serde_json::to_string(&Ticket { id: id.clone() }).expect("a ticket is plain data");
-                let written =
-                    std::fs::create_dir_all(self.folder).and_then(|()| std::fs::write(&ticket, text));
-                written.map_err(|error| {
-                    ModelError::new(
-                        ErrorKind::Rejected,
-                        format!("cannot write `{}`: {error}", ticket.display()),
-                    )
-                })?;
-                id
-            }
-        };
-        let results = self.wait(&id).await?;
-        let _ = std::fs::remove_file(&ticket);
-        let mut replies = Replies::new();
-        for line in results.lines().filter(|it| !it.trim().is_empty()) {
-            let line: Json =
-                serde_json::from_str(line).map_err(|_| not_understood("a line of the results"))?;
-            let key = line["custom_id"].as_str().unwrap_or_default().to_owned();
-            replies.insert(key, self.reply(&line));
-        }
-        for (key, _) in requests {
-            let missing =
-                || Err(ModelError::new(ErrorKind::Unavailable, "the batch came back without this reply"));
-            replies.entry((*key).to_owned()).or_insert_with(missing);
-        }
-        Ok(replies)
-    }
-
-    /// The same requests have the same ticket.
-    fn ticket(&self, requests: &[(&str, &Request)]) -> PathBuf {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(self.http.endpoint().base_url.as_bytes());
-        for (key, _) in requests {
-            hasher.update(key.as_bytes());
-        }
-        self.folder.join(format!("{}.json", &hasher.finalize().to_hex()[..32]))
-    }
-
     fn is_anthropic(&self) -> Result<bool, ModelError> {
         match self.http.endpoint().protocol {
             Protocol::Anthropic => Ok(true),
@@ -201,11 +244,12 @@ impl Office<'_> {
         }
     }
 
-    async fn submit(&self, requests: &[(&str, &Request)]) -> Result<String, ModelError> {
+    async fn submit(&self, part: &[BatchEntry]) -> Result<String, ModelError> {
         let base = &self.http.endpoint().base_url;
         if self.is_anthropic()? {
-            let entry = |it: &(&str, &Request)| json!({ "custom_id": it.0, "params": self.http.body(it.1) });
-            let body = json!({ "requests": requests.iter().map(entry).collect::<Vec<_>>() });
+            let entry =
+                |it: &BatchEntry| json!({ "custom_id": it.key, "params": self.http.body(&it.request) });
+            let body = json!({ "requests": part.iter().map(entry).collect::<Vec<_>>() });
             let made = self.post(&format!("{base}/v1/messages/batches"), body.to_string(), None).await?;
             return text(&made, "id");
         }
@@ -213,19 +257,18 @@ impl Office<'_> {
             Protocol::OpenaiResponses => "/v1/responses",
             _ => "/v1/chat/completions",
         };
-        let line = |it: &(&str, &Request)| {
-            json!({ "custom_id": it.0, "method": "POST", "url": path, "body": self.http.body(it.1) })
-                .to_string()
-                + "\n"
+        let line = |it: &BatchEntry| {
+            let body = self.http.body(&it.request);
+            json!({ "custom_id": it.key, "method": "POST", "url": path, "body": body }).to_string() + "\n"
         };
-        let lines: String = requests.iter().map(line).collect();
+        let lines: String = part.iter().map(line).collect();
         // The hash of what it separates cannot stand in it.
         let boundary = blake3::hash(lines.as_bytes()).to_hex().to_string();
-        let part = |head: &str, body: &str| {
+        let field = |head: &str, body: &str| {
             format!("--{boundary}\r\ncontent-disposition: form-data; {head}\r\n\r\n{body}\r\n")
         };
-        let form = part("name=\"purpose\"", "batch")
-            + &part("name=\"file\"; filename=\"batch.jsonl\"", &lines)
+        let form = field("name=\"purpose\"", "batch")
+            + &field("name=\"file\"; filename=\"batch.jsonl\"", &lines)
             + &format!("--{boundary}--\r\n");
         let kind = format!("multipart/form-data; boundary={boundary}");
         let file = self.post(&format!("{base}/files"), form, Some(kind)).await?;
@@ -280,36 +323,59 @@ impl Office<'_> {
 
     fn reply(&self, line: &Json) -> Result<Reply, ModelError> {
         if let Some(kind) = line["result"]["type"].as_str() {
-            return match kind {
-                "succeeded" => self.http.read(&line["result"]["message"], false),
-                other => {
-                    let why = line["result"]["error"]["error"]["message"].as_str().unwrap_or(other);
-                    Err(ModelError::new(ErrorKind::Rejected, format!("{other}: {why}")))
+            let error = &line["result"]["error"]["error"];
+            let broken = |kind| {
+                let why = error["message"].as_str().unwrap_or("no reason given");
+                let what = line["result"]["type"].as_str().unwrap_or_default();
+                ModelError::new(kind, format!("{what}: {why}"))
+            };
+            return match (kind, error["type"].as_str().unwrap_or_default()) {
+                ("succeeded", _) => self.http.read(&line["result"]["message"], false),
+                ("expired", _) => Err(broken(ErrorKind::Unavailable)),
+                (_, "rate_limit_error") => Err(broken(ErrorKind::RateLimit)),
+                (_, "overloaded_error" | "api_error" | "timeout_error") => {
+                    Err(broken(ErrorKind::Unavailable))
                 }
+                _ => Err(broken(ErrorKind::Rejected)),
             };
         }
         let response = &line["response"];
+        // Somebody stopped the batch; what expired goes out again.
+        if line["error"]["code"] == "batch_cancelled" {
+            return Err(ModelError::new(ErrorKind::Rejected, "the batch was cancelled"));
+        }
         let status = response["status_code"].as_u64().and_then(|it| u16::try_from(it).ok()).unwrap_or(500);
         let text = if response.is_null() { line["error"].to_string() } else { response["body"].to_string() };
-        understood(&Answer { status, retry_after: None, text }).and_then(|it| self.http.read(&it, false))
+        self.http.read_answer(&Answer { status, retry_after: None, text }, false)
     }
 
+    /// Sends something that is sent again if the vendor has not taken it for sure.
     async fn post(&self, url: &str, body: String, kind: Option<String>) -> Result<Json, ModelError> {
         let endpoint = self.http.endpoint();
-        let mut request = endpoint.request(self.http.client(), reqwest::Method::POST, url);
+        let mut headers = reqwest::header::HeaderMap::new();
         if let Some(kind) = kind {
             let value = reqwest::header::HeaderValue::from_str(&kind).expect("a boundary is hexadecimal");
-            let mut headers = reqwest::header::HeaderMap::new();
             headers.insert(reqwest::header::CONTENT_TYPE, value);
-            request = request.headers(headers);
         }
-        understood(&send(request.body(body), endpoint).await?)
+        let mut left = MOST_TRIES;
+        loop {
+            let request = endpoint.request(self.http.client(), reqwest::Method::POST, url);
+            let request = request.headers(headers.clone()).body(body.clone());
+            match send(request, endpoint).await.and_then(|answer| understood(&answer)) {
+                Err(error) if error.is_passing() && !error.maybe_billed && 0 < left => {
+                    left -= 1;
+                    tokio::time::sleep(self.poll.max(error.retry_after.unwrap_or_default().min(PATIENCE)))
+                        .await;
+                }
+                made => return made,
+            }
+        }
     }
 
     /// Asks until there is an answer; waiting for a batch is no time to give up over a lost connection.
     async fn get(&self, url: &str) -> Result<Answer, ModelError> {
         let endpoint = self.http.endpoint();
-        let mut left = 20;
+        let mut left = MOST_TRIES;
         loop {
             let request = endpoint.request(self.http.client(), reqwest::Method::GET, url);
             let answer = match send(request, endpoint).await {

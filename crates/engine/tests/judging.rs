@@ -16,6 +16,7 @@ use jurist_core::rubric::{
 };
 use jurist_core::score::Combine;
 use jurist_core::suite::{Aggregate, Calls, Judge, Jury, TieBreak};
+use jurist_engine::batch::BatchOffice;
 use jurist_engine::call::{Cache, Caching, Caller, Held, Limits, Notice, Purse};
 use jurist_engine::judge::{Bench, Case, Decision, MAX_TOKENS, Member, compare};
 use jurist_engine::model::resolve::Resolver;
@@ -896,9 +897,10 @@ async fn batches_cost_half_and_are_found_again_after_a_stop() {
         let poll = Duration::from_millis(5);
         let stopped = caller().with_batches();
         assert_eq!(decide(&bench, &stopped, &rubric).await.status, Status::Deferred);
-        assert_eq!(stopped.batches.as_ref().unwrap().wanted().0, 2);
+        assert_eq!(stopped.batches.as_ref().unwrap().n_wanted(), 2);
+        let office = BatchOffice { folder: folder.path(), poll, listener: &|_| {} };
         // Killed while it waits.
-        let run = stopped.batches.as_ref().unwrap().run(folder.path(), poll, &|_| {});
+        let run = stopped.run_batches(&office);
         assert!(tokio::time::timeout(Duration::from_millis(200), run).await.is_err(), "{vendor}");
         let sent =
             |path: &str| server.seen.lock().unwrap().iter().filter(|it| it.path.ends_with(path)).count();
@@ -906,14 +908,14 @@ async fn batches_cost_half_and_are_found_again_after_a_stop() {
         ready.store(true, Ordering::SeqCst);
         let caller = caller().with_batches();
         decide(&bench, &caller, &rubric).await;
-        let cost = caller.batches.as_ref().unwrap().run(folder.path(), poll, &|_| {}).await.unwrap();
-        assert_eq!(cost, Some(Usd::from_nanos(2_000_000)), "{vendor}");
+        caller.run_batches(&office).await.unwrap();
+        assert_eq!(caller.budget.spent(), Some(Usd::from_nanos(2_000_000)), "{vendor}");
         assert_eq!(sent("/batches"), 1, "{vendor}");
         let decision = decide(&bench, &caller, &rubric).await;
         assert_eq!(decision.score, Some(0.5), "{vendor}");
         // (1000 × 1 + 500 × 2) / 2 millionths of a dollar, for each of the two.
         assert_eq!(decision.spend.cost, Some(Usd::from_nanos(2_000_000)), "{vendor}");
-        assert_eq!(caller.batches.as_ref().unwrap().wanted().0, 0);
+        assert_eq!(caller.batches.as_ref().unwrap().n_wanted(), 0);
     }
 }
 

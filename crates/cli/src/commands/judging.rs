@@ -7,6 +7,7 @@ use jurist_core::dialect::Settings;
 use jurist_core::grade::Usd;
 use jurist_core::rubric::Rubric;
 use jurist_core::suite::Judge;
+use jurist_engine::batch::BatchOffice;
 use jurist_engine::call::{Cache, Caching, Caller, Limits, Notice};
 use jurist_engine::embed::Embedders;
 use jurist_engine::judge::Bench;
@@ -195,42 +196,23 @@ impl Judging {
     /// Sends what waits for a batch, if anything does, and waits for the replies.
     pub async fn run_batch(&self, caller: &Caller) -> anyhow::Result<Batched> {
         let Some(batches) = &caller.batches else { return Ok(Batched::Nothing) };
-        let (n_wanted, most) = batches.wanted();
+        let n_wanted = batches.n_wanted();
         if n_wanted == 0 {
             return Ok(Batched::Nothing);
-        }
-        // Money is reserved before it is spent: a batch is paid as a whole.
-        if let Some(cap) = self.max_cost {
-            let spent = caller.budget.spent().unwrap_or_default();
-            match most {
-                Some(most) if spent.plus(most) <= cap => {}
-                Some(most) => {
-                    render::trouble(&format!(
-                        "{n_wanted} requests in a batch may cost up to {most}, and {cap} is the cap"
-                    ));
-                    return Ok(Batched::OverBudget);
-                }
-                None => {
-                    render::trouble("the price of this model is not known, so it does not run under a cap");
-                    return Ok(Batched::OverBudget);
-                }
-            }
         }
         let folder = load::cache_folder().context("batches need a cache folder; set JURIST_CACHE or HOME")?;
         render::summary(&format!("{n_wanted} requests go out in a batch"));
         let poll = load::variable("JURIST_BATCH_POLL_MS").and_then(|it| it.parse().ok()).unwrap_or(10_000);
         let progress = std::sync::Mutex::new(render::Progress::new());
-        let shown = |it: jurist_engine::batch::Progress| {
+        let listener = |it: jurist_engine::batch::Progress| {
             let line = || format!("batch {}: {}, {} of {}", it.id, it.status, it.done, it.total);
             progress.lock().unwrap_or_else(std::sync::PoisonError::into_inner).show(line);
         };
-        let done = batches.run(&folder.join("batches"), std::time::Duration::from_millis(poll), &shown).await;
-        match done {
-            Ok(cost) => caller.budget.charge(cost),
-            Err(error) => {
-                render::trouble(&format!("the batch failed: {error}"));
-                return Ok(Batched::Failed);
-            }
+        let (folder, poll) = (folder.join("batches"), std::time::Duration::from_millis(poll));
+        let office = BatchOffice { folder: &folder, poll, listener: &listener };
+        if let Err(error) = caller.run_batches(&office).await {
+            render::trouble(&format!("the batch failed: {error}"));
+            return Ok(Batched::Failed);
         }
         Ok(Batched::Done)
     }
@@ -261,7 +243,6 @@ impl Judging {
 pub enum Batched {
     Nothing,
     Done,
-    OverBudget,
     Failed,
 }
 

@@ -143,7 +143,6 @@ impl Running {
             match self.judging.run_batch(&shared.caller).await? {
                 Batched::Nothing => return Ok(None),
                 Batched::Done => {}
-                Batched::OverBudget => return Ok(Some(Ended::OverBudget)),
                 Batched::Failed => return Ok(Some(Ended::Incomplete)),
             }
         }

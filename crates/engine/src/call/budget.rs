@@ -67,6 +67,20 @@ impl Budget {
         (state.n_unpriced == 0).then(|| Usd::from_nanos(state.spent))
     }
 
+    /// What can still be promised; `None` is no limit.
+    pub(super) fn left(&self) -> Option<Usd> {
+        let state = self.state();
+        let gone = state.spent.saturating_add(state.reserved);
+        self.cap.map(|cap| Usd::from_nanos(cap.nanos().saturating_sub(gone).max(0)))
+    }
+
+    /// Why something that may cost so much is not asked.
+    pub(super) fn refusal(&self, most: Usd) -> ModelError {
+        let (spent, cap) = (Usd::from_nanos(self.state().spent), self.cap.unwrap_or_default());
+        let detail = format!("{spent} of {cap} are spent, and one more call may cost up to {most}");
+        ModelError::new(ErrorKind::OverBudget, detail)
+    }
+
     /// Counts what was paid elsewhere; `None` if nobody knows how much.
     pub fn charge(&self, cost: Option<Usd>) {
         self.promise(0).settle(cost);
@@ -74,7 +88,6 @@ impl Budget {
 
     /// Promises as much as a call can cost. Waits while others may give back what is missing.
     pub(super) async fn reserve(&self, model: &str, most: Option<Usd>) -> Result<Reserved<'_>, ModelError> {
-        let over = |detail: String| ModelError::new(ErrorKind::OverBudget, detail);
         let (Some(cap), Some(most)) = (self.cap, most) else {
             return match self.cap {
                 Some(_) => Err(unpriced(model)),
@@ -91,10 +104,8 @@ impl Budget {
                     return Ok(Reserved { budget: self, nanos });
                 }
                 if state.reserved == 0 || cap.nanos() < state.spent.saturating_add(nanos) {
-                    let spent = Usd::from_nanos(state.spent);
-                    return Err(over(format!(
-                        "{spent} of {cap} are spent, and one more call may cost up to {most}"
-                    )));
+                    drop(state);
+                    return Err(self.refusal(most));
                 }
             }
             settled.await;

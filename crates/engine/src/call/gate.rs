@@ -1,4 +1,4 @@
-//! One gate per vendor: so many at once, so many a minute, and a circuit that opens when nothing works.
+//! One gate per vendor: so many at once, so many a minute, and a circuit breaker for when nothing works.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
+use super::breaker::{Admission, CircuitBreaker, Development};
 use crate::model::{ErrorKind, ModelError, Reply};
 
 /// What a vendor may be asked.
@@ -23,12 +24,6 @@ impl Default for Limits {
     }
 }
 
-/// Calls in a row that were given up before a vendor is left alone for a while.
-const FAILURES: u32 = 3;
-
-/// So many first waits between two tries: half a minute.
-const PAUSE: u32 = 60;
-
 /// How long refusals count as one.
 const SETTLING: Duration = Duration::from_secs(1);
 
@@ -43,8 +38,7 @@ pub(super) struct Gate {
     n_good: AtomicUsize,
     state: Mutex<State>,
     limits: Limits,
-    /// How long a vendor is left alone.
-    pause: Duration,
+    pub(super) breaker: CircuitBreaker,
 }
 
 #[derive(Debug, Default)]
@@ -54,35 +48,16 @@ struct State {
     /// When the next request, and the next tokens, are due.
     requests_due: Option<Instant>,
     tokens_due: Option<Instant>,
-    n_failed: u32,
     /// When there were last made fewer places.
     shrunk: Option<Instant>,
-    circuit: Option<Circuit>,
-    announced: bool,
-    /// Whether it was said that calls fail and are made again.
-    troubled: bool,
-}
-
-#[derive(Debug, Clone)]
-struct Circuit {
-    /// `None`: for good, since a key does not become right by waiting.
-    until: Option<Instant>,
-    error: ModelError,
-    /// Somebody waited and tried in vain: it is no short trouble, and nobody waits any more.
-    hopeless: bool,
-}
-
-/// What to do at the gate.
-enum Sign {
-    Go,
-    Wait(Instant),
-    Stop(ModelError),
 }
 
 /// A place at the vendor.
+#[derive(Debug)]
 pub(super) struct Permit<'a> {
     gate: &'a Gate,
     place: Option<SemaphorePermit<'a>>,
+    is_probe: bool,
 }
 
 impl Gate {
@@ -96,7 +71,7 @@ impl Gate {
             n_good: AtomicUsize::new(0),
             state: Mutex::default(),
             limits,
-            pause: backoff * PAUSE,
+            breaker: CircuitBreaker::new(backoff),
         }
     }
 
@@ -105,18 +80,28 @@ impl Gate {
     }
 
     /// Waits for a place and for the rate, and for a vendor in trouble; refuses if that is no use.
-    pub(super) async fn enter(&self, tokens: u64) -> Result<Permit<'_>, ModelError> {
+    pub(super) async fn enter(&self, model: &str, tokens: u64) -> Result<Permit<'_>, ModelError> {
         loop {
             let place = self.places.acquire().await.expect("the gate is never closed");
-            let permit = Permit { gate: self, place: Some(place) };
-            match self.sign() {
-                Sign::Stop(error) => return Err(error),
-                Sign::Wait(until) => {
+            let mut permit = Permit { gate: self, place: Some(place), is_probe: false };
+            let change = self.breaker.change();
+            match self.breaker.admit(model, Instant::now()) {
+                Admission::Send => {}
+                Admission::Probe => permit.is_probe = true,
+                Admission::Refuse(error) => return Err(error),
+                Admission::WaitForProbe => {
                     drop(permit);
-                    tokio::time::sleep_until(until).await;
+                    change.await;
                     continue;
                 }
-                Sign::Go => {}
+                Admission::WaitUntil(until) => {
+                    drop(permit);
+                    tokio::select! {
+                        () = tokio::time::sleep_until(until) => {}
+                        () = change => {}
+                    }
+                    continue;
+                }
             }
             let mut due = self.due(tokens);
             while Instant::now() < due {
@@ -126,29 +111,6 @@ impl Gate {
             }
             return Ok(permit);
         }
-    }
-
-    fn sign(&self) -> Sign {
-        let mut state = self.state();
-        let Some(circuit) = &mut state.circuit else { return Sign::Go };
-        let now = Instant::now();
-        match circuit.until {
-            Some(until) if until <= now => {
-                // One goes ahead and tries; the others wait for what becomes of it.
-                circuit.until = Some(now + self.pause);
-                Sign::Go
-            }
-            Some(until) if !circuit.hopeless => Sign::Wait(until),
-            _ => {
-                let detail = format!("this vendor keeps failing and is left alone: {}", circuit.error.detail);
-                Sign::Stop(ModelError { detail, ..circuit.error.clone() })
-            }
-        }
-    }
-
-    /// Whether the vendor is left alone for now.
-    pub(super) fn is_open(&self) -> bool {
-        self.state().circuit.is_some()
     }
 
     /// Takes a turn and tells when it comes.
@@ -170,8 +132,26 @@ impl Gate {
         due
     }
 
+    /// Learns from what became of a request, and gives its place back; what is to be said about it.
+    pub(super) fn record(
+        &self,
+        mut permit: Permit<'_>,
+        model: &str,
+        result: &Result<Reply, ModelError>,
+    ) -> Option<Development> {
+        self.adapt(result);
+        let is_probe = std::mem::replace(&mut permit.is_probe, false);
+        match result {
+            Ok(_) => {
+                self.breaker.record_answer();
+                None
+            }
+            Err(error) => self.breaker.record_failure(model, error, is_probe, Instant::now()),
+        }
+    }
+
     /// Fewer at once when the vendor says that it is too much, slowly more when it goes well.
-    pub(super) fn learn(&self, result: &Result<Reply, ModelError>) {
+    fn adapt(&self, result: &Result<Reply, ModelError>) {
         match result {
             Err(error) if error.kind == ErrorKind::RateLimit => {
                 if let Some(wait) = error.retry_after {
@@ -210,38 +190,13 @@ impl Gate {
             }
         }
     }
-
-    pub(super) fn succeeded(&self) {
-        let mut state = self.state();
-        state.n_failed = 0;
-        state.circuit = None;
-    }
-
-    /// Whether nobody has said yet that the vendor is in trouble.
-    pub(super) fn announces_trouble(&self) -> bool {
-        !std::mem::replace(&mut self.state().troubled, true)
-    }
-
-    /// A call was given up. The reason, if that opens the circuit and nobody has said so yet.
-    pub(super) fn failed(&self, error: &ModelError) -> Option<String> {
-        let mut state = self.state();
-        let for_good = error.kind == ErrorKind::Auth;
-        if !for_good && !error.is_passing() {
-            return None;
-        }
-        state.n_failed += 1;
-        if !for_good && state.n_failed < FAILURES {
-            return None;
-        }
-        let until = (!for_good).then(|| Instant::now() + self.pause);
-        let hopeless = state.circuit.is_some();
-        state.circuit = Some(Circuit { until, error: error.clone(), hopeless });
-        (!std::mem::replace(&mut state.announced, true)).then(|| error.detail.clone())
-    }
 }
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
+        if self.is_probe {
+            self.gate.breaker.abandon_probe();
+        }
         if let Some(place) = self.place.take()
             && take_one(&self.gate.surplus)
         {

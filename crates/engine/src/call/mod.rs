@@ -2,6 +2,8 @@
 //!
 //! Failures never enter the cache, and a call never costs more requests than its one budget of tries.
 
+mod batching;
+mod breaker;
 mod budget;
 mod cache;
 mod gate;
@@ -11,7 +13,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use jurist_core::candidate::Usage;
 use jurist_core::grade::{Attempt, Spend, Usd};
 
 pub use budget::{Budget, Held, Purse, unpriced};
@@ -22,6 +23,7 @@ use crate::batch::Batches;
 use crate::model::vendors::Price;
 use crate::model::{ErrorKind, Line, ModelError, Reply, Request};
 use crate::record::Tape;
+use breaker::Development;
 use gate::Gate;
 
 /// What use is made of replies that were got before.
@@ -70,6 +72,14 @@ pub struct Called {
 pub struct NotCalled {
     pub error: ModelError,
     pub attempts: Vec<Attempt>,
+    /// What has to be paid all the same, or may have to be.
+    pub spend: Option<Spend>,
+}
+
+impl From<ModelError> for NotCalled {
+    fn from(error: ModelError) -> Self {
+        Self { error, attempts: Vec::new(), spend: None }
+    }
 }
 
 /// What happened that a person may want to know once.
@@ -215,13 +225,15 @@ impl Caller {
     pub async fn call(&self, line: &Line, request: &Request, tries: &mut Tries) -> Result<Called, NotCalled> {
         if let Some(replayed) = self.tape.replay(request) {
             self.meter.n_from_cache.fetch_add(1, Ordering::Relaxed);
-            return replayed.map(kept).map_err(|error| NotCalled { error, attempts: Vec::new() });
+            return Ok(kept(replayed?));
         }
         // Before the cache, which has it as well by now: it was paid in this run.
-        if let Some(result) = self.batches.as_ref().and_then(|it| it.reply(request)) {
-            let called = self.batched(line, request, result)?;
-            self.tape.record(request, &called.reply);
-            return Ok(called);
+        if let Some(batched) = self.batches.as_ref().and_then(|it| it.reply(request)) {
+            let (attempts, spend) = (Vec::new(), batched.spend);
+            let reply = batched.result.map_err(|error| NotCalled { error, attempts: Vec::new(), spend })?;
+            self.tape.record(request, &reply);
+            let key = cache_key(line, request);
+            return Ok(Called { reply, spend: spend.unwrap_or_default(), attempts, key });
         }
         let key = cache_key(line, request);
         if let (Some(cache), Caching::Use) = (&self.cache, self.caching)
@@ -232,7 +244,7 @@ impl Caller {
             return Ok(kept(reply));
         }
         let result = match &self.batches {
-            Some(batches) => Err(NotCalled { error: batches.add(line, request), attempts: Vec::new() }),
+            Some(batches) => Err(batches.add(line, request).into()),
             None => self.paid(line, request, &key, tries).await,
         };
         match &result {
@@ -263,66 +275,78 @@ impl Caller {
         key: &str,
         tries: &mut Tries,
     ) -> Result<Called, NotCalled> {
-        let most_in = request.most_tokens_in();
-        let bound = Usage { input: most_in, output: u64::from(request.max_tokens), cached: 0 };
-        let most = line.price.map(|it| it.of(bound));
         let gate = self.gate(&line.vendor);
-        let mut attempts = Vec::new();
+        let (mut attempts, mut spend) = (Vec::new(), None);
         loop {
-            let reserved = match self.budget.reserve(&line.name, most).await {
-                Ok(reserved) => reserved,
-                Err(error) => return Err(NotCalled { error, attempts }),
+            let sent = match self.send(line, request, &gate, tries).await {
+                Ok(sent) => sent,
+                Err(error) => return Err(NotCalled { error, attempts, spend }),
             };
-            let permit = match gate.enter(most_in / 4).await {
-                Ok(permit) => permit,
-                Err(error) => return Err(NotCalled { error, attempts }),
-            };
-            // The last thing before the call, so that what is held is under way.
-            let held = match self.held(line, most).await {
-                Ok(held) => held,
-                Err(error) => return Err(NotCalled { error, attempts }),
-            };
-            tries.0 = tries.0.saturating_sub(1);
-            self.meter.n_requests.fetch_add(1, Ordering::Relaxed);
-            let started = Instant::now();
-            let result = line.model.complete(request).await;
-            let duration_ms = Some(started.elapsed().as_secs_f64() * 1e3);
-            gate.learn(&result);
-            drop(permit);
-            let error = match result {
+            spend = sum(spend, sent.spend);
+            let error = match sent.result {
                 Ok(reply) => {
-                    let reply = Reply { duration_ms, ..reply };
-                    gate.succeeded();
-                    let spend = self.spend(line, &reply, most);
-                    reserved.settle(spend.cost);
-                    settle(held, spend.cost).await;
-                    return Ok(Called { reply, spend, attempts, key: key.to_owned() });
+                    let (spend, key) = (spend.unwrap_or_default(), key.to_owned());
+                    return Ok(Called { reply, spend, attempts, key });
                 }
                 Err(error) => error,
             };
-            if error.maybe_billed {
-                reserved.settle(most);
-                settle(held, most).await;
-            } else {
-                drop(reserved);
-                settle(held, Some(Usd::default())).await;
-            }
+            self.tell(line, &error, sent.development);
             let wait = error.retry_after.unwrap_or_else(|| self.wait(key, attempts.len()));
-            // Who tries for the others tries once.
-            if !error.is_passing() || tries.0 == 0 || LONGEST_WAIT < wait || gate.is_open() {
-                if let Some(why) = gate.failed(&error) {
-                    (self.listener)(Notice::CircuitOpened { vendor: line.vendor.clone(), why });
-                }
-                return Err(NotCalled { error, attempts });
+            if !error.is_passing() || tries.0 == 0 || LONGEST_WAIT < wait || gate.breaker.is_settled() {
+                return Err(NotCalled { error, attempts, spend });
             }
             // To be asked for patience is nothing out of the ordinary.
             let is_trouble = error.kind != ErrorKind::RateLimit && attempts.len() == 1;
-            if is_trouble && gate.announces_trouble() {
-                let why = error.detail.clone();
-                (self.listener)(Notice::Retrying { vendor: line.vendor.clone(), why });
+            if is_trouble && gate.breaker.announces_trouble() {
+                self.tell(line, &error, Some(Development::Trouble));
             }
             attempts.push(Attempt { failure: error.failure(), detail: error.detail, time: None });
-            tokio::time::sleep(wait).await;
+            // Where nothing succeeds, the breaker says who is next, and when.
+            if !gate.breaker.has_outage() {
+                tokio::time::sleep(wait).await;
+            }
+        }
+    }
+
+    /// Sends a request once, and pays for it.
+    async fn send(
+        &self,
+        line: &Line,
+        request: &Request,
+        gate: &Gate,
+        tries: &mut Tries,
+    ) -> Result<Sent, ModelError> {
+        let usage = request.most_usage();
+        let most = line.price.map(|price| price.of(usage));
+        let reserved = self.budget.reserve(&line.name, most).await?;
+        let permit = gate.enter(&line.name, usage.input / 4).await?;
+        // The last thing before the call, so that what is held is under way.
+        let held = self.held(line, most).await?;
+        tries.0 = tries.0.saturating_sub(1);
+        self.meter.n_requests.fetch_add(1, Ordering::Relaxed);
+        let started = Instant::now();
+        let result = line.model.complete(request).await.map(|reply| Reply {
+            duration_ms: Some(started.elapsed().as_secs_f64() * 1e3),
+            ..reply
+        });
+        let n_refused = result.as_ref().map_or_else(|error| error.n_refused, |reply| reply.n_refused);
+        self.meter.n_requests.fetch_add(u64::from(n_refused), Ordering::Relaxed);
+        let development = gate.record(permit, &line.name, &result);
+        let spend = self.spend(line.price, &result, most);
+        match spend {
+            Some(spend) => reserved.settle(spend.cost),
+            None => drop(reserved),
+        }
+        settle(held, spend.map_or(Some(Usd::default()), |spend| spend.cost)).await;
+        Ok(Sent { result, spend, development })
+    }
+
+    fn tell(&self, line: &Line, error: &ModelError, development: Option<Development>) {
+        let (vendor, why) = (line.vendor.clone(), error.detail.clone());
+        match development {
+            Some(Development::Trouble) => (self.listener)(Notice::Retrying { vendor, why }),
+            Some(Development::Opened) => (self.listener)(Notice::CircuitOpened { vendor, why }),
+            None => {}
         }
     }
 
@@ -333,32 +357,31 @@ impl Caller {
         }
     }
 
-    /// A reply that came in a batch, at half the price.
-    fn batched(
+    /// What a request took, whether there is a reply or not; `None` if nothing has to be paid. One that may have
+    /// been served and does not tell its tokens is taken to have cost the most that it can.
+    fn spend(
         &self,
-        line: &Line,
-        request: &Request,
-        result: Result<Reply, ModelError>,
-    ) -> Result<Called, NotCalled> {
-        let reply = result.map_err(|error| NotCalled { error, attempts: Vec::new() })?;
-        let half = Line { price: line.price.map(Price::half), ..line.clone() };
-        let spend = self.spend(&half, &reply, None);
-        Ok(Called { reply, spend, attempts: Vec::new(), key: cache_key(line, request) })
-    }
-
-    /// What a reply took. One that does not tell is taken to have cost all that was reserved.
-    fn spend(&self, line: &Line, reply: &Reply, most: Option<Usd>) -> Spend {
-        let usage = reply.usage;
+        price: Option<Price>,
+        result: &Result<Reply, ModelError>,
+        most: Option<Usd>,
+    ) -> Option<Spend> {
+        let (usage, cost) = match result {
+            Ok(reply) => (reply.usage, price.map(|price| price.of_reply(reply))),
+            Err(error) if !error.usage.is_nothing() => {
+                (error.usage, price.map(|price| price.of(error.usage)))
+            }
+            Err(error) if error.maybe_billed => (error.usage, most),
+            Err(_) => return None,
+        };
         self.meter.tokens_in.fetch_add(usage.input, Ordering::Relaxed);
         self.meter.tokens_out.fetch_add(usage.output, Ordering::Relaxed);
-        let told = line.price.map(|it| it.of_reply(reply));
-        Spend {
+        Some(Spend {
             tokens_in: usage.input,
             tokens_cached: usage.cached,
             tokens_out: usage.output,
-            cost: if usage.is_nothing() { most } else { told },
+            cost: if usage.is_nothing() { most } else { cost },
             from_cache: false,
-        }
+        })
     }
 
     fn gate(&self, vendor: &str) -> Arc<Gate> {
@@ -373,6 +396,20 @@ impl Caller {
         let chance = blake3::hash(format!("{key}{n_before}").as_bytes()).as_bytes()[0];
         let factor = f64::from(1_u32 << n_before.min(6)) * (0.75 + f64::from(chance) / 510.0);
         self.backoff.mul_f64(factor).min(Duration::from_secs(20))
+    }
+}
+
+/// What became of one request.
+struct Sent {
+    result: Result<Reply, ModelError>,
+    spend: Option<Spend>,
+    development: Option<Development>,
+}
+
+fn sum(a: Option<Spend>, b: Option<Spend>) -> Option<Spend> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.plus(b)),
+        (a, b) => a.or(b),
     }
 }
 

@@ -85,7 +85,7 @@ pub(super) async fn converse<T>(
         let Called { reply, spend, attempts, key } = match called {
             Ok(called) => called,
             Err(it) => {
-                took.add(Took { spend: None, attempts: it.attempts.clone(), exchanges });
+                took.add(Took { spend: it.spend, attempts: it.attempts.clone(), exchanges });
                 return (Err(Trouble::Call(it)), took);
             }
         };

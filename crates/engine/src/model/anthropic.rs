@@ -82,21 +82,23 @@ pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
         Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
         _ => Stop::End,
     };
-    let count = |key: &str| body["usage"][key].as_u64().unwrap_or(0);
-    // Cached tokens are counted outside `input_tokens` here.
-    let (read, written) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
-    let usage = Usage {
-        input: count("input_tokens").saturating_add(read).saturating_add(written),
-        output: count("output_tokens"),
-        cached: read,
-    };
+    let written = count(body, "cache_creation_input_tokens");
+    let text = called.unwrap_or_else(spoken);
     // Writing the cache costs a quarter more.
-    Ok(Reply {
-        text: called.unwrap_or_else(spoken),
-        calls,
-        usage,
-        stop,
-        surcharged: written.div_ceil(4),
-        duration_ms: None,
-    })
+    Ok(Reply { text, calls, usage: usage(body), stop, surcharged: written.div_ceil(4), ..Reply::default() })
+}
+
+/// Cached tokens are counted outside `input_tokens` here.
+pub(super) fn usage(body: &Json) -> Usage {
+    let read = count(body, "cache_read_input_tokens");
+    let written = count(body, "cache_creation_input_tokens");
+    Usage {
+        input: count(body, "input_tokens").saturating_add(read).saturating_add(written),
+        output: count(body, "output_tokens"),
+        cached: read,
+    }
+}
+
+fn count(body: &Json, key: &str) -> u64 {
+    body["usage"][key].as_u64().unwrap_or(0)
 }

@@ -43,14 +43,7 @@ pub(super) fn body(request: &Request, shape: Shape, quirks: &Quirks, model: &str
 
 pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
     let refused = |text: String, usage| Reply { text, usage, stop: Stop::Refusal, ..Reply::default() };
-    let counts = &body["usageMetadata"];
-    let count = |key: &str| counts[key].as_u64().unwrap_or(0);
-    let usage = Usage {
-        input: count("promptTokenCount"),
-        // Thoughts are billed as output and counted apart.
-        output: count("candidatesTokenCount").saturating_add(count("thoughtsTokenCount")),
-        cached: count("cachedContentTokenCount"),
-    };
+    let usage = usage(body);
     if let Some(reason) = body["promptFeedback"]["blockReason"].as_str() {
         return Ok(refused(format!("blocked: {reason}"), usage));
     }
@@ -73,5 +66,15 @@ pub(super) fn read(body: &Json) -> Result<Reply, ModelError> {
         Some(_) if text.is_empty() => Stop::Refusal,
         Some(_) => Stop::End,
     };
-    Ok(Reply { text, calls, usage, stop, surcharged: 0, duration_ms: None })
+    Ok(Reply { text, calls, usage, stop, ..Reply::default() })
+}
+
+pub(super) fn usage(body: &Json) -> Usage {
+    let count = |key: &str| body["usageMetadata"][key].as_u64().unwrap_or(0);
+    Usage {
+        input: count("promptTokenCount"),
+        // Thoughts are billed as output and counted apart.
+        output: count("candidatesTokenCount").saturating_add(count("thoughtsTokenCount")),
+        cached: count("cachedContentTokenCount"),
+    }
 }

@@ -1,12 +1,13 @@
 //! Models behind HTTP: one client for four protocols.
 
-use std::sync::Mutex;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use jurist_core::candidate::Usage;
 use jurist_core::quantity::Time;
 use serde_json::Value as Json;
-use tokio::sync::OnceCell;
 
+use super::forms::{FormMemory, ModelForms, RefusedPart, RequestForm, refused_parts};
 use super::guard::PublicOnly;
 use super::vendors::{Auth, Protocol, Quirks, Shape};
 use super::{BoxFuture, ErrorKind, Model, ModelError, Reply, Request, Secret};
@@ -59,7 +60,7 @@ pub fn public_client() -> Result<reqwest::Client, NoClient> {
         .connect_timeout(Duration::from_secs(10))
         // A proxy would look names up by itself.
         .no_proxy()
-        .dns_resolver(std::sync::Arc::new(PublicOnly));
+        .dns_resolver(Arc::new(PublicOnly));
     builder.build().map_err(|error| NoClient(error.to_string()))
 }
 
@@ -87,17 +88,7 @@ pub struct HttpModel {
     client: reqwest::Client,
     endpoint: Endpoint,
     url: String,
-    /// Where nobody knows what a server takes, the first request finds out and the others wait for it.
-    first: OnceCell<()>,
-    learned: Mutex<Learned>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Learned {
-    shape: usize,
-    temperature: bool,
-    /// The limit of tokens goes by its other name.
-    other_limit: bool,
+    forms: Arc<ModelForms>,
 }
 
 /// What a server said, before anything is made of it.
@@ -109,10 +100,10 @@ pub struct Answer {
 }
 
 impl HttpModel {
-    pub fn new(client: reqwest::Client, endpoint: Endpoint) -> Self {
-        let learned = Mutex::new(Learned { shape: 0, temperature: true, other_limit: false });
-        let first = OnceCell::new_with(endpoint.takes_for_sure().then_some(()));
-        Self { client, url: endpoint.url(), endpoint, first, learned }
+    pub fn new(client: reqwest::Client, endpoint: Endpoint, memory: &FormMemory) -> Self {
+        let url = endpoint.url();
+        let forms = memory.of_model(&url, &endpoint.model, endpoint.takes_for_sure());
+        Self { client, url, endpoint, forms }
     }
 
     pub fn client(&self) -> &reqwest::Client {
@@ -125,30 +116,26 @@ impl HttpModel {
 
     /// The form of structured output that is in use.
     pub fn shape(&self) -> Shape {
-        self.endpoint.shapes[self.learned().shape]
-    }
-
-    fn learned(&self) -> Learned {
-        *self.learned.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.endpoint.shapes[self.forms.current().shape]
     }
 
     /// What is sent, as the protocol writes it.
     pub fn body(&self, request: &Request) -> Json {
-        self.body_with(request, self.learned())
+        self.body_with(request, self.forms.current())
     }
 
-    fn body_with(&self, request: &Request, learned: Learned) -> Json {
+    fn body_with(&self, request: &Request, form: RequestForm) -> Json {
         let Endpoint { model, quirks, shapes, protocol, .. } = &self.endpoint;
-        let shape = if request.schema.is_null() { Shape::Asked } else { shapes[learned.shape] };
+        let shape = if request.schema.is_null() { Shape::Asked } else { shapes[form.shape] };
         let without;
-        let request = if learned.temperature {
+        let request = if form.temperature {
             request
         } else {
             without = Request { temperature: None, ..request.clone() };
             &without
         };
         let other = Quirks { max_tokens: other_limit(quirks.max_tokens), ..*quirks };
-        let quirks = if learned.other_limit { &other } else { quirks };
+        let quirks = if form.other_limit { &other } else { quirks };
         let mut body = match protocol {
             Protocol::OpenaiChat => openai_chat::body(request, model, shape, quirks),
             Protocol::OpenaiResponses => openai_responses::body(request, model, shape, quirks),
@@ -165,49 +152,86 @@ impl HttpModel {
         body
     }
 
-    /// What a reply body of this protocol says.
+    /// What a reply body of this protocol says. One that says nothing of use may have to be paid all the same.
     pub fn read(&self, body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
-        match self.endpoint.protocol {
+        let reply = match self.endpoint.protocol {
             Protocol::OpenaiChat => openai_chat::read(body, with_tools),
             Protocol::OpenaiResponses => openai_responses::read(body, with_tools),
             Protocol::Anthropic => anthropic::read(body, with_tools),
             Protocol::Gemini => gemini::read(body),
+        };
+        reply.map_err(|error| ModelError { maybe_billed: true, usage: self.usage(body), ..error })
+    }
+
+    /// The tokens that a body of this protocol counts, whatever else it says.
+    fn usage(&self, body: &Json) -> Usage {
+        match self.endpoint.protocol {
+            Protocol::OpenaiChat => openai_chat::usage(body),
+            Protocol::OpenaiResponses => openai_responses::usage(body),
+            Protocol::Anthropic => anthropic::usage(body),
+            Protocol::Gemini => gemini::usage(body),
         }
     }
 
+    /// The reply of an answer, or why it is none and what it counted nevertheless.
+    pub fn read_answer(&self, answer: &Answer, with_tools: bool) -> Result<Reply, ModelError> {
+        let body = understood(answer).map_err(|error| {
+            let body: Json = serde_json::from_str(&answer.text).unwrap_or_default();
+            ModelError { usage: self.usage(&body), ..error }
+        })?;
+        self.read(&body, with_tools)
+    }
+
+    /// Asks in the form that is known to be taken; if the server refuses that form, in the next. A form is only
+    /// remembered when the request has succeeded in it, so that a request that fails in every form teaches nothing.
     async fn ask(&self, request: &Request) -> Result<Reply, ModelError> {
+        let begun = self.forms.begin();
+        let (mut form, mut n_refused, mut usage) = (begun, 0, Usage::default());
         loop {
-            let used = self.learned();
-            let body = serde_json::to_vec(&self.body_with(request, used)).expect("JSON is plain data");
+            let body = serde_json::to_vec(&self.body_with(request, form)).expect("JSON is plain data");
             let post = self.endpoint.request(&self.client, reqwest::Method::POST, &self.url);
-            let answer = send(post.body(body), &self.endpoint).await?;
-            let result = understood(&answer).and_then(|it| self.read(&it, !request.tools.is_empty()));
-            match result {
-                Err(error) if error.kind == ErrorKind::Unsupported && self.learn(used, &answer) => {}
-                Err(error) if error.kind == ErrorKind::Unsupported => {
-                    return Err(ModelError { kind: ErrorKind::Rejected, ..error });
+            let answer = send(post.body(body), &self.endpoint).await;
+            let error = match answer.and_then(|answer| self.read_answer(&answer, !request.tools.is_empty())) {
+                Ok(reply) => {
+                    self.confirm(request, begun, form);
+                    return Ok(Reply { usage: reply.usage.plus(usage), n_refused, ..reply });
                 }
-                result => return result,
+                Err(error) => error,
+            };
+            usage = usage.plus(error.usage);
+            if error.kind != ErrorKind::Unsupported {
+                return Err(ModelError { usage, n_refused, ..error });
             }
+            let Some(next) = self.next_form(request, form, &error.detail) else {
+                return Err(ModelError { kind: ErrorKind::Rejected, usage, n_refused, ..error });
+            };
+            form = next;
+            n_refused += 1;
         }
     }
 
-    /// Falls back to the next form that the server may take; false if there is none left.
-    fn learn(&self, used: Learned, answer: &Answer) -> bool {
-        let mut learned = self.learned.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if used.temperature && answer.text.contains("temperature") {
-            learned.temperature = false;
-            return true;
+    /// The form without the part that the server refused; `None` if there is no other.
+    fn next_form(&self, request: &Request, form: RequestForm, message: &str) -> Option<RequestForm> {
+        refused_parts(message).into_iter().find_map(|part| match part {
+            RefusedPart::Temperature if form.temperature && request.temperature.is_some() => {
+                Some(RequestForm { temperature: false, ..form })
+            }
+            RefusedPart::LimitName if !form.other_limit => Some(RequestForm { other_limit: true, ..form }),
+            RefusedPart::Shape
+                if !request.schema.is_null() && form.shape + 1 < self.endpoint.shapes.len() =>
+            {
+                Some(RequestForm { shape: form.shape + 1, ..form })
+            }
+            _ => None,
+        })
+    }
+
+    fn confirm(&self, request: &Request, begun: RequestForm, form: RequestForm) {
+        // A request that leaves parts out says nothing about them.
+        let says_all = !request.schema.is_null() && request.temperature.is_some();
+        if form != begun || (form == RequestForm::FIRST && says_all && self.forms.current() != form) {
+            self.forms.confirm(form);
         }
-        if !used.other_limit && answer.text.contains(other_limit(self.endpoint.quirks.max_tokens)) {
-            learned.other_limit = true;
-            return true;
-        }
-        // Others may have learned it in the meantime.
-        if learned.shape == used.shape && learned.shape + 1 < self.endpoint.shapes.len() {
-            learned.shape += 1;
-        }
-        used.shape < learned.shape
     }
 }
 
@@ -219,11 +243,11 @@ fn other_limit(name: &str) -> &'static str {
 impl Model for HttpModel {
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
         Box::pin(async move {
-            if self.first.initialized() {
+            if self.forms.first.initialized() {
                 return self.ask(request).await;
             }
             let mut mine = None;
-            self.first.get_or_init(|| async { mine = Some(self.ask(request).await) }).await;
+            self.forms.first.get_or_init(|| async { mine = Some(self.ask(request).await) }).await;
             match mine {
                 Some(result) => result,
                 None => self.ask(request).await,
@@ -322,7 +346,8 @@ pub async fn send(request: reqwest::RequestBuilder, endpoint: &Endpoint) -> Resu
     while let Some(chunk) = response.chunk().await.map_err(cut)? {
         bytes.extend_from_slice(&chunk);
         if MAX_BYTES < bytes.len() {
-            return Err(ModelError::new(ErrorKind::NotUnderstood, "the reply has more than 16 MB"));
+            let error = ModelError::new(ErrorKind::NotUnderstood, "the reply has more than 16 MB");
+            return Err(ModelError { maybe_billed: true, ..error });
         }
     }
     // Servers like to repeat the key; from here on it is not there.
@@ -399,7 +424,7 @@ pub fn understood(answer: &Answer) -> Result<Json, ModelError> {
         }
         (429, _) => (ErrorKind::RateLimit, status.to_string()),
         // llama.cpp's Python server breaks on a form that it does not know.
-        (400 | 422, _) if is_about_form(&said) => (ErrorKind::Unsupported, status.to_string()),
+        (400 | 422, _) if !refused_parts(&said).is_empty() => (ErrorKind::Unsupported, status.to_string()),
         (500, _) if said.contains("response_format") => (ErrorKind::Unsupported, status.to_string()),
         (404, _) => (ErrorKind::Rejected, format!("{status}: no such model or address")),
         (408 | 409 | 500..=599, _) => (ErrorKind::Unavailable, status.to_string()),
@@ -407,7 +432,7 @@ pub fn understood(answer: &Answer) -> Result<Json, ModelError> {
     };
     let maybe_billed = (200..300).contains(&answer.status);
     let retry_after = answer.retry_after.or_else(|| retry_delay(&answer.text));
-    Err(ModelError { kind, detail: format!("{about}: {said}"), retry_after, maybe_billed })
+    Err(ModelError { retry_after, maybe_billed, ..ModelError::new(kind, format!("{about}: {said}")) })
 }
 
 /// Gemini says in the body how long to wait: `"retryDelay": "37s"`.
@@ -415,26 +440,6 @@ fn retry_delay(text: &str) -> Option<Duration> {
     let (_, rest) = text.split_once("\"retryDelay\"")?;
     let seconds = rest.split('"').nth(1)?.strip_suffix('s')?;
     Duration::try_from_secs_f64(seconds.parse().ok()?).ok()
-}
-
-/// Whether an error is about the form of the request, so that another form may do.
-fn is_about_form(text: &str) -> bool {
-    let words = [
-        "response_format",
-        "json_schema",
-        "json_object",
-        "tool_choice",
-        "output_config",
-        "temperature",
-        "schema",
-        "grammar",
-        "responseJsonSchema",
-        "structured output",
-        "text.format",
-        "max_tokens",
-        "max_completion_tokens",
-    ];
-    words.iter().any(|it| text.contains(it))
 }
 
 fn message(body: &Json) -> Option<String> {

@@ -2,6 +2,7 @@
 
 pub mod anthropic;
 pub mod command;
+pub mod forms;
 pub mod gemini;
 pub mod guard;
 pub mod http;
@@ -94,6 +95,11 @@ impl Request {
         blake3::hash(&text).to_hex().to_string()
     }
 
+    /// The most tokens that it and its reply can count.
+    pub fn most_usage(&self) -> Usage {
+        Usage { input: self.most_tokens_in(), output: u64::from(self.max_tokens), cached: 0 }
+    }
+
     /// No tokenizer makes more tokens than there are bytes, and framing takes a few.
     pub fn most_tokens_in(&self) -> u64 {
         let parts = self.messages.iter().flat_map(|it| &it.parts).map(String::len).sum::<usize>();
@@ -126,6 +132,9 @@ pub struct Reply {
     /// How long the model took, where that was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
+    /// Requests that were sent before this one in forms that the server refused.
+    #[serde(skip)]
+    pub n_refused: u32,
 }
 
 fn is_none(number: &u64) -> bool {
@@ -154,6 +163,10 @@ pub struct ModelError {
     pub retry_after: Option<Duration>,
     /// The request went out and may have been served, so it may have to be paid.
     pub maybe_billed: bool,
+    /// What the server counted although there is no reply.
+    pub usage: Usage,
+    /// Requests that were sent before this one in forms that the server refused.
+    pub n_refused: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,7 +195,14 @@ pub enum ErrorKind {
 
 impl ModelError {
     pub fn new(kind: ErrorKind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), retry_after: None, maybe_billed: false }
+        Self {
+            kind,
+            detail: detail.into(),
+            retry_after: None,
+            maybe_billed: false,
+            usage: Usage::default(),
+            n_refused: 0,
+        }
     }
 
     /// Whether the same request may succeed later.

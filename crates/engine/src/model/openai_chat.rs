@@ -88,11 +88,12 @@ pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
         _ => Stop::End,
     };
     let text = refusal.or(called).map_or(spoken, str::to_owned);
-    Ok(Reply { text, calls, usage: usage(&body["usage"]), stop, surcharged: 0, duration_ms: None })
+    Ok(Reply { text, calls, usage: usage(body), stop, ..Reply::default() })
 }
 
 /// Cached tokens are inside the prompt's here, as they are in ours; some vendors count reasoning apart.
-fn usage(usage: &Json) -> Usage {
+pub(super) fn usage(body: &Json) -> Usage {
+    let usage = &body["usage"];
     let count = |value: &Json| value.as_u64().unwrap_or(0);
     let (input, output) = (count(&usage["prompt_tokens"]), count(&usage["completion_tokens"]));
     let reasoning = count(&usage["completion_tokens_details"]["reasoning_tokens"]);

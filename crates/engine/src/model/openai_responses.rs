@@ -80,12 +80,15 @@ pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
         Some("max_output_tokens") => Stop::Length,
         _ => Stop::End,
     };
+    Ok(Reply { text, calls, usage: usage(body), stop, ..Reply::default() })
+}
+
+pub(super) fn usage(body: &Json) -> Usage {
     let count = |value: &Json| value.as_u64().unwrap_or(0);
     let usage = &body["usage"];
-    let usage = Usage {
+    Usage {
         input: count(&usage["input_tokens"]),
         output: count(&usage["output_tokens"]),
         cached: count(&usage["input_tokens_details"]["cached_tokens"]),
-    };
-    Ok(Reply { text, calls, usage, stop, surcharged: 0, duration_ms: None })
+    }
 }

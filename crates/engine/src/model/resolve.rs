@@ -7,6 +7,7 @@ use jurist_core::dialect::Settings;
 use jurist_core::suite::Judge;
 
 use super::command::Command;
+use super::forms::FormMemory;
 use super::guard::{Private, refuse_private};
 use super::http::{Endpoint, HttpModel, Network, NoClient, client, public_client};
 use super::vendors::{Auth, COMPATIBLE, Price, Protocol, VENDORS, Vendor, price};
@@ -28,6 +29,8 @@ pub struct Resolver {
     trusted: Vec<String>,
     /// For addresses that files name, where strangers write them.
     guarded: Option<reqwest::Client>,
+    /// Which forms of requests models take.
+    forms: FormMemory,
 }
 
 /// Why a name leads to no model.
@@ -86,7 +89,14 @@ impl Resolver {
             variable: Box::new(variable),
             trusted: Vec::new(),
             guarded: None,
+            forms: FormMemory::default(),
         })
+    }
+
+    /// Remembers what models take where others do as well, or by another clock.
+    #[must_use]
+    pub fn with_forms(self, forms: FormMemory) -> Self {
+        Self { forms, ..self }
     }
 
     /// For everything else that is reached over the network.
@@ -162,7 +172,7 @@ impl Resolver {
             refuse_private(&endpoint.base_url)?;
         }
         let client = guarded.unwrap_or(&self.client).clone();
-        let http = Arc::new(HttpModel::new(client, endpoint));
+        let http = Arc::new(HttpModel::new(client, endpoint, &self.forms));
         let model: Arc<dyn Model> = Arc::<HttpModel>::clone(&http);
         Ok(Line { model, vendor, name: full, price, address, http: Some(http) })
     }

@@ -156,7 +156,6 @@ async fn collected(
         match args.judging.run_batch(caller).await? {
             Batched::Nothing => return Ok(None),
             Batched::Done => {}
-            Batched::OverBudget => return Ok(Some(Ended::OverBudget)),
             Batched::Failed => return Ok(Some(Ended::Incomplete)),
         }
     }

@@ -1,0 +1,83 @@
+//! Batches as they are paid: under a cap they go out in parts, so that the cap holds whatever the replies cost.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+
+use jurist_core::grade::Usd;
+
+use super::{Caller, settle, unpriced};
+use crate::batch::{AT_ONCE, BatchEntry, BatchOffice, BatchedReply, Batches, Replies};
+use crate::model::vendors::Price;
+use crate::model::{ErrorKind, ModelError};
+
+impl Caller {
+    /// Sends what waits for a batch and waits for the replies.
+    ///
+    /// The most that a part can cost is never more than what is left under the cap; the next part goes out when the
+    /// real cost of the last one is known. What does not fit alone is over budget.
+    pub async fn run_batches(&self, office: &BatchOffice<'_>) -> Result<(), ModelError> {
+        let Some(batches) = &self.batches else { return Ok(()) };
+        let mut wanted = batches.take_wanted()?;
+        // What an earlier attempt has sent is paid already, and comes first.
+        for ticket in office.tickets() {
+            let (found, rest) = wanted.into_iter().partition(|entry| ticket.covers(entry));
+            wanted = rest;
+            self.collect(batches, office.collect(&ticket, &found).await?, found).await?;
+        }
+        let mut wanted = VecDeque::from(wanted);
+        while !wanted.is_empty() {
+            let part = self.next_part(batches, &mut wanted);
+            if part.is_empty() {
+                continue;
+            }
+            let ticket = office.submit(&part).await?;
+            self.meter.n_requests.fetch_add(part.len() as u64, Ordering::Relaxed);
+            self.collect(batches, office.collect(&ticket, &part).await?, part).await?;
+        }
+        Ok(())
+    }
+
+    /// As many requests to one model as fit; those that do not fit even alone are answered by the budget.
+    fn next_part(&self, batches: &Batches, wanted: &mut VecDeque<BatchEntry>) -> Vec<BatchEntry> {
+        let (left, mut most, mut part) = (self.budget.left(), Usd::default(), Vec::<BatchEntry>::new());
+        while let Some(entry) = wanted.pop_front() {
+            let is_other = part.first().is_some_and(|first| !first.is_with(&entry));
+            let sum = entry.most().map(|it| most.plus(it));
+            let fits = left.is_none_or(|left| sum.is_some_and(|sum| sum <= left));
+            if !part.is_empty() && (is_other || part.len() == AT_ONCE || !fits) {
+                wanted.push_front(entry);
+                break;
+            }
+            if fits {
+                most = sum.unwrap_or(most);
+                part.push(entry);
+            } else {
+                let error =
+                    entry.most().map_or_else(|| unpriced(&entry.line.name), |most| self.budget.refusal(most));
+                batches.put(entry.key, BatchedReply { result: Err(error), spend: None });
+            }
+        }
+        part
+    }
+
+    /// Pays for the replies of a part, at half the price, before anybody uses them.
+    async fn collect(
+        &self,
+        batches: &Batches,
+        mut replies: Replies,
+        part: Vec<BatchEntry>,
+    ) -> Result<(), ModelError> {
+        for entry in part {
+            let missing =
+                || Err(ModelError::new(ErrorKind::Unavailable, "the batch came back without this reply"));
+            let result = replies.remove(&entry.key).unwrap_or_else(missing);
+            let spend = self.spend(entry.line.price.map(Price::half), &result, entry.most());
+            if let Some(spend) = spend {
+                self.budget.charge(spend.cost);
+                settle(self.held(&entry.line, spend.cost).await?, spend.cost).await;
+            }
+            batches.put(entry.key, BatchedReply { result, spend });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,286 @@
+//! A circuit breaker: where nothing succeeds, one request at a time finds out whether the vendor is back.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::LONGEST_WAIT;
+use crate::model::{ErrorKind, ModelError};
+
+/// Requests in a row that failed before all others wait for a probe.
+const FAILURES: u32 = 8;
+
+/// Probes that fail before calls are refused without being sent. Each wait is twice as long as the one before: with
+/// a first wait of half a second, the last probe is sent after 15.5 seconds.
+const PROBES: u32 = 5;
+
+/// So many first waits until one more probe, once all of them have failed: half a minute.
+const PAUSE: u32 = 60;
+
+#[derive(Debug)]
+pub(super) struct CircuitBreaker {
+    state: Mutex<BreakerState>,
+    /// A probe has ended, or the circuit is closed.
+    changed: Notify,
+    /// The first wait.
+    backoff: Duration,
+}
+
+#[derive(Debug, Default)]
+struct BreakerState {
+    /// Requests that failed since one succeeded.
+    n_failed: u32,
+    outage: Option<Outage>,
+    /// Models for which the key is not accepted: that does not become right by waiting.
+    refused: BTreeMap<String, ModelError>,
+    is_trouble_announced: bool,
+    is_opening_announced: bool,
+}
+
+#[derive(Debug)]
+struct Outage {
+    error: ModelError,
+    n_failed_probes: u32,
+    next_probe: Instant,
+    is_probing: bool,
+}
+
+/// Whether a request may be sent.
+#[derive(Debug)]
+pub(super) enum Admission {
+    Send,
+    /// One request for all others: what becomes of it has to be recorded, or the probe abandoned.
+    Probe,
+    WaitUntil(Instant),
+    WaitForProbe,
+    Refuse(ModelError),
+}
+
+/// What is worth saying about a request that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Development {
+    /// Requests fail, and calls wait.
+    Trouble,
+    /// Calls are refused without being sent.
+    Opened,
+}
+
+impl Outage {
+    fn is_settled(&self) -> bool {
+        PROBES <= self.n_failed_probes
+    }
+}
+
+impl CircuitBreaker {
+    pub(super) fn new(backoff: Duration) -> Self {
+        Self { state: Mutex::default(), changed: Notify::new(), backoff }
+    }
+
+    fn state(&self) -> MutexGuard<'_, BreakerState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A wait for the next change; made before admission is asked for, it misses none.
+    pub(super) fn change(&self) -> tokio::sync::futures::Notified<'_> {
+        self.changed.notified()
+    }
+
+    pub(super) fn admit(&self, model: &str, now: Instant) -> Admission {
+        let mut state = self.state();
+        if let Some(error) = state.refused.get(model) {
+            return Admission::Refuse(refusal(error));
+        }
+        match &mut state.outage {
+            None => Admission::Send,
+            Some(outage) if !outage.is_probing && outage.next_probe <= now => {
+                outage.is_probing = true;
+                Admission::Probe
+            }
+            Some(outage) if outage.is_settled() => Admission::Refuse(refusal(&outage.error)),
+            Some(outage) if outage.is_probing => Admission::WaitForProbe,
+            Some(outage) => Admission::WaitUntil(outage.next_probe),
+        }
+    }
+
+    /// Whether requests fail, so that calls wait for a probe.
+    pub(super) fn has_outage(&self) -> bool {
+        self.state().outage.is_some()
+    }
+
+    /// Whether it is no use to wait.
+    pub(super) fn is_settled(&self) -> bool {
+        self.state().outage.as_ref().is_some_and(Outage::is_settled)
+    }
+
+    /// The vendor answered.
+    pub(super) fn record_answer(&self) {
+        let mut state = self.state();
+        state.n_failed = 0;
+        if state.outage.take().is_some() {
+            self.changed.notify_waiters();
+        }
+    }
+
+    /// A probe was given up before anything became of it; somebody else may try.
+    pub(super) fn abandon_probe(&self) {
+        if let Some(outage) = &mut self.state().outage {
+            outage.is_probing = false;
+        }
+        self.changed.notify_waiters();
+    }
+
+    /// A request failed; what is to be said about that, if nobody has said it yet.
+    pub(super) fn record_failure(
+        &self,
+        model: &str,
+        error: &ModelError,
+        is_probe: bool,
+        now: Instant,
+    ) -> Option<Development> {
+        if !error.is_passing() {
+            // Whatever is wrong with the request, the vendor is there.
+            self.record_answer();
+            let mut state = self.state();
+            let is_refused = error.kind == ErrorKind::Auth;
+            return is_refused.then(|| state.refuse(model, error)).flatten();
+        }
+        let state = &mut *self.state();
+        state.n_failed += 1;
+        match &mut state.outage {
+            Some(outage) if is_probe => {
+                outage.n_failed_probes += 1;
+                outage.postpone(error, self.backoff, now);
+                self.changed.notify_waiters();
+            }
+            None if FAILURES <= state.n_failed => {
+                let mut outage =
+                    Outage { error: error.clone(), n_failed_probes: 0, next_probe: now, is_probing: false };
+                outage.postpone(error, self.backoff, now);
+                state.outage = Some(outage);
+            }
+            // It was sent before anybody knew.
+            _ => return None,
+        }
+        if state.outage.as_ref().is_some_and(Outage::is_settled) {
+            return state.announce_opening();
+        }
+        state.announce_trouble()
+    }
+
+    /// Whether nobody has said yet that calls fail and are made again.
+    pub(super) fn announces_trouble(&self) -> bool {
+        self.state().announce_trouble().is_some()
+    }
+}
+
+impl Outage {
+    /// Decides when the next probe is sent.
+    fn postpone(&mut self, error: &ModelError, backoff: Duration, now: Instant) {
+        let asked = error.retry_after.unwrap_or_default();
+        if LONGEST_WAIT < asked {
+            self.n_failed_probes = PROBES;
+        }
+        let own = if self.is_settled() { backoff * PAUSE } else { backoff * (1 << self.n_failed_probes) };
+        self.next_probe = now + own.max(asked.min(LONGEST_WAIT));
+        self.is_probing = false;
+        self.error = error.clone();
+    }
+}
+
+impl BreakerState {
+    fn refuse(&mut self, model: &str, error: &ModelError) -> Option<Development> {
+        self.refused.insert(model.to_owned(), error.clone());
+        self.announce_opening()
+    }
+
+    fn announce_trouble(&mut self) -> Option<Development> {
+        (!std::mem::replace(&mut self.is_trouble_announced, true)).then_some(Development::Trouble)
+    }
+
+    fn announce_opening(&mut self) -> Option<Development> {
+        (!std::mem::replace(&mut self.is_opening_announced, true)).then_some(Development::Opened)
+    }
+}
+
+fn refusal(error: &ModelError) -> ModelError {
+    let detail = format!("this vendor keeps failing and is left alone: {}", error.detail);
+    ModelError { kind: error.kind, retry_after: error.retry_after, ..ModelError::new(error.kind, detail) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two hundred calls to a vendor that refuses all of them, as many at once as are allowed; time is simulated.
+    #[test]
+    fn a_vendor_that_only_refuses_is_settled_after_five_probes() {
+        let breaker = CircuitBreaker::new(Duration::from_millis(500));
+        let error = ModelError::new(ErrorKind::RateLimit, "429");
+        let start = Instant::now();
+        let (mut now, mut n_requests, mut developments) = (start, 0, Vec::new());
+        // All that may run at once are sent before the first comes back.
+        for _ in 0..32 {
+            assert!(matches!(breaker.admit("m", now), Admission::Send));
+            n_requests += 1;
+        }
+        for _ in 0..32 {
+            developments.extend(breaker.record_failure("m", &error, false, now));
+        }
+        loop {
+            match breaker.admit("m", now) {
+                Admission::WaitUntil(until) => now = until,
+                Admission::Probe => {
+                    assert!(matches!(breaker.admit("m", now), Admission::WaitForProbe), "one at a time");
+                    n_requests += 1;
+                    developments.extend(breaker.record_failure("m", &error, true, now));
+                }
+                Admission::Refuse(error) => {
+                    assert!(error.detail.contains("429"), "{error}");
+                    break;
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!((n_requests, now - start), (37, Duration::from_millis(15_500)));
+        assert_eq!(developments, [Development::Trouble, Development::Opened]);
+        // Half a minute later one more is sent, and a success lets all others go.
+        now += Duration::from_secs(30);
+        assert!(matches!(breaker.admit("m", now), Admission::Probe));
+        assert!(matches!(breaker.admit("m", now), Admission::Refuse(_)));
+        breaker.record_answer();
+        assert!(matches!(breaker.admit("m", now), Admission::Send));
+    }
+
+    #[test]
+    fn a_wait_that_the_vendor_asks_for_is_kept_to_and_too_long_a_one_settles_it() {
+        let limited = |seconds| ModelError {
+            retry_after: Some(Duration::from_secs(seconds)),
+            ..ModelError::new(ErrorKind::RateLimit, "429")
+        };
+        let now = Instant::now();
+        let wait = |seconds: u64| {
+            let breaker = CircuitBreaker::new(Duration::from_millis(500));
+            for _ in 0..FAILURES {
+                breaker.record_failure("m", &limited(seconds), false, now);
+            }
+            breaker.admit("m", now)
+        };
+        assert!(matches!(wait(20), Admission::WaitUntil(until) if until == now + Duration::from_secs(20)));
+        assert!(matches!(wait(3600), Admission::Refuse(_)));
+    }
+
+    #[test]
+    fn a_probe_that_is_given_up_leaves_the_place_to_another() {
+        let breaker = CircuitBreaker::new(Duration::ZERO);
+        let now = Instant::now();
+        for _ in 0..FAILURES {
+            breaker.record_failure("m", &ModelError::new(ErrorKind::Unavailable, "503"), false, now);
+        }
+        assert!(matches!(breaker.admit("m", now), Admission::Probe));
+        breaker.abandon_probe();
+        assert!(matches!(breaker.admit("m", now), Admission::Probe));
+    }
+}
