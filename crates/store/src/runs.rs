@@ -26,7 +26,7 @@ pub struct RunHead {
     pub n_deferred: u64,
     /// Mean over the results that have a score.
     pub score: Option<f64>,
-    /// Of results whose cost is known.
+    /// Of results whose cost is known, and of calls that were paid for and led to no result.
     pub cost: Usd,
 }
 
@@ -59,7 +59,9 @@ statements! {
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'error') AS n_error,
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'deferred') AS n_deferred,
         (SELECT AVG(score) FROM run_results WHERE run = runs.id) AS score,
-        (SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) FROM run_results WHERE run = runs.id) AS cost
+        (SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) FROM run_results WHERE run = runs.id) AS cost,
+        (SELECT CAST(COALESCE(SUM(settled), 0) AS BIGINT) FROM spend_subjects
+            WHERE spend_subjects.project = runs.project AND subject = runs.id) AS paid
         FROM runs WHERE project = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
     HEAD = "SELECT id, suite, started, ended,
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'pass') AS n_pass,
@@ -67,7 +69,9 @@ statements! {
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'error') AS n_error,
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'deferred') AS n_deferred,
         (SELECT AVG(score) FROM run_results WHERE run = runs.id) AS score,
-        (SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) FROM run_results WHERE run = runs.id) AS cost
+        (SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) FROM run_results WHERE run = runs.id) AS cost,
+        (SELECT CAST(COALESCE(SUM(settled), 0) AS BIGINT) FROM spend_subjects
+            WHERE spend_subjects.project = runs.project AND subject = runs.id) AS paid
         FROM runs WHERE project = $1 AND id = $2";
     PLACES = "SELECT place, status FROM run_results JOIN runs ON runs.id = run_results.run
         WHERE runs.project = $1 AND run_results.run = $2 AND $3 <= place AND place <= $4 ORDER BY place";
@@ -193,6 +197,9 @@ impl Store {
             self.result_stream(project, id).map_ok(spent).try_collect().await?;
         run.spend = results.iter().fold(Spend::default(), |sum, it| sum.plus(it.0));
         run.results = results.into_iter().map(|it| it.1).collect();
+        // Calls that led to no result were paid for as well.
+        let paid = self.subject_spend(project, &id.to_string(), None).await?.settled;
+        run.spend.cost = run.spend.cost.map(|cost| cost.max(paid));
         Ok(run)
     }
 
@@ -297,6 +304,6 @@ fn read(row: &Row) -> Result<RunHead, StoreError> {
         n_error: row.count("n_error")?,
         n_deferred: row.count("n_deferred")?,
         score: row.get("score")?,
-        cost: Usd::from_nanos(row.get("cost")?),
+        cost: Usd::from_nanos(row.get("cost")?).max(Usd::from_nanos(row.get("paid")?)),
     })
 }

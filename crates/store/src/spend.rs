@@ -103,6 +103,8 @@ statements! {
         WHERE project = $1 AND month = $2";
     SETTLE_FOR = "UPDATE spend_subjects SET reserved = reserved - $4, settled = settled + $5
         WHERE project = $1 AND month = $2 AND subject = $3";
+    ADD_FOR = "INSERT INTO spend_subjects (project, subject, month, reserved, settled) VALUES ($1, $2, $3, 0, $4)
+        ON CONFLICT (project, subject, month) DO UPDATE SET settled = spend_subjects.settled + excluded.settled";
     MONTH = "SELECT projects.monthly_cap AS cap, spend_months.reserved, spend_months.settled FROM projects
         LEFT JOIN spend_months ON spend_months.project = projects.id AND spend_months.month = $2
         WHERE projects.id = $1";
@@ -217,6 +219,19 @@ impl Store {
         tx.execute(ADD_TO_DAY, added).await?;
         tx.commit().await?;
         Ok(true)
+    }
+
+    /// Counts what a run of somebody's own machine has paid. The cap of the project is for servers, and is not
+    /// touched by it.
+    pub async fn add_subject_cost(
+        &self,
+        project: ProjectId,
+        subject: &str,
+        cost: Usd,
+        now: Time,
+    ) -> Result<(), StoreError> {
+        let args = args![project, subject, Month::of(now).to_string(), cost.nanos().max(0)];
+        self.db.execute(ADD_FOR, args).await.map(drop)
     }
 
     /// The month that a moment is in.

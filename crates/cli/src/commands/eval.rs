@@ -20,7 +20,7 @@ use jurist_engine::model::resolve::Resolver;
 use jurist_server::{NewRun, Shard};
 
 use super::judging::wait_for;
-use super::kept::Runs;
+use super::kept::{Resumed, Runs};
 use super::remote::Server;
 use super::running::{Ready, Running};
 use super::{Ended, Loading, suite_and_reading};
@@ -342,13 +342,13 @@ async fn evaluated(args: &Args, runs: &Runs, loaded: &Loaded<'_>, plan: Plan) ->
     for unit in &plan.units {
         loaded.bench(args, unit, &mut made.borrow_mut())?;
     }
-    let (run, before, log) = match &args.resume {
+    let Resumed { run, results: before, paid, log } = match &args.resume {
         Some(name) => runs.resume(name).await?,
         None => {
             let suite = loaded.suite.name.clone().unwrap_or_else(|| loaded.file.display().to_string());
             let run = args.running.new_run(suite, plan.units.iter().map(|it| &it.cell.template().rubric));
             let log = args.running.log(runs, &run).await;
-            (run, Vec::new(), log)
+            Resumed { run, results: Vec::new(), paid: Usd::default(), log }
         }
     };
     let mut rubrics = plan.units.iter().map(|it| it.cell.template().rubric.version());
@@ -379,6 +379,6 @@ async fn evaluated(args: &Args, runs: &Runs, loaded: &Loaded<'_>, plan: Plan) ->
         |at| done.contains_key(&at),
         |unit| loaded.bench(args, unit, &mut made.borrow_mut()),
     )?;
-    let ready = Ready { jobs, run, log, done };
+    let ready = Ready { jobs, run, log, done, paid };
     args.running.go(runs, ready, caller, &loaded.settings).await
 }

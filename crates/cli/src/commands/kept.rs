@@ -2,17 +2,21 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::Context;
-use jurist_core::grade::{FORMAT, Fields, Grade, Grader, GraderKind, Outcome, Reason, Spend, Version};
+use jurist_core::grade::{FORMAT, Fields, Grade, Grader, GraderKind, Outcome, Reason, Spend, Usd, Version};
 use jurist_core::run::{CaseResult, Run, RunId};
+use jurist_engine::call::{Held, Purse};
 use jurist_engine::judge::Exchange;
+use jurist_engine::model::{BoxFuture, ModelError};
 use jurist_store::grades::GradeFilter;
 use jurist_store::labels::Label;
 use jurist_store::runs::{Graded, RunHead};
 use jurist_store::{ProjectId, Store, StoreError, clock};
 use serde_json::Value as Json;
-use tokio::sync::{OnceCell, mpsc};
+use tokio::sync::{Mutex, OnceCell, mpsc};
 
 use super::export::known;
 use super::store::{Place, project_of};
@@ -39,6 +43,74 @@ pub struct Log {
     run: RunId,
     /// `None` where nothing can be kept.
     kept: Option<Kept>,
+    costs: Option<Arc<RunCosts>>,
+}
+
+/// A run of which a part was graded before.
+#[derive(Debug)]
+pub struct Resumed {
+    pub run: Run,
+    /// What it has so far, by its place in the plan.
+    pub results: Vec<(usize, CaseResult)>,
+    /// What earlier attempts have paid, also for calls that led to no result.
+    pub paid: Usd,
+    pub log: Log,
+}
+
+/// What the calls of a run cost, added to the run in the database before a reply is used: what a killed attempt has
+/// paid is known to the next one.
+#[derive(Debug)]
+pub struct RunCosts {
+    kept: Kept,
+    run: RunId,
+    /// Billionths of a dollar that are not written yet.
+    pending: AtomicI64,
+    /// Who has it writes what all have paid that wait for it.
+    writing: Mutex<()>,
+}
+
+impl RunCosts {
+    /// Writes what is pending. What cannot be written stays pending, and goes with the next.
+    pub async fn write(&self) -> Result<(), StoreError> {
+        let _alone = self.writing.lock().await;
+        let nanos = self.pending.swap(0, Ordering::SeqCst);
+        if nanos == 0 {
+            return Ok(());
+        }
+        let (Kept { store, project }, subject) = (&self.kept, self.run.to_string());
+        let written = store.add_subject_cost(*project, &subject, Usd::from_nanos(nanos), clock::now()).await;
+        if written.is_err() {
+            self.pending.fetch_add(nanos, Ordering::SeqCst);
+        }
+        written
+    }
+}
+
+/// A call under way.
+#[derive(Debug)]
+struct CallCost(Arc<RunCosts>);
+
+impl Held for CallCost {
+    fn settle(self: Box<Self>, cost: Option<Usd>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let nanos = cost.unwrap_or_default().nanos();
+            if nanos != 0 {
+                self.0.pending.fetch_add(nanos, Ordering::SeqCst);
+                // A full disk is told at the end, and does not keep the run from its answers.
+                let _ = self.0.write().await;
+            }
+        })
+    }
+}
+
+/// Where each call of a run writes its cost; the cap itself is the caller's.
+#[derive(Debug)]
+struct RunPurse(Arc<RunCosts>);
+
+impl Purse for RunPurse {
+    fn reserve<'a>(&'a self, _: &'a str, _: Option<Usd>) -> BoxFuture<'a, Result<Box<dyn Held>, ModelError>> {
+        Box::pin(async { Ok(Box::new(CallCost(Arc::clone(&self.0))) as Box<dyn Held>) })
+    }
 }
 
 /// What came of one place in the plan.
@@ -112,17 +184,22 @@ impl Runs {
     pub async fn begin(&self, run: &Run) -> anyhow::Result<Log> {
         let kept = self.kept().await?.clone();
         kept.store.begin_run(kept.project, run).await?;
-        Ok(Log { run: run.id, kept: Some(kept) })
+        Ok(Log::new(run.id, kept))
     }
 
-    /// Goes on with a run: what it has so far, by its place in the plan.
-    pub async fn resume(&self, name: &str) -> anyhow::Result<(Run, Vec<(usize, CaseResult)>, Log)> {
+    /// Goes on with a run.
+    pub async fn resume(&self, name: &str) -> anyhow::Result<Resumed> {
         use futures_util::TryStreamExt;
         let id = self.find(name).await?;
         let kept = self.kept().await?.clone();
         let run = kept.store.run(kept.project, id).await?;
-        let results = kept.store.result_stream(kept.project, id).try_collect().await?;
-        Ok((run, results, Log { run: id, kept: Some(kept) }))
+        let results: Vec<(usize, CaseResult)> =
+            kept.store.result_stream(kept.project, id).try_collect().await?;
+        let paid = kept.store.subject_spend(kept.project, &id.to_string(), None).await?.settled;
+        // Runs that an older version began have written it with their results alone.
+        let of_results = results.iter().filter_map(|(_, result)| result.spend.cost);
+        let paid = paid.max(of_results.fold(Usd::default(), Usd::plus));
+        Ok(Resumed { run, results, paid, log: Log::new(id, kept) })
     }
 
     /// By its id, the end of its id, `latest`, or the path of a file that the JSON reporter wrote.
@@ -190,9 +267,28 @@ impl Runs {
 }
 
 impl Log {
+    fn new(run: RunId, kept: Kept) -> Self {
+        let (pending, writing) = (AtomicI64::new(0), Mutex::new(()));
+        let costs = Arc::new(RunCosts { kept: kept.clone(), run, pending, writing });
+        Self { run, kept: Some(kept), costs: Some(costs) }
+    }
+
     /// Keeps nothing, where there is no place for it.
     pub fn nowhere(run: RunId) -> Self {
-        Self { run, kept: None }
+        Self { run, kept: None, costs: None }
+    }
+
+    /// A purse that writes down what each call of the run costs.
+    pub fn purse(&self) -> Option<Arc<dyn Purse>> {
+        Some(Arc::new(RunPurse(Arc::clone(self.costs.as_ref()?))))
+    }
+
+    /// Writes down what could not be written when it was paid.
+    pub async fn write_costs(&self) -> Result<(), StoreError> {
+        match &self.costs {
+            Some(costs) => costs.write().await,
+            None => Ok(()),
+        }
     }
 
     /// Keeps all that comes. After trouble, what still comes is only counted by others.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use jurist_core::candidate::Candidate;
+use jurist_core::grade::Usd;
 use jurist_core::plan::{Unit, calls};
 use jurist_core::run::CaseResult;
 use jurist_core::suite::{Agent, Case, Cell, Judge, Matrix, Suite};
@@ -89,7 +90,7 @@ async fn regraded(args: &Args) -> anyhow::Result<Ended> {
     let name = before.suite.clone().unwrap_or_else(|| args.rubric.display().to_string());
     let run = args.running.new_run(name, jobs.iter().map(|it| &it.unit.cell.template().rubric));
     let log = args.running.log(&runs, &run).await;
-    let ready = Ready { jobs, run, log, done: BTreeMap::new() };
+    let ready = Ready { jobs, run, log, done: BTreeMap::new(), paid: Usd::default() };
     args.running.go(&runs, ready, judging.caller(&settings)?, &settings).await
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::builder::Resettable;
 use jurist_core::dialect::Settings;
-use jurist_core::grade::{Deferral, FORMAT, Outcome, Spend, Status};
+use jurist_core::grade::{Deferral, FORMAT, Outcome, Spend, Status, Usd};
 use jurist_core::redact::Redactor;
 use jurist_core::report::Tally;
 use jurist_core::rubric::Rubric;
@@ -65,6 +65,8 @@ pub struct Ready {
     pub log: Log,
     /// What was graded before, by its place in the plan.
     pub done: BTreeMap<usize, Packed>,
+    /// What earlier attempts at the run have paid; the cap holds for all of them together.
+    pub paid: Usd,
 }
 
 /// What is said about a run besides what it holds.
@@ -156,7 +158,12 @@ impl Running {
         caller: Caller,
         settings: &Settings,
     ) -> anyhow::Result<Ended> {
-        let Ready { jobs, mut run, log, done: mut results } = ready;
+        let Ready { jobs, mut run, log, done: mut results, paid } = ready;
+        caller.budget.charge(Some(paid));
+        let caller = match log.purse() {
+            Some(purse) => caller.with_purse(purse),
+            None => caller,
+        };
         // Found before anything is paid for.
         let baseline = self.baseline(runs, run.id).await?;
         let redactor = Redactor::new(load::secrets(), &settings.redact)?;
@@ -213,6 +220,10 @@ impl Running {
         progress.clear();
         run.results = results.into_values().collect();
         run.spend = run.results.iter().fold(Spend::default(), |sum, it| sum.plus(it.spend));
+        // Calls that led to no result, of this attempt or an earlier one, were paid for as well.
+        let paid = shared.caller.budget.spent();
+        run.spend.cost = run.spend.cost.map(|cost| paid.map_or(cost, |paid| cost.max(paid)));
+        kept = kept.and(log.write_costs().await);
         if stopped.is_none() {
             run.ended = Some(clock::now());
             // What is not there as a whole has not ended there.
