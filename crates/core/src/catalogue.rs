@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::source::Tree;
+use crate::template;
 
 /// A named way to grade and the parameters it takes.
 #[derive(Debug)]
@@ -99,6 +100,24 @@ impl Method {
         self.params
             .iter()
             .fold(Tree::map().with("type", self.entry.name), |tree, (key, value)| tree.with(key, value))
+    }
+
+    /// As it is carried out: with braces where its file escaped them.
+    pub fn without_escapes(&self) -> Self {
+        let mut method = self.clone();
+        method.for_each_text(&mut |text| *text = template::resolve_escapes(text));
+        method
+    }
+
+    /// Calls `change` with every text among the parameters.
+    pub fn for_each_text(&mut self, change: &mut impl FnMut(&mut String)) {
+        for value in self.params.values_mut() {
+            let mut change_text = |text: &mut String| {
+                change(text);
+                Ok::<(), std::convert::Infallible>(())
+            };
+            let Ok(()) = template::try_for_each_text(value, &mut change_text);
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! no clock, no chance without a seed. A module uses only what stands above it in this list.
 
 pub mod source;
+pub mod template;
 pub mod diagnostic;
 pub mod syntax;
 pub mod quantity;

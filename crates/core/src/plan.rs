@@ -88,7 +88,7 @@ pub fn plan(suite: &Suite, select: &Select) -> Result<Plan, NoPlan> {
             // Filled once to know its name, and that every field it names is there.
             let filled = cell.case().and_then(|filled| {
                 let row = cell.row().into_iter();
-                row.flat_map(|row| templates.iter().map(move |it| fill(it, row)))
+                row.flat_map(|row| templates.iter().map(move |text| fill(text, Some(row))))
                     .collect::<Result<Vec<_>, _>>()?;
                 Ok(filled)
             });

@@ -124,11 +124,15 @@ impl Check {
         if let Some(missing) = entry.params.iter().find(|it| it.required && !read.contains_key(it.name)) {
             return Err(BadCheck::Missing { check: entry.name, name: missing.name });
         }
-        Self::compile(&Method { entry, params: read })
+        Self::compile_literally(&Method { entry, params: read })
     }
 
-    /// From a method whose parameters have the right types already, or do not: then it says so.
+    /// From a method of a rubric, whose parameters have the right types already, or do not: then it says so.
     pub fn compile(method: &Method) -> Result<Self, BadCheck> {
+        Self::compile_literally(&method.without_escapes())
+    }
+
+    fn compile_literally(method: &Method) -> Result<Self, BadCheck> {
         let params = Params { entry: method.entry, map: &method.params };
         let kind = if let Some(check) = text::compile(&params)? {
             Kind::Text(check)

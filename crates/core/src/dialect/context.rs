@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::redact::is_secret_variable;
 use crate::source::{Entry, FileId, Node, Scalar, Shape, Sources, Span};
-use crate::{suite, syntax};
+use crate::{syntax, template};
 
 /// What a dialect may ask of the world; `engine` answers.
 pub struct World<'a> {
@@ -199,7 +199,7 @@ impl<'a> Context<'a> {
         if !text.contains("{{") {
             return text.to_owned();
         }
-        suite::replace(text, |name| {
+        template::replace(text, |name| {
             let name = name.strip_prefix("env.")?;
             if is_secret_variable(name) && !self.path_of(span.file).ends_with(SETTINGS_FILE) {
                 let message =
@@ -232,6 +232,23 @@ impl<'a> Context<'a> {
             Some(path) => self.find(path.trim(), node.span).map(|it| self.text_of(it).to_string()),
             None => Some(text),
         }
+    }
+
+    /// Like [`Self::text`], for a text in which rows fill in names and escapes are resolved later. What a file
+    /// holds is no such text, its names of rows aside, so it is escaped.
+    pub(super) fn template(&self, node: &Node, what: &str) -> Option<String> {
+        let text = self.text(node, what)?;
+        Some(if node.text().is_some_and(|it| it.starts_with("file://")) {
+            self.escape_file(&text)
+        } else {
+            text
+        })
+    }
+
+    /// The text of a file, written so that it stands in a suite as it stands in the file.
+    pub(super) fn escape_file(&self, text: &str) -> String {
+        let is_kept = self.world.variables == Variables::Kept;
+        template::escape(text, |name| template::is_escape(name) || is_kept && name.starts_with("env."))
     }
 
     /// A path, in which variables are always filled in.
@@ -395,9 +412,23 @@ impl<'a> Context<'a> {
 
     /// A list of texts, or one text alone.
     pub(super) fn texts(&self, node: &Node, what: &str) -> Vec<String> {
+        self.read_texts(node, what, Self::text)
+    }
+
+    /// Like [`Self::texts`], each as [`Self::template`] reads it.
+    pub(super) fn templates(&self, node: &Node, what: &str) -> Vec<String> {
+        self.read_texts(node, what, Self::template)
+    }
+
+    fn read_texts(
+        &self,
+        node: &Node,
+        what: &str,
+        read: impl Fn(&Self, &Node, &str) -> Option<String>,
+    ) -> Vec<String> {
         match &node.shape {
-            Shape::List(items) => items.iter().filter_map(|it| self.text(it, what)).collect(),
-            Shape::Scalar(_) => self.text(node, what).into_iter().collect(),
+            Shape::List(items) => items.iter().filter_map(|item| read(self, item, what)).collect(),
+            Shape::Scalar(_) => read(self, node, what).into_iter().collect(),
             Shape::Map(_) => {
                 self.wrong_type(node, what, "text or a list of texts");
                 Vec::new()

@@ -147,6 +147,11 @@ impl<'a> Fields<'a> {
         self.get(key).and_then(|it| self.cx.text(it, key))
     }
 
+    /// Like [`Self::text_or_file`], for a text in which rows fill in names.
+    pub(super) fn template(&self, key: &'static str) -> Option<String> {
+        self.get(key).and_then(|node| self.cx.template(node, key))
+    }
+
     /// A name stays the text it was written as, even `null` and `1.10`.
     pub(super) fn name(&self, key: &'static str) -> Option<String> {
         self.names.borrow_mut().push(key);
@@ -194,13 +199,18 @@ impl<'a> Fields<'a> {
         self.get(key).map(|it| self.cx.texts(it, key)).unwrap_or_default()
     }
 
+    /// Like [`Self::texts`], for texts in which rows fill in names.
+    pub(super) fn templates(&self, key: &'static str) -> Vec<String> {
+        self.get(key).map(|node| self.cx.templates(node, key)).unwrap_or_default()
+    }
+
     /// What the files hold that a key lists.
     pub(super) fn texts_of(&self, key: &'static str) -> Vec<String> {
         let files = self.list(key).unwrap_or_default().iter().filter_map(|it| {
             let path = self.cx.path(it, key)?;
             self.cx.find(&path, it.span)
         });
-        files.map(|it| self.cx.text_of(it).to_string()).collect()
+        files.map(|file| self.cx.escape_file(&self.cx.text_of(file))).collect()
     }
 
     pub(super) fn word<T: Copy>(&self, key: &'static str, allowed: &[(&'static str, T)]) -> Option<T> {

@@ -11,6 +11,7 @@ use crate::catalogue::{Entry, Kind, Method, Param};
 use crate::check::{BadCheck, Check};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{Node, Shape, json_number};
+use crate::template;
 
 /// Reads the parameters of `entry` from a mapping.
 pub(super) fn method(fields: &Fields<'_>, entry: &'static Entry) -> Method {
@@ -102,7 +103,7 @@ fn value(cx: &Context<'_>, node: &Node, name: &str, kind: Kind) -> Option<Value>
         },
         Kind::Pattern => {
             let text = cx.plain_text(node, name)?;
-            pattern(cx, node, &text)?;
+            pattern(cx, node, &template::resolve_escapes(&text))?;
             Some(Value::String(text))
         }
         Kind::Flags => flags(cx, node, name),

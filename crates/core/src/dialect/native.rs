@@ -17,6 +17,7 @@ use crate::suite::{
     Agent, Aggregate, Calls, Case, Data, Escalate, Judge, Jury, Label, Matrix, Server, Suite, Target,
     TieBreak, Unfilled, Workspace, is_name,
 };
+use crate::template;
 
 /// Keys that only a native suite has at its top.
 pub(super) const MARKS: [&str; 2] = ["evals", "rubrics"];
@@ -486,19 +487,19 @@ fn candidate(fields: &Fields<'_>) -> Candidate {
         _ => Some(TraceSource::Inline(cx.json(it))),
     });
     Candidate {
-        input: fields.any(&["prompt", "input"]).and_then(|it| cx.text(it, "prompt")),
+        input: fields.any(&["prompt", "input"]).and_then(|it| cx.template(it, "prompt")),
         messages: fields
             .list("messages")
             .unwrap_or_default()
             .iter()
             .filter_map(|it| message(cx, it))
             .collect(),
-        response: fields.text_or_file("response"),
+        response: fields.template("response"),
         trace,
-        diff: fields.text_or_file("diff"),
-        context: fields.texts("context"),
+        diff: fields.template("diff"),
+        context: fields.templates("context"),
         expected: fields.get("expected").map(|it| match it.text() {
-            Some(_) => cx.text(it, "expected").map_or(serde_json::Value::Null, serde_json::Value::String),
+            Some(_) => cx.template(it, "expected").map_or(serde_json::Value::Null, serde_json::Value::String),
             None => cx.json(it),
         }),
     }
@@ -605,7 +606,7 @@ fn workspace(cx: &Context<'_>, node: &Node) -> Option<Workspace> {
 
 fn matrix(fields: Fields<'_>) -> Matrix {
     let axis = |key: &'static str| {
-        let values = fields.texts(key);
+        let values = fields.templates(key);
         if fields.list_is_empty(key) {
             fields.cx.report(
                 Diagnostic::error(
@@ -642,15 +643,26 @@ fn has_something_to_grade(fields: &Fields<'_>) {
 /// Every `{{ row.field }}` of an eval must be a field of every row, and nothing else stands between braces.
 fn row_fields(cx: &Context<'_>, node: &Node, case: &Case) {
     in_checks(cx, node);
-    let mut written = Vec::new();
-    templates(node, &mut written);
+    let (mut written, mut unfilled) = (Vec::new(), Vec::new());
+    templates(node, &mut written, &mut unfilled);
     // A text of the rubric may stand elsewhere, as may one of a file.
     let mut elsewhere = Vec::new();
-    for text in case.templates() {
-        names(text, &mut |name| {
-            let span = place_of(node, &name).unwrap_or(node.span);
-            elsewhere.push((name, span));
-        });
+    let mut add = |name: String| {
+        let span = place_of(node, &name).unwrap_or(node.span);
+        elsewhere.push((name, span));
+    };
+    case.templates().into_iter().for_each(|text| names(text, &mut add));
+    // The other names of a prompt are those of what a judge gets.
+    names(case.rubric.prompt.as_deref().unwrap_or_default(), &mut |name| {
+        if name.starts_with("row.") {
+            add(name);
+        }
+    });
+    let judged: BTreeSet<&str> = elsewhere.iter().map(|(name, _)| name.as_str()).collect();
+    for (name, span) in unfilled.iter().filter(|(name, _)| !judged.contains(name.as_str())) {
+        let message = format!("`{{{{ {name} }}}}` stays as it is here");
+        let note = "rows fill in what is graded, and what a judge is asked";
+        cx.report(Diagnostic::warning(Code::NoEffect, *span, message).note(note));
     }
     let is_row = |it: &&(String, Span)| it.0.starts_with("row.");
     let seen: BTreeSet<&str> = written.iter().map(|it| it.0.as_str()).collect();
@@ -659,14 +671,14 @@ fn row_fields(cx: &Context<'_>, node: &Node, case: &Case) {
         for (name, span) in written.iter().chain(elsewhere).filter(is_row) {
             let message = format!("`{name}` needs rows to take it from");
             let diagnostic = Diagnostic::error(Code::MissingVariable, *span, message);
-            cx.report(diagnostic.help("name a file with `data:`"));
+            cx.report(diagnostic.help("name a file with `data:`").note(as_text(name)));
         }
         return;
     };
     let mut said = BTreeSet::new();
     for (name, span) in written.iter().chain(elsewhere) {
         let template = format!("{{{{ {name} }}}}");
-        let lacking = data.rows.iter().map(|row| crate::suite::fill(&template, row)).enumerate();
+        let lacking = data.rows.iter().map(|row| crate::suite::fill(&template, Some(row))).enumerate();
         let Some((at, error)) = lacking.filter_map(|(at, it)| Some((at, it.err()?))).next() else { continue };
         if !said.insert(name) {
             continue;
@@ -703,7 +715,8 @@ fn in_checks(cx: &Context<'_>, node: &Node) {
                         format!("`{name}` is not filled in here: a check is the same for every row");
                     cx.report(
                         Diagnostic::error(Code::Unsupported, span, message)
-                            .help("put it in `expected`, with which checks compare that name no value"),
+                            .help("put it in `expected`, with which checks compare that name no value")
+                            .note(as_text(&name)),
                     );
                 }
             });
@@ -719,18 +732,25 @@ fn is_check(entry: &Entry) -> bool {
 const FILLED: [&str; 10] =
     ["name", "prompt", "input", "messages", "response", "trace", "diff", "context", "expected", "matrix"];
 
-/// Everything that stands between braces: fields of rows wherever they are, other names where rows fill in.
-fn templates(eval: &Node, found: &mut Vec<(String, Span)>) {
+/// Everything that stands between braces where rows fill in, and the fields of rows that stand elsewhere.
+fn templates(eval: &Node, filled: &mut Vec<(String, Span)>, unfilled: &mut Vec<(String, Span)>) {
     for entry in eval.map().unwrap_or_default().iter().filter(|it| !is_check(it)) {
         let is_filled = FILLED.contains(&entry.key.as_str());
         visit(&entry.value, &mut |text, span| {
             names(text, &mut |name| {
-                if is_filled || name.starts_with("row.") {
-                    found.push((name, span));
+                if is_filled {
+                    filled.push((name, span));
+                } else if name.starts_with("row.") {
+                    unfilled.push((name, span));
                 }
             });
         });
     }
+}
+
+/// How a name between braces is written that stays text.
+fn as_text(name: &str) -> String {
+    format!("as text it is written `{} {name} }}}}`", template::ESCAPE)
 }
 
 /// Each text below a node, those of checks excepted.
@@ -759,7 +779,7 @@ fn place_of(eval: &Node, wanted: &str) -> Option<Span> {
 
 /// Names between braces, as they are written.
 fn names(text: &str, each: &mut dyn FnMut(String)) {
-    crate::suite::replace(text, |name| {
+    template::replace(text, |name| {
         if name.starts_with("row.") || is_name(name) {
             each(name.to_owned());
         }

@@ -95,7 +95,7 @@ fn take_all(criteria: &[Criterion], ids: &mut Ids) {
 
 /// A draft of one text, read from a scalar.
 pub(super) fn prose(cx: &Context<'_>, node: &Node) -> Option<(Draft, Spot)> {
-    let text = cx.text(node, "rubric")?;
+    let text = cx.template(node, "rubric")?;
     let whole = Criterion::new(WHOLE, text, Ask::Question(Scale::Unit));
     let span = cx.head(node);
     let mut spot = Spot::new(span);
@@ -231,7 +231,7 @@ fn settings(fields: &Fields<'_>, draft: &mut Draft) {
     if let Some(it) = fields.name("name") {
         draft.name = Some(it);
     }
-    if let Some(it) = fields.text_or_file("description") {
+    if let Some(it) = fields.template("description") {
         draft.description = Some(it);
     }
     if let Some(it) = fields.number("threshold") {
@@ -382,10 +382,10 @@ fn plain_keys(fields: &Fields<'_>, criterion: &mut Criterion, ask_is_known: bool
             UNREADABLE.to_owned()
         }
         Ask::Question(_) => {
-            let text = fields.need("description").and_then(|it| cx.text(it, "description"));
+            let text = fields.need("description").and_then(|it| cx.template(it, "description"));
             text.unwrap_or_else(|| UNREADABLE.to_owned())
         }
-        _ => fields.text_or_file("description").unwrap_or_default(),
+        _ => fields.template("description").unwrap_or_default(),
     };
     criterion.weight = fields.number("weight").unwrap_or(1.0);
     if let Some(node) = fields.get("by") {

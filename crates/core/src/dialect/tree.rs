@@ -62,7 +62,7 @@ fn tree_node(
     // The node is listed before those below it, so that the path reads from the root down.
     let place = nodes.0.len();
     nodes.0.push(TreeNode { id: id.to_owned(), ask: String::new(), answers: Answers::Choices(Vec::new()) });
-    let ask = fields.need("ask").and_then(|it| cx.text(it, "ask"));
+    let ask = fields.need("ask").and_then(|it| cx.template(it, "ask"));
     for (first, second) in [("yes", "branches"), ("no", "branches"), ("yes", "choices"), ("no", "choices")] {
         fields.exclusive(first, second, "a node has yes and no, or choices of its own");
     }

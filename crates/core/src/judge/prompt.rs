@@ -225,10 +225,7 @@ impl<'a> Prompter<'a> {
     }
 
     pub(super) fn filled(&self, text: &str) -> Result<String, BadTemplate> {
-        match &self.row {
-            Some(row) => fill(text, row).map_err(|error| BadTemplate(error.to_string())),
-            None => Ok(text.to_owned()),
-        }
+        fill(text, self.row.as_ref()).map_err(|error| BadTemplate(error.to_string()))
     }
 
     /// Text from outside, between tags that it cannot close.

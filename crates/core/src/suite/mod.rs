@@ -17,6 +17,7 @@ pub use monitor::{AgentOverride, AlertLimits, Budget, Expensive, Monitor, Pacing
 use crate::candidate::{Candidate, TraceSource};
 use crate::diagnostic::closest;
 use crate::rubric::{Ask, OnError, Rubric};
+use crate::template::{self, try_for_each_text};
 
 /// What one file, with all that it refers to, asks for. The same whatever dialect it was written in.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -334,25 +335,36 @@ impl Case {
         texts
     }
 
+    /// The case as its row makes it.
     fn filled(&self, row: Option<&Row>) -> Result<Self, Unfilled> {
         let mut case = self.clone();
-        let Some(row) = row else { return Ok(case) };
-        let candidate = &mut case.candidate;
+        case.try_for_each_template(&mut |text| {
+            if text.contains("{{") {
+                *text = fill(text, row)?;
+            }
+            Ok(())
+        })?;
+        Ok(case)
+    }
+
+    /// Calls `each` with every text of its own in which rows fill in names; the first error ends it.
+    pub(crate) fn try_for_each_template<E>(
+        &mut self,
+        each: &mut impl FnMut(&mut String) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let candidate = &mut self.candidate;
         let single =
             [&mut candidate.input, &mut candidate.response, &mut candidate.diff].into_iter().flatten();
-        let lists = candidate.context.iter_mut().chain(&mut case.matrix.prompts).chain([&mut case.name]);
-        for text in single.chain(lists) {
-            *text = fill(text, row)?;
-        }
+        let lists = candidate.context.iter_mut().chain(&mut self.matrix.prompts).chain([&mut self.name]);
+        single.chain(lists).try_for_each(&mut *each)?;
         for value in candidate.messages.iter_mut().chain(&mut candidate.expected) {
-            fill_value(value, row)?;
+            try_for_each_text(value, each)?;
         }
         match &mut candidate.trace {
-            Some(TraceSource::File(path)) => *path = fill(path, row)?,
-            Some(TraceSource::Inline(value)) => fill_value(value, row)?,
-            None => {}
+            Some(TraceSource::File(path)) => each(path),
+            Some(TraceSource::Inline(value)) => try_for_each_text(value, each),
+            None => Ok(()),
         }
-        Ok(case)
     }
 }
 
@@ -437,13 +449,18 @@ fn axis(n: usize) -> Vec<Option<usize>> {
     if n == 0 { vec![None] } else { (0..n).map(Some).collect() }
 }
 
-/// Replaces `{{ row.field }}` by the row's value; text as it is, everything else as JSON.
-pub fn fill(text: &str, row: &Row) -> Result<String, Unfilled> {
+/// Replaces `{{ row.field }}` by the row's value; text as it is, everything else as JSON. Without a row, only
+/// escapes are resolved.
+pub fn fill(text: &str, row: Option<&Row>) -> Result<String, Unfilled> {
     let mut unfilled = None;
-    let filled = replace(text, |name| {
-        match name.strip_prefix("row.").map(|it| at(row, it)) {
-            Some(Some(Value::String(it))) => return Some(it.clone()),
-            Some(Some(it)) => return Some(it.to_string()),
+    let filled = template::replace(text, |name| {
+        if template::is_escape(name) {
+            return Some("{{".to_owned());
+        }
+        let row = row?;
+        match name.strip_prefix("row.").map(|field| at(row, field)) {
+            Some(Some(Value::String(text))) => return Some(text.clone()),
+            Some(Some(value)) => return Some(value.to_string()),
             Some(None) => {}
             None if is_name(name) => {}
             None => return None,
@@ -468,16 +485,6 @@ pub fn is_name(text: &str) -> bool {
     starts && !text.starts_with("env.") && text.chars().all(|it| it.is_alphanumeric() || "_-.".contains(it))
 }
 
-fn fill_value(value: &mut Value, row: &Row) -> Result<(), Unfilled> {
-    match value {
-        Value::String(text) => *text = fill(text, row)?,
-        Value::Array(items) => items.iter_mut().try_for_each(|it| fill_value(it, row))?,
-        Value::Object(map) => map.values_mut().try_for_each(|it| fill_value(it, row))?,
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-    Ok(())
-}
-
 fn texts_of<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => texts.push(text),
@@ -485,24 +492,6 @@ fn texts_of<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
         Value::Object(map) => map.values().for_each(|it| texts_of(it, texts)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-}
-
-/// Replaces `{{ name }}` where `with` knows the name, and leaves everything else as it stands.
-pub fn replace(text: &str, mut with: impl FnMut(&str) -> Option<String>) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find("{{") {
-        let Some(len) = rest[start + 2..].find("}}") else { break };
-        let end = start + 2 + len + 2;
-        out.push_str(&rest[..start]);
-        match with(rest[start + 2..end - 2].trim()) {
-            Some(value) => out.push_str(&value),
-            None => out.push_str(&rest[start..end]),
-        }
-        rest = &rest[end..];
-    }
-    out.push_str(rest);
-    out
 }
 
 #[cfg(test)]
@@ -513,7 +502,7 @@ mod tests {
     fn templates_take_the_fields_of_their_row() {
         let row: Row = serde_json::from_str(r#"{"a": "x", "n": 2, "deep": {"b": true}}"#).unwrap();
         let check = |text: &str, expected: Result<&str, &str>| {
-            let found = fill(text, &row).map_err(|it| it.to_string());
+            let found = fill(text, Some(&row)).map_err(|it| it.to_string());
             assert_eq!(found, expected.map(str::to_owned).map_err(str::to_owned), "{text}");
         };
         check("{{ row.a }}-{{row.n}}", Ok("x-2"));
@@ -522,7 +511,14 @@ mod tests {
         check("{{ row.depe.b }}", Err("the row has no field `depe.b`; it has a, deep, n"));
         check("{{ row.c }}", Err("the row has no field `c`; it has a, deep, n"));
         check("{{ row.deeb }}", Err("the row has no field `deeb`; did you mean `row.deep`?"));
+        check(r#"{{ "{{" }} row.c }} {{ row.n }}"#, Ok("{{ row.c }} 2"));
         check("{{other}}", Err("the row has no field `other`; it has a, deep, n"));
         check("{{ n }}", Err("`{{ n }}` stands for nothing; a field of the row is `{{ row.n }}`"));
+    }
+
+    #[test]
+    fn without_a_row_only_escapes_are_resolved() {
+        let text = r#"{{ "{{" }} row.a }} {{ row.b }} {{ c }}"#;
+        assert_eq!(fill(text, None), Ok("{{ row.a }} {{ row.b }} {{ c }}".to_owned()));
     }
 }

@@ -300,7 +300,7 @@ fn prompt(candidate: &Candidate) -> String {
 /// Fills `{{ env.X }}`, and tells which variable is missing.
 fn with_environment(text: &str) -> Result<String, NotProduced> {
     let mut missing = None;
-    let filled = jurist_core::suite::replace(text, |name| {
+    let filled = jurist_core::template::replace(text, |name| {
         let name = name.strip_prefix("env.")?;
         let value = crate::load::variable(name);
         if value.is_none() {

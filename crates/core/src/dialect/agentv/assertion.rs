@@ -336,7 +336,7 @@ impl<'a> Reader<'a> {
     fn text_of(&self, fields: &Fields<'_>, kind: &str) -> String {
         match self.value(fields) {
             Some(node) if node.text().is_some() => {
-                self.cx.text(node, "value").unwrap_or_else(|| UNREADABLE.to_owned())
+                self.cx.template(node, "value").unwrap_or_else(|| UNREADABLE.to_owned())
             }
             Some(node) => pretty(&self.cx.json(node)),
             None => format!("As the prompt of this {kind} says."),
@@ -353,12 +353,12 @@ impl<'a> Reader<'a> {
             criterion
         };
         if node.text().is_some() {
-            let text = cx.text(node, "assert").unwrap_or_else(|| UNREADABLE.to_owned());
+            let text = cx.template(node, "assert").unwrap_or_else(|| UNREADABLE.to_owned());
             return Some(checklist(self.ids.fresh(&auto), text));
         }
         let fields = Fields::new(cx, node, "rubric item")?;
         let outcome =
-            fields.any(&["outcome", "criteria", "description"]).and_then(|it| cx.text(it, "outcome"));
+            fields.any(&["outcome", "criteria", "description"]).and_then(|it| cx.template(it, "outcome"));
         let scale = fields.get("score_ranges").map(|it| ranges(cx, it));
         if outcome.is_none() && scale.is_none() {
             fields.missing("outcome");

@@ -4,6 +4,7 @@ mod assertion;
 mod prompt;
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,9 +18,10 @@ use super::fields::Fields;
 use super::lower::{Spot, accept};
 use super::{rows, settings};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::rubric::{Draft, Rubric};
+use crate::rubric::{Ask, Criterion, Draft, Rubric};
 use crate::source::{Entry, Node, Shape, Span};
 use crate::suite::{Agent, Calls, Case, Judge, Suite, Target, Workspace};
+use crate::template;
 
 /// Keys that only an AgentV or promptfoo file has at its top.
 pub(super) const MARKS: [&str; 9] = [
@@ -485,7 +487,7 @@ fn case(
                 .also(first, "the first one"),
         );
     }
-    let guidance = fields.any(&["criteria", "expected_outcome"]).and_then(|it| cx.text(it, "criteria"));
+    let guidance = fields.any(&["criteria", "expected_outcome"]).and_then(|it| cx.template(it, "criteria"));
     let mut own = assert_nodes(&fields);
     let mut skip_defaults = false;
     let mut threshold = fields.number_in("threshold", 0.0..=1.0);
@@ -552,7 +554,7 @@ fn case(
         .or_else(|| options.as_ref().and_then(|it| it.grader.clone()))
         .or_else(|| defaults.grader.clone());
     judge.temperature = asserted.temperature;
-    Some(Case {
+    let mut case = Case {
         name,
         description,
         tags: tags.unwrap_or_else(|| defaults.tags.clone()),
@@ -568,17 +570,52 @@ fn case(
         data: None,
         labels: BTreeMap::new(),
         repeat: own_repeat.or(options.and_then(|it| it.repeat)).unwrap_or(defaults.repeat),
-    })
+    };
+    let Ok(()) = case.try_for_each_template(&mut |text| {
+        escape_rows(text);
+        Ok::<(), Infallible>(())
+    });
+    Some(case)
+}
+
+/// A suite's texts name the fields of rows. This dialect has none, so that `{{ row.x }}` is text.
+fn escape_rows(text: &mut String) {
+    if text.contains("{{") {
+        *text = template::escape(text, |name| name.starts_with("row."));
+    }
+}
+
+fn escape_rows_of(criteria: &mut [Criterion]) {
+    for criterion in criteria {
+        escape_rows(&mut criterion.description);
+        match &mut criterion.ask {
+            Ask::Check(method) | Ask::Recipe(method) => method.for_each_text(&mut escape_rows),
+            Ask::Group(group) => escape_rows_of(&mut group.criteria),
+            Ask::Question(_) | Ask::Tree(_) => {}
+        }
+    }
 }
 
 fn rubric(cx: &Context<'_>, nodes: &[&Node], draft: Draft, spot: Spot) -> Option<(Arc<Rubric>, Asserted)> {
     let mut asserted = assertions(cx, nodes);
     (!asserted.criteria.is_empty()).then_some(())?;
-    let draft = Draft {
+    let mut draft = Draft {
         criteria: std::mem::take(&mut asserted.criteria),
         prompt: asserted.prompt.take().or(draft.prompt),
         ..draft
     };
+    escape_rows_of(&mut draft.criteria);
+    draft.description.iter_mut().for_each(escape_rows);
+    template::replace(draft.prompt.as_deref().unwrap_or_default(), |name| {
+        if name.starts_with("row.") {
+            let message = format!("the judge's prompt names `{name}`, and a test has no rows");
+            cx.report(
+                Diagnostic::error(Code::MissingVariable, spot.span, message)
+                    .help("put the value into `vars`, and name it as `{{ name }}`"),
+            );
+        }
+        None
+    });
     let spot = Spot { children: std::mem::take(&mut asserted.spots), ..spot };
     Some((Arc::new(accept(cx, draft, &spot)?), asserted))
 }

@@ -12,7 +12,8 @@ use crate::dialect::context::{Context, pretty};
 use crate::dialect::fields::Fields;
 use crate::dialect::native;
 use crate::source::{Entry, Node, Scalar, Shape};
-use crate::suite::{self, Matrix};
+use crate::suite::Matrix;
+use crate::template;
 
 /// One prompt to run: text, or a conversation.
 #[derive(Clone)]
@@ -143,7 +144,7 @@ pub(super) fn interpolated(mut node: Node) -> Node {
 fn substitute(node: &mut Node, vars: &[(&str, Json)]) {
     match &mut node.shape {
         Shape::Scalar(it) if it.text.contains("{{") => {
-            it.text = suite::replace(&it.text, |name| {
+            it.text = template::replace(&it.text, |name| {
                 let name = name.strip_prefix("vars.").unwrap_or(name);
                 let value = vars.iter().find(|it| it.0 == name).map(|it| &it.1)?;
                 Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
@@ -164,7 +165,7 @@ pub(super) fn candidate(
     let mut candidate = Candidate {
         expected: fields.get("expected_output").map(|it| expected(cx, it)),
         response: fields.any(&["provider_output", "providerOutput", "output"]).map(|it| match it.text() {
-            Some(_) => cx.text(it, "provider_output").unwrap_or_default(),
+            Some(_) => cx.template(it, "provider_output").unwrap_or_default(),
             None => pretty(&cx.json(it)),
         }),
         ..Candidate::default()
@@ -183,7 +184,7 @@ pub(super) fn candidate(
     candidate.context.extend(if files.is_empty() { defaults.input_files.clone() } else { files });
     match fields.get("input").map(|it| (it, &it.shape)) {
         Some((node, Shape::Scalar(_))) if defaults.input.is_empty() => {
-            candidate.input = cx.text(node, "input");
+            candidate.input = cx.template(node, "input");
         }
         Some((node, _)) => {
             candidate.messages = defaults.input.iter().cloned().chain(messages(cx, node)).collect();
@@ -226,9 +227,10 @@ fn filled_prompt(
         None => pretty(&cx.json(&node)),
     };
     let mut missing = Vec::new();
-    suite::replace(&text, |name| {
+    template::replace(&text, |name| {
         // A variable of the environment that is not set has been reported.
-        missing.extend((!name.starts_with("env.")).then(|| name.to_owned()));
+        let is_missing = !name.starts_with("env.") && !template::is_escape(name);
+        missing.extend(is_missing.then(|| name.to_owned()));
         None
     });
     for name in missing {
@@ -261,7 +263,7 @@ fn filled_prompt(
 pub(super) fn messages(cx: &Context<'_>, node: &Node) -> Vec<Json> {
     let user = |content: Json| serde_json::json!({ "role": "user", "content": content });
     match &node.shape {
-        Shape::Scalar(_) => cx.text(node, "input").map(|it| user(Json::String(it))).into_iter().collect(),
+        Shape::Scalar(_) => cx.template(node, "input").map(|it| user(Json::String(it))).into_iter().collect(),
         Shape::Map(_) if node.get("role").is_none() => vec![user(cx.json(node))],
         Shape::Map(_) => vec![cx.json(node)],
         Shape::List(items) => items.iter().filter_map(|it| native::message(cx, it)).collect(),
@@ -271,7 +273,7 @@ pub(super) fn messages(cx: &Context<'_>, node: &Node) -> Vec<Json> {
 /// The reference answer: of a conversation, what its last message says.
 pub(super) fn expected(cx: &Context<'_>, node: &Node) -> Json {
     if node.text().is_some() {
-        return cx.text(node, "expected_output").map_or(Json::Null, Json::String);
+        return cx.template(node, "expected_output").map_or(Json::Null, Json::String);
     }
     let last = node.list().and_then(<[Node]>::last).filter(|it| it.get("role").is_some());
     cx.json(last.and_then(|it| it.get("content")).unwrap_or(node))
