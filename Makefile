@@ -3,12 +3,12 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup postgres chromium web demo tour test bench bless deny
+.PHONY: help setup postgres chromium web demo tour test test-long bench bless deny
 
 NEXTEST_VERSION := 0.9.143
 
 help: ## what there is
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
 setup:
 	@command -v cc >/dev/null || (apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev)
@@ -50,6 +50,9 @@ test: setup postgres chromium web ## everything that must pass
 	@scripts/check-demo
 	@scripts/check-notices
 	@scripts/check-web
+
+test-long: setup ## property tests with new seeds; JURIST_FUZZ_SEED=SEED tries one again
+	@scripts/test-long
 
 bench: setup postgres ## how fast it is
 	cargo bench --workspace --locked
