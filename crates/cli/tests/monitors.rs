@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 use process::{jurist, listening};
 use server::{Act, Server};
 
+/// How long to wait for what must come.
+const PATIENCE: Duration = Duration::from_secs(240);
+
 const MONITOR: &str = "agent: desk
 rubric: |
   Rate the answer:
@@ -74,7 +77,7 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
         if shown.contains("6 scored") {
             break shown;
         }
-        assert!(started.elapsed() < Duration::from_secs(60), "{shown}");
+        assert!(started.elapsed() < PATIENCE, "{shown}");
         tokio::time::sleep(Duration::from_millis(200)).await;
     };
     assert!(shown.contains("score 1.000") && shown.contains("passes 100 %"), "{shown}");
@@ -105,7 +108,7 @@ async fn a_monitor_is_applied_shown_and_asked_why_on_a_database_and_through_a_se
     assert!(begun.contains("has begun"), "{begun}");
     let started = Instant::now();
     while !at(&["monitor", "rescores", "desk"], &there, 0).await.contains("4 of 4 judged again") {
-        assert!(started.elapsed() < Duration::from_secs(60));
+        assert!(started.elapsed() < PATIENCE);
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     at(&["monitor", "rm", "desk"], &there, 0).await;
@@ -157,7 +160,7 @@ async fn judges_that_broke_are_asked_again_by_the_command() {
             if shown.contains(text) {
                 return;
             }
-            assert!(started.elapsed() < Duration::from_secs(60), "{shown}");
+            assert!(started.elapsed() < PATIENCE, "{shown}");
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
     };

@@ -158,6 +158,7 @@ async fn what_a_tool_does_wrong_is_told_to_the_model_and_what_breaks_the_server_
     let late = &trace.steps[2].results[0];
     assert_eq!((late.text.as_str(), late.error), ("no result within 0.5 s, or one of more than 16 MB", true));
 
+    case.agent.tool_timeout = None;
     let server = Server::start(|_| Act::Call(vec![("die", json!({}))])).await;
     case.targets = model("vllm", &server).into_iter().collect();
     match produce(&agents, &case).await {
@@ -379,6 +380,25 @@ fn npm(package: &str, version: &str) -> Option<std::path::PathBuf> {
     Some(installed)
 }
 
+/// The server over HTTP, and its port. It listens where it is told to, and a port that was free a moment ago may be
+/// somebody else's by then: it ends, and another one is tried.
+async fn listening(script: &str) -> (tokio::process::Child, u16) {
+    for _ in 0..5 {
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut http = tokio::process::Command::new("node");
+        http.args([script, "streamableHttp"]).env("PORT", port.to_string()).kill_on_drop(true);
+        let mut http =
+            http.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+        while http.try_wait().unwrap().is_none() {
+            if tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
+                return (http, port);
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    panic!("the server does not listen");
+}
+
 #[tokio::test]
 async fn a_live_run_against_a_server_that_others_wrote() {
     // Published by the protocol's own people.
@@ -389,22 +409,7 @@ async fn a_live_run_against_a_server_that_others_wrote() {
         Some(_) => Act::Say(format!("The server said: {}", seen.results()[0])),
     })
     .await;
-    // Over HTTP it listens where it is told to.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut http = tokio::process::Command::new("node");
-    http.args([&script, "streamableHttp"]).env("PORT", port.to_string()).kill_on_drop(true);
-    let mut http =
-        http.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
-    // It takes a moment to listen.
-    let mut listens = false;
-    for _ in 0..200 {
-        listens = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok();
-        if listens {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    assert!(listens, "the server does not listen");
+    let (mut http, port) = listening(&script).await;
     let args = vec![script, "stdio".to_owned()];
     let servers = [
         ("stdio", McpServer::Stdio { command: "node".to_owned(), args, env: BTreeMap::new(), cwd: None }),

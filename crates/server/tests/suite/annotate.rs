@@ -451,8 +451,9 @@ fn what_judges_said_is_told_to_those_who_have_answered() {
     served(&hurried(&judge), |place| async move {
         place.workers(2);
         place.applied("tone", &monitor("sample_rate: 1.0")).await;
-        for id in ["t", "u"] {
-            place.finish(id, "worth 4", json!({})).await;
+        // Two questions: the reply to one would be kept for the other, and whichever came second had no exchange.
+        for (id, answer) in [("t", "worth 4"), ("u", "worth 4 as well")] {
+            place.finish(id, answer, json!({})).await;
         }
         place.settled("tone", 2).await;
         let owner = Person { place: &place, cookie: String::new() };

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::model::Act;
 use crate::monitors::{honest, hurried, monitor};
-use crate::place::served;
+use crate::place::{served, until};
 use crate::runs::{KEY, judge};
 
 fn of<'a>(all: &'a Json, name: &str) -> &'a Json {
@@ -23,15 +23,9 @@ fn judges_are_told_with_price_key_and_errors_and_never_the_key() {
         place.applied("other", &elsewhere).await;
         place.finish("t", "worth 4", json!({})).await;
         place.until("t", |it| it["state"] == "finished").await;
-        let started = std::time::Instant::now();
-        let all = loop {
-            let all = place.get("/api/v1/judges").await;
-            if of(&all, "openai/gpt-5-mini")["n_grades"] == 2 {
-                break all;
-            }
-            assert!(started.elapsed().as_secs() < 60, "{all}");
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        };
+        let judges = async || place.get("/api/v1/judges").await;
+        until(async || of(&judges().await, "openai/gpt-5-mini")["n_grades"] == 2).await;
+        let all = judges().await;
         let usual = of(&all, "openai/gpt-5-mini");
         assert_eq!(
             (&usual["is_default"], &usual["key"], &usual["vendor"]),

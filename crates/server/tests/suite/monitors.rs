@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 
 use crate::model::{Act, Seen, fitting};
 use crate::otlp::{TRACE, export, model_call, root};
-use crate::place::{Answer, Place, hasty, served, start, with_accounts};
+use crate::place::{Answer, PATIENCE, Place, hasty, served, start, until, with_accounts};
 use crate::runs::{Judge, judge};
 
 const PROMPT: &str = "
@@ -79,7 +79,7 @@ impl Place {
     /// How many traces came to which state, once so many are decided about and none is waited for.
     pub async fn settled(&self, name: &str, n: u64) -> BTreeMap<String, u64> {
         let (started, mut last) = (Instant::now(), BTreeMap::new());
-        while started.elapsed() < Duration::from_secs(90) {
+        while started.elapsed() < PATIENCE {
             let found = self.get(&format!("/api/v1/monitors/{name}/estimates")).await;
             let states = found["states"].as_array().unwrap().iter();
             last = states
@@ -95,25 +95,13 @@ impl Place {
     }
 
     async fn until_paused(&self, name: &str) -> String {
-        for _ in 0..400 {
-            if let Some(why) = self.get(&format!("/api/v1/monitors/{name}")).await["paused"].as_str() {
-                return why.to_owned();
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        panic!("it is never paused");
+        let path = format!("/api/v1/monitors/{name}");
+        until(async || self.get(&path).await["paused"].is_string()).await;
+        self.get(&path).await["paused"].as_str().unwrap().to_owned()
     }
 
     async fn why(&self, trace: &str) -> Json {
         self.get(&format!("/api/v1/traces/{trace}/decisions")).await
-    }
-}
-
-async fn until(mut is_so: impl AsyncFnMut() -> bool) {
-    let started = Instant::now();
-    while !is_so().await {
-        assert!(started.elapsed().as_secs() < 50, "it never came to it");
-        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
@@ -186,8 +174,11 @@ fn a_finished_trace_is_decided_about_judged_and_estimated() {
 
         // Trends know what they are of.
         let trend = place.get("/api/v1/monitors/tone/trend").await;
-        let point = &trend[0]["points"][0];
-        assert_eq!((&point["n"], &point["n_seen"]), (&json!(8), &json!(8)));
+        // Two points, if the day ended meanwhile.
+        let points = trend[0]["points"].as_array().unwrap();
+        let sum = |key: &str| points.iter().filter_map(|point| point[key].as_u64()).sum::<u64>();
+        assert_eq!((sum("n"), sum("n_seen")), (8, 8));
+        let point = points.last().unwrap();
         assert!(point["sequence"][0].as_f64().unwrap() < point["sequence"][1].as_f64().unwrap());
     });
 }
@@ -318,11 +309,7 @@ fn a_judge_that_breaks_is_an_error_and_never_a_score() {
             assert!(!why.is_empty());
             place.finish("meanwhile", "worth 1", json!({})).await;
             for trace in ["locked out", "meanwhile"] {
-                let started = Instant::now();
-                while place.why(trace).await[0]["judge_status"] != "pending" {
-                    assert!(started.elapsed().as_secs() < 30);
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
+                until(async || place.why(trace).await[0]["judge_status"] == "pending").await;
             }
             mood.store(200, Ordering::Relaxed);
             let resumed =
@@ -595,15 +582,8 @@ fn a_new_version_judges_earlier_traces_again_and_says_how_far_it_is_off() {
         assert_eq!(place.get(path).await, json!([]), "nothing was begun");
         let begun = place.ask(Method::POST, path, &[], json!({ "overlap": 8, "confirmed": true })).await;
         assert!(begun.json()["id"].as_str().unwrap().starts_with("rsc_"), "{}", begun.text);
-        let started = Instant::now();
-        let done = loop {
-            let found = place.get(path).await[0].clone();
-            if found["n_scored"] == 8 {
-                break found;
-            }
-            assert!(started.elapsed().as_secs() < 60, "{found}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        };
+        until(async || place.get(path).await[0]["n_scored"] == 8).await;
+        let done = place.get(path).await[0].clone();
         let offset = done["offsets"].as_array().unwrap().iter().find(|it| it["criterion"].is_null()).unwrap();
         assert_eq!(offset["n"], 8);
         assert!((offset["mean"].as_f64().unwrap() + 0.25).abs() < 1e-9, "{offset}");
@@ -680,11 +660,7 @@ fn over_two_hundred_samples_the_interval_holds_what_is_true_of_all_traces() {
         assert_eq!(sent.status, StatusCode::OK, "{}", sent.text);
         place.workers(8);
         let done = "SELECT COUNT(*) FROM decisions WHERE state IN ('scored', 'cached', 'sampled_out')";
-        let started = Instant::now();
-        while place.scene.number(done).await.unwrap() < 200 * 24 {
-            assert!(started.elapsed().as_secs() < 250);
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
+        until(async || place.scene.number(done).await.unwrap() == 200 * 24).await;
         let truth = (0..24).map(|at| f64::from(points(at) - 1) / 4.0).sum::<f64>() / 24.0;
         let (mut held, mut off, mut naive) = (0, 0.0, 0.0);
         for agent in &agents {
@@ -738,15 +714,8 @@ fn two_versions_of_an_agent_are_compared_in_an_order_that_nobody_chose() {
         let asked = json!({ "a": side(1), "b": side(2), "confirmed": true });
         let begun = place.ask(Method::POST, path, &[], asked).await;
         assert_eq!(begun.status, StatusCode::OK, "{}", begun.text);
-        let started = Instant::now();
-        let found = loop {
-            let found = place.get(path).await[0].clone();
-            if found["n_b"] == 12 {
-                break found;
-            }
-            assert!(started.elapsed().as_secs() < 60, "{found}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        };
+        until(async || place.get(path).await[0]["n_b"] == 12).await;
+        let found = place.get(path).await[0].clone();
         assert_eq!((&found["n_a"], &found["a"]), (&json!(0), &json!("desk version=1")));
         let first = found["first_rate"].as_f64().unwrap();
         assert!(0.0 < first && first < 1.0, "both orders were shown: {found}");
@@ -902,13 +871,7 @@ fn what_a_monitor_says_goes_to_a_collector_under_the_span_that_was_judged() {
             place.ask(Method::POST, "/v1/traces", &[], export(&[model_call(2, 0, "2 + 2?"), root(3)]));
         assert_eq!(answer.await.status, StatusCode::OK);
         place.settled("tone", 1).await;
-        for _ in 0..400 {
-            if place.get("/api/v1/jobs").await == json!([]) {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(25)).await;
-        }
-        panic!("the events are sent");
+        until(async || place.get("/api/v1/jobs").await == json!([])).await;
     });
     let seen = judge.server.seen.lock().unwrap();
     let sent = seen.iter().rfind(|it| it.path.ends_with("/v1/logs")).unwrap();

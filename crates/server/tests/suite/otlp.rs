@@ -10,7 +10,7 @@ use prost::Message;
 use reqwest::StatusCode;
 use serde_json::{Value as Json, json};
 
-use crate::place::{Answer, Place, hasty, served};
+use crate::place::{Answer, Place, hasty, served, until};
 
 pub const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const JSON: (&str, &str) = ("content-type", "application/json");
@@ -126,9 +126,7 @@ fn spans_become_a_trace_whose_tokens_are_counted_once() {
         assert_eq!(trace["steps"][1]["text"], "Four.");
         // Noted a moment after the trace.
         let agents = async || place.fetch("/api/v1/agents").await.json();
-        while agents().await == json!([]) {
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        }
+        until(async || agents().await != json!([])).await;
         assert_eq!(agents().await[0]["name"], "helper");
         // The same in JSON is the same: nothing comes of it.
         let answer = send(&place, &export).await;

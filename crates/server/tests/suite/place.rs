@@ -2,11 +2,25 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use jurist_server::{Access, App, Settings, bind, join_link};
 use jurist_store::testing::{Scene, for_each_engine};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
+
+/// How long a test waits for what must come, before it says that it never did. A busy machine takes many times as
+/// long as an idle one, so this is no measure of speed.
+pub const PATIENCE: Duration = Duration::from_secs(240);
+
+/// Waits until this is so.
+pub async fn until(mut is_so: impl AsyncFnMut() -> bool) {
+    let started = Instant::now();
+    while !is_so().await {
+        assert!(started.elapsed() < PATIENCE, "it never came to it");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
 
 /// A server, and how it was reached last.
 pub struct Place {
@@ -56,7 +70,7 @@ pub async fn start(scene: Arc<Scene>, settings: Settings) -> Place {
 
 /// Traces are put together at once.
 pub fn hasty() -> Settings {
-    let (settle, idle) = (std::time::Duration::from_millis(50), std::time::Duration::from_millis(400));
+    let (settle, idle) = (Duration::from_millis(50), Duration::from_millis(400));
     Settings { settle, idle, ..Settings::default() }
 }
 
@@ -102,14 +116,14 @@ impl Place {
 
     /// What is known of a trace, once this is true of it.
     pub async fn until(&self, trace: &str, is_so: impl Fn(&Json) -> bool) -> Json {
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         loop {
             let head = self.fetch(&format!("/api/v1/traces/{trace}")).await;
             if head.status == StatusCode::OK && is_so(&head.json()) {
                 return head.json();
             }
-            assert!(started.elapsed().as_secs() < 60, "it never came to it: {}", head.text);
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            assert!(started.elapsed() < PATIENCE, "it never came to it: {}", head.text);
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
