@@ -31,7 +31,7 @@ def need(holds, message):
         sys.exit(f"FAILED: {message}")
 
 
-def wait(what, message, seconds=60):
+def wait(what, message, seconds=240):
     until = time.time() + seconds
     while not what():
         need(time.time() < until, message)

@@ -43,7 +43,7 @@ def get(url):
 
 def finished(server, trace_id):
     """A trace that was put together."""
-    for _ in range(200):
+    for _ in range(2400):
         try:
             head = get(f"{server}/api/v1/traces/{trace_id}")
             if head["state"] == "finished":

@@ -226,7 +226,7 @@ test("what is entered survives a tab that dies and a server that is away", async
   await again.getByRole("radiogroup", { name: "Efficiency" }).getByRole("radio", { name: /^2/ }).click();
   await expect(again.getByText("Not saved yet: the server is away")).toBeVisible();
   await place.start();
-  await expect(again.getByText("Saved", { exact: true })).toBeVisible({ timeout: 20_000 });
+  await expect(again.getByText("Saved", { exact: true })).toBeVisible({ timeout: 120_000 });
 });
 
 /** Ends the tab's own process, as a crash would. */

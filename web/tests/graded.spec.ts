@@ -231,7 +231,7 @@ test("what cannot be read is said where it would stand", async ({ page, place: s
   await page.route("**/api/v1/grades?*", (route) => route.fulfill(broken));
   await page.route("**/api/v1/traces/alone/decisions", () => {});
   await page.goto(`${place.url}/p/default/traces/alone`);
-  await expect(page.getByText("it is in the log")).toBeVisible({ timeout: 40_000 });
+  await expect(page.getByText("it is in the log")).toBeVisible({ timeout: 120_000 });
   await expect(page.getByText("Loading what monitors made of it…")).toBeVisible();
   await expect(page.getByText("Answer alone, worth 4.")).toBeVisible();
   expect(await faultsOf(page)).toEqual([]);

@@ -130,7 +130,7 @@ test("pause with its reason, edit with faults at their lines, judge again with t
   await expect(page.getByText(price)).toBeVisible();
   await expect(page.getByText("3 traces of 3, 3 calls")).toBeVisible();
   await page.getByRole("button", { name: "Judge them again" }).click();
-  await expect(page.getByText(/3 of 3 judged again by/)).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByText(/3 of 3 judged again by/)).toBeVisible({ timeout: 120_000 });
   await expect(page.getByRole("table", { name: "How far versions are apart" })).toContainText("whole");
   expect(await faultsOf(page)).toEqual([]);
 });

@@ -35,7 +35,7 @@ test("agents with their figures, the month, alerts and runs, each leading on", a
   await ask(place, "PUT", "/spend/cap", { amount: 0.0001, currency: "USD" });
   await finish(place, "late", "4");
   await expect
-    .poll(async () => (await ask(place, "GET", "/alerts")).items.length, { timeout: 30_000 })
+    .poll(async () => (await ask(place, "GET", "/alerts")).items.length, { timeout: 120_000 })
     .toBeGreaterThan(0);
   await page.reload();
   const alerts = page.getByRole("region", { name: "Active alerts" });

@@ -56,7 +56,7 @@ test("a run is followed while it goes on", async ({ sound: page, place: start })
   await page.getByRole("link", { name: "support desk" }).click();
   await expect(page.getByText("16 cases wait for a worker")).toBeVisible();
   place.worker();
-  await expect(page.getByText("16 cases", { exact: true })).toBeVisible({ timeout: 40_000 });
+  await expect(page.getByText("16 cases", { exact: true })).toBeVisible({ timeout: 120_000 });
   await expect(page.getByText("pass rate")).toBeVisible();
 });
 

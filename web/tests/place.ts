@@ -1,7 +1,6 @@
 // A server that is really started, with people and things in it; and a page that tolerates no fault.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test as base, expect, type Page } from "@playwright/test";
@@ -28,18 +27,10 @@ export type Place = {
 
 type Started = { auth?: boolean; workers?: number };
 
-async function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => done(typeof address === "object" && address ? address.port : 0));
-    });
-  });
-}
-
 export async function placed({ auth, workers = 1 }: Started): Promise<Place & { end: () => Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "jurist-web-"));
-  const address = `127.0.0.1:${await freePort()}`;
+  // The server picks its port, and has it again when it is started again.
+  let address = "127.0.0.1:0";
   const running: ChildProcess[] = [];
   const bench = await judge();
   const store = ["--store", join(folder, "jurist.db")];
@@ -57,7 +48,7 @@ export async function placed({ auth, workers = 1 }: Started): Promise<Place & { 
   };
   let server: ChildProcess;
   const place = {
-    url: `http://${address}`,
+    url: "",
     link: "",
     folder,
     judge: bench.url,
@@ -79,6 +70,8 @@ export async function placed({ auth, workers = 1 }: Started): Promise<Place & { 
           if (said.includes("database") && (!auth || place.link || said.includes("/join#"))) done();
         });
       });
+      place.url ||= /http:\/\/[\d.]+:\d+/.exec(said)?.[0] ?? "";
+      address = place.url.replace("http://", "");
       place.link ||= /http:\S+\/join#\S+/.exec(said)?.[0] ?? "";
     },
     stop: () => ended(server),

@@ -25,7 +25,7 @@ test("strengths, wins and the place are those of the API and of the command line
   const compare = ["monitor", "compare", "desks", "desk", "help", "--server", place.url];
   await place.jurist(...compare, "--yes");
   await expect
-    .poll(async () => (await ask(place, "GET", "/ranking")).n, { timeout: 60_000 })
+    .poll(async () => (await ask(place, "GET", "/ranking")).n, { timeout: 120_000 })
     .toBe(worths.length);
   await page.reload();
   const told = await ask(place, "GET", "/ranking");

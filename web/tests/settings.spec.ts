@@ -42,7 +42,7 @@ test("no judges, a list that cannot be read, and one that is on its way", async 
   const broken = { status: 422, json: { title: "Cannot be done", detail: "it is in the log", status: 422 } };
   await page.route("**/api/v1/judges", (route) => route.fulfill(broken));
   await page.reload();
-  await expect(page.getByText("it is in the log")).toBeVisible({ timeout: 40_000 });
+  await expect(page.getByText("it is in the log")).toBeVisible({ timeout: 120_000 });
   expect(await faultsOf(page)).toEqual([]);
 });
 

@@ -69,7 +69,7 @@ export async function finish(
 
 /** Until so many traces are decided about and none of them waits. */
 export async function settled(place: Pick<Place, "url">, name: string, n: number) {
-  for (let tries = 0; tries < 600; tries += 1) {
+  for (let tries = 0; tries < 2400; tries += 1) {
     const { states } = await ask(place, "GET", `/monitors/${name}/estimates`);
     const waits = states.some((it: { state: string }) => /^(sampled|pending)$/.test(it.state));
     const sum = states.reduce((total: number, it: { n: number }) => total + it.n, 0);
