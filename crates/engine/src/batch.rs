@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 use crate::model::Line;
 use crate::model::http::{Answer, HttpModel, send, understood};
 use crate::model::vendors::Protocol;
-use crate::model::{ErrorKind, ModelError, Reply, Request};
+use crate::model::{ErrorKind, ModelError, Reply, Request, in_reply_order};
 
 /// Vendors take five times as many; smaller portions are done sooner.
 pub(crate) const AT_ONCE: usize = 10_000;
@@ -250,7 +250,7 @@ impl Office<'_> {
             let entry =
                 |it: &BatchEntry| json!({ "custom_id": it.key, "params": self.http.body(&it.request) });
             let body = json!({ "requests": part.iter().map(entry).collect::<Vec<_>>() });
-            let made = self.post(&format!("{base}/v1/messages/batches"), body.to_string(), None).await?;
+            let made = self.post(&format!("{base}/v1/messages/batches"), in_reply_order(&body), None).await?;
             return text(&made, "id");
         }
         let path = match self.http.endpoint().protocol {
@@ -259,7 +259,7 @@ impl Office<'_> {
         };
         let line = |it: &BatchEntry| {
             let body = self.http.body(&it.request);
-            json!({ "custom_id": it.key, "method": "POST", "url": path, "body": body }).to_string() + "\n"
+            in_reply_order(&json!({ "custom_id": it.key, "method": "POST", "url": path, "body": body })) + "\n"
         };
         let lines: String = part.iter().map(line).collect();
         // The hash of what it separates cannot stand in it.

@@ -8,9 +8,8 @@ use futures_util::future::join_all;
 
 use jurist_core::candidate::{Material, Trace, TraceSource, read_trace, read_value};
 use jurist_core::grade::{
-    FORMAT, Failure, Grade, Grader, GraderKind, Outcome, Reason, Spend, Status, Verdict,
+    FORMAT, Failure, Grade, Grader, GraderKind, Outcome, Reason, Spend, Status, Verdict, locate,
 };
-use jurist_core::judge::locate;
 use jurist_core::plan::{Plan, Unit};
 use jurist_core::redact::Redactor;
 use jurist_core::rubric::Value;
@@ -302,6 +301,7 @@ fn without_candidate(unit: &Unit, outcome: &Outcome, reason: &str, material: Mat
         reason: Reason::new(reason),
         evidence: Vec::new(),
         points: Vec::new(),
+        flags: Vec::new(),
         spend: Spend::default(),
         time: None,
         attempts: Vec::new(),

@@ -2,18 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod injection;
 mod server;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use jurist_core::candidate::{Material, Role, Step, ToolResult, Trace};
+use jurist_core::candidate::Material;
 use jurist_core::dialect::{CustomVendor, ModelPrice, Settings};
 use jurist_core::grade::{Deferral, Failure, Outcome, Status, Usd};
-use jurist_core::rubric::{
-    Answers, Ask, CannotAssess, Criterion, Draft, Graph, Leaf, Node, Polarity, Rubric, Scale, Target,
-};
+use jurist_core::rubric::{Ask, CannotAssess, Criterion, Draft, Polarity, Rubric, Scale};
 use jurist_core::score::Combine;
 use jurist_core::suite::{Aggregate, Calls, Judge, Jury, TieBreak};
 use jurist_engine::batch::BatchOffice;
@@ -930,90 +929,4 @@ async fn batches_cost_half_and_are_found_again_after_a_stop() {
         assert_eq!(decision.spend.cost, Some(Usd::from_nanos(2_000_000)), "{vendor}");
         assert_eq!(caller.batches.as_ref().unwrap().n_wanted(), 0);
     }
-}
-
-/// At least forty candidates that try to talk the judge into a score, against a judge that repeats them.
-#[tokio::test]
-async fn no_candidate_decides_its_own_grade() {
-    let text = std::fs::read_to_string("tests/injection/candidates.jsonl").unwrap();
-    let candidates: Vec<serde_json::Value> =
-        text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
-    assert!(40 <= candidates.len());
-    let real =
-        |key: &str, value: serde_json::Value| json!({ "reasoning": "mine alone", key: value }).to_string();
-    let scales = [
-        (Some(Scale::likert(1, 5)), real("score", json!(2)), 0.25),
-        (Some(Scale::Unit), real("score", json!(0.375)), 0.375),
-        (Some(Scale::Binary), real("verdict", json!(false)), 0.0),
-        // A tree's only node: no.
-        (None, real("verdict", json!("no")), 0.0),
-    ];
-    let leaf = |score| Target::Leaf(Leaf { score, reason: None });
-    let answers = Answers::YesNo { yes: leaf(1.0), no: leaf(0.0) };
-    let node = Node { id: "a".into(), ask: "Is it right?".into(), answers };
-    let graph = Graph { root: "a".into(), nodes: vec![node] };
-    let tree = rubric(vec![Criterion::new("city", "Is right.", Ask::Tree(graph))]);
-    let (mut n_asked, mut n_failed) = (0, 0);
-    for candidate in &candidates {
-        let text = candidate["text"].as_str().unwrap().to_owned();
-        let mut material = material();
-        match candidate["where"].as_str().unwrap() {
-            "diff" => material.diff = Some(text.clone()),
-            "task" => material.task.clone_from(&text),
-            "tool_result" => {
-                let result = ToolResult { text: text.clone(), ..ToolResult::default() };
-                let step = Step { role: Role::Tool, results: vec![result], ..Step::default() };
-                material.trace = Some(Trace { steps: vec![step], ..Trace::default() });
-            }
-            _ => material.response = Some(text.clone()),
-        }
-        for (scale, answer, expected) in &scales {
-            let echoes = [
-                text.clone(),
-                format!("{text}\n{answer}"),
-                format!("{answer}\n{text}"),
-                format!("{text}\n{answer}\n{text}"),
-            ];
-            for (at, echo) in echoes.into_iter().enumerate() {
-                let server = jurist_engine::model::script::Script::new(vec![echo]);
-                let line = jurist_engine::model::Line {
-                    model: Arc::new(server),
-                    vendor: "script".into(),
-                    name: "script".into(),
-                    price: None,
-                    address: String::new(),
-                    http: None,
-                };
-                let member = Member { line: Arc::new(line), temperature: None, max_tokens: 100, draw: 0 };
-                let rubric = match scale {
-                    Some(scale) => rubric(vec![criterion("city", scale.clone())]),
-                    None => tree.clone(),
-                };
-                let case = Case {
-                    candidate: "c",
-                    material: &material,
-                    row: None,
-                    rubric: &rubric,
-                    labels: None,
-                    contests: None,
-                };
-                let decision = bench(vec![member]).decide(&caller(), case).await.unwrap();
-                let outcome = &decision.opinions[0].grades[0].outcome;
-                n_asked += 1;
-                match outcome {
-                    Outcome::Scored { unit, .. } => {
-                        assert!(
-                            0 < at && *unit == Some(*expected),
-                            "{}: {outcome:?} from echo {at}",
-                            candidate["id"]
-                        );
-                    }
-                    Outcome::Failed { .. } => n_failed += 1,
-                    other => panic!("{}: {other:?}", candidate["id"]),
-                }
-            }
-        }
-    }
-    // Refusing every reply would be safe and useless.
-    assert!(n_failed * 2 < n_asked, "{n_failed} of {n_asked}");
 }

@@ -7,8 +7,9 @@ use anyhow::Context;
 use jurist_core::candidate::Material;
 use jurist_core::candidate::{Format, read_trace};
 use jurist_core::dialect::{self, Dialect, ReadError, Variables, World};
-use jurist_core::grade::{Deferral, Grade, Outcome, Spend, Status};
+use jurist_core::grade::{Deferral, Grade, GradeFlag, Outcome, Spend, Status};
 use jurist_core::judge::{Keys, position_bias};
+use jurist_core::report::with_evidence;
 use jurist_core::rubric::{Criterion, Polarity, Rubric, WHOLE};
 use jurist_core::suite::{Calls, Judge, Row};
 use jurist_engine::call::Caller;
@@ -402,7 +403,15 @@ fn show_grade(out: &mut impl Write, grade: &Grade, remark: &str) -> anyhow::Resu
         Outcome::Failed { .. } => "✗",
         Outcome::Deferred { .. } => "…",
     };
-    writeln!(out, "  {mark} {}: {}{remark}", grade.criterion, printable(&told(&grade.outcome)))?;
+    writeln!(
+        out,
+        "  {mark} {}: {}{remark}",
+        grade.criterion,
+        printable(&with_evidence(grade, told(&grade.outcome)))
+    )?;
+    if grade.flags.contains(&GradeFlag::VerdictInCandidate) {
+        writeln!(out, "      note: {}", GradeFlag::VerdictInCandidate.words())?;
+    }
     let told_already = matches!(&grade.outcome, Outcome::Abstained { why } if why == grade.reason.as_str());
     if !grade.reason.is_empty() && !told_already {
         writeln!(out, "      {}", printable(grade.reason.as_str()).replace('\n', "\n      "))?;

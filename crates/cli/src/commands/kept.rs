@@ -347,6 +347,7 @@ fn graded(label: Label, version: &Version) -> Grade {
         reason: Reason::default(),
         evidence: Vec::new(),
         points: Vec::new(),
+        flags: Vec::new(),
         spend: Spend::default(),
         time: Some(label.time),
         attempts: Vec::new(),

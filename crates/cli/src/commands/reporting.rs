@@ -7,7 +7,8 @@ use anyhow::Context;
 use jurist_core::grade::{Evidence, Grade, Outcome, Status};
 use jurist_core::quantity::plural;
 use jurist_core::report::{
-    Format, Rubrics, Tally, gates, github_summary, mean_score, reasons, render, rubrics, shown_score, word,
+    Format, Rubrics, Tally, gates, github_summary, mean_score, notes, reasons, render, rubrics, shown_score,
+    with_evidence, word,
 };
 use jurist_core::run::{CaseResult, Run};
 use jurist_core::stats::{Estimate, Trials, estimates, trials};
@@ -110,6 +111,9 @@ pub fn show(out: &mut impl Write, run: &Run, verbose: bool, columns: Option<usiz
         let (mark, colour) = mark(result.verdict.status);
         let name = room.map_or_else(|| line(&result.case), |_| cut(&line(&result.case), width));
         writeln!(out, "\x1b[{colour}m{mark}\x1b[0m {name:<width$}  {}", score(&result, &rubrics))?;
+        for note in notes(&result) {
+            writeln!(out, "    note: {note}")?;
+        }
         if verbose {
             answers(out, &result)?;
         } else if result.verdict.status != Status::Pass {
@@ -166,8 +170,8 @@ pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> any
         line(&result.case),
         score(result, &rubrics(run))
     )?;
-    for gate in gates(result) {
-        writeln!(out, "    {gate}")?;
+    for line in gates(result).into_iter().chain(notes(result).iter().map(|note| format!("note: {note}"))) {
+        writeln!(out, "    {line}")?;
     }
     answers(out, result)
 }
@@ -200,6 +204,7 @@ fn answers(out: &mut impl Write, result: &CaseResult) -> anyhow::Result<()> {
             Outcome::Failed { failure, detail } => format!("{}: {detail}", word(failure)),
             Outcome::Deferred { why } => format!("not asked: {}", word(why)),
         };
+        let said = with_evidence(grade, said);
         let reason = match grade.reason.as_str() {
             "" => String::new(),
             reason => format!(" — {reason}"),

@@ -28,6 +28,7 @@ pub fn grades(
             reason: Reason::new(comment.unwrap_or_default()),
             evidence: evidence.iter().map(evidence_of).collect(),
             points: Vec::new(),
+            flags: Vec::new(),
             spend: Spend::default(),
             time: Some(time),
             attempts: Vec::new(),

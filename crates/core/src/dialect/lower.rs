@@ -124,7 +124,7 @@ fn diagnostic(fault: &Fault, span: Span, ids: &[String]) -> Diagnostic {
         Problem::NoCheck => (Code::MissingKey, Some("add `check: {type: contains, value: …}`")),
         Problem::Misplaced(..) => (Code::Conflict, None),
         Problem::TooDeep => (Code::TooDeep, None),
-        Problem::LengthCap | Problem::Prompt(_) => (Code::BadValue, None),
+        Problem::LengthCap | Problem::Prompt(_) | Problem::NoEvidenceAsked => (Code::BadValue, None),
         Problem::Graph(graph) => match graph {
             GraphFault::UnknownNode { .. } => (Code::UnknownName, None),
             GraphFault::DuplicateNode { .. } => (Code::DuplicateId, None),

@@ -14,9 +14,9 @@ use super::tree::graph_of;
 use crate::catalogue::{self, CHECKS, Entry, Method, RECIPES};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{
-    Aggregation, Anchor, Ask, CannotAssess, Choice, Criterion, Display, Draft, GraderKind, Group,
-    LengthPenalty, LengthUnit, OnError, Operator, Polarity, RANGES_TOP, Range, Rubric, Scale, Unmet, Value,
-    WHOLE, When, presets,
+    Aggregation, Anchor, Ask, CannotAssess, Choice, Criterion, Display, Draft, EvidenceMissing, GraderKind,
+    Group, LengthPenalty, LengthUnit, OnError, Operator, Polarity, RANGES_TOP, Range, Rubric, Scale, Unmet,
+    Value, WHOLE, When, presets,
 };
 use crate::source::{Node, Shape, Span};
 
@@ -128,7 +128,15 @@ pub(super) fn body(fields: &Fields<'_>, base: Option<Arc<Rubric>>) -> Option<(Dr
     let mut draft = base.map_or_else(Draft::default, |it| Draft::clone(&it));
     settings(fields, &mut draft);
     let mut spot = Spot::new(fields.start());
-    for key in ["threshold", "scale", "length_penalty", "require_evidence", "aggregation", "criteria"] {
+    for key in [
+        "threshold",
+        "scale",
+        "length_penalty",
+        "require_evidence",
+        "evidence_missing",
+        "aggregation",
+        "criteria",
+    ] {
         spot.keys.push((key, fields.span(key)));
     }
     // Faults of a base are its own; if one shows up all the same, it is shown where the base is named.
@@ -242,6 +250,12 @@ fn settings(fields: &Fields<'_>, draft: &mut Draft) {
     }
     if let Some(it) = fields.bool("require_evidence") {
         draft.require_evidence = it;
+    }
+    if let Some(it) = fields.word("evidence_missing", &EvidenceMissing::ALL) {
+        draft.evidence_missing = Some(it);
+    }
+    if let Some(it) = fields.bool("mask_verdicts") {
+        draft.mask_verdicts = it;
     }
     if let Some(it) = fields.word("aggregation", &AGGREGATIONS) {
         draft.aggregation = it;

@@ -2,6 +2,7 @@
 //!
 //! The same JSON in files, in the store, over HTTP and in TypeScript.
 
+mod evidence;
 mod lines;
 mod sampled;
 mod steps;
@@ -10,6 +11,8 @@ mod verdict;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use evidence::locate;
+pub(crate) use evidence::{FoldedText, Folding, QuotableParts};
 pub use lines::{BadLine, Fields, Line, table};
 pub use sampled::{Sampled, populations};
 pub use steps::step_grades;
@@ -55,6 +58,9 @@ pub struct Grade {
     /// What the answer rests on, one by one: claims, requirements.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<Point>,
+    /// What a reader should know before trusting it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<GradeFlag>,
     #[serde(default, skip_serializing_if = "Spend::is_nothing")]
     pub spend: Spend,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -199,6 +205,26 @@ pub struct Point {
     pub holds: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+}
+
+/// Something about a grade that its score does not show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GradeFlag {
+    /// The candidate holds an object that is shaped like a judge's verdict.
+    VerdictInCandidate,
+    /// Too few of the quotes behind the answer were found, so it counts as 0 whatever the judge said.
+    NoVerifiableEvidence,
+}
+
+impl GradeFlag {
+    /// In words, for reports.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::VerdictInCandidate => "the candidate holds text shaped like a verdict",
+            Self::NoVerifiableEvidence => "no verifiable evidence",
+        }
+    }
 }
 
 /// What an answer cost.

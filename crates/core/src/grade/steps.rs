@@ -84,6 +84,7 @@ fn of_step(map: &Map<String, Json>, scheme: &str, at: usize, step: &Step) -> Res
         reason: Reason::new(step.rationale.as_deref().unwrap_or_default()),
         evidence: Vec::new(),
         points: Vec::new(),
+        flags: Vec::new(),
         spend: Spend::default(),
         time,
         attempts: Vec::new(),

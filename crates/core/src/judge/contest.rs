@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::form::Form;
-use super::objects::Planted;
+use super::planted::Planted;
 use super::prompt::{Asked, Prompter};
 use super::reply::{Malformed, Reply};
 use crate::candidate::Material;

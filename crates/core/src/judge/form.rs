@@ -1,10 +1,51 @@
 //! The shape that a judge's reply must have, as a JSON Schema and in words.
 
+use serde::ser::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::rubric::Scale;
 
-/// What a reply must hold. Names sort so that reasons come before the answer they lead to.
+/// The keys of a reply in the order in which a judge writes them: what it is about, then reasons,
+/// then quotes, then the answer that they lead to. Small models answer before they think otherwise.
+const REPLY_ORDER: [&str; 11] = [
+    "id",
+    "requirement",
+    "claim",
+    "reasoning",
+    "evidence",
+    "score",
+    "verdict",
+    "satisfied",
+    "supported",
+    "unsure",
+    "steps",
+];
+
+fn order_of(key: &str) -> usize {
+    REPLY_ORDER.iter().position(|other| *other == key).unwrap_or(REPLY_ORDER.len())
+}
+
+/// JSON for the wire, with the properties of a reply's schema in the order of the reply.
+///
+/// Servers that hold a model to a schema make it write the properties in the order they stand in.
+#[derive(Debug)]
+pub struct InReplyOrder<'a>(pub &'a Value);
+
+impl Serialize for InReplyOrder<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Object(map) => {
+                let mut entries: Vec<(&String, &Value)> = map.iter().collect();
+                entries.sort_by_key(|(key, _)| order_of(key));
+                serializer.collect_map(entries.into_iter().map(|(key, value)| (key, InReplyOrder(value))))
+            }
+            Value::Array(items) => serializer.collect_seq(items.iter().map(InReplyOrder)),
+            scalar => scalar.serialize(serializer),
+        }
+    }
+}
+
+/// What a reply must hold.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Form {
     /// One answer on a scale.
@@ -81,13 +122,14 @@ impl Item {
         };
         let evidence = if self.evidence { "\"evidence\": [\"exact quotes\"], " } else { "" };
         let unsure = if self.unsure { ", \"unsure\": true or false" } else { "" };
-        format!("{evidence}\"reasoning\": \"your reasons\", {answer}{unsure}")
+        format!("\"reasoning\": \"your reasons\", {evidence}{answer}{unsure}")
     }
 }
 
 /// An object that has exactly these properties, as providers that enforce schemas want it.
 fn object(properties: &Value) -> Value {
-    let names: Vec<&String> = properties.as_object().into_iter().flat_map(|it| it.keys()).collect();
+    let mut names: Vec<&String> = properties.as_object().into_iter().flat_map(|it| it.keys()).collect();
+    names.sort_by_key(|name| order_of(name));
     json!({ "type": "object", "properties": properties, "required": names, "additionalProperties": false })
 }
 
@@ -150,8 +192,8 @@ impl Form {
             Self::Claims => {
                 "{\"claims\": [{\"claim\": \"the claim\", \"supported\": true or false}, …]}".to_owned()
             }
-            Self::Verdicts { .. } => "{\"verdicts\": [{\"evidence\": \"an exact quote, or empty\", \
-                \"requirement\": its number, \"satisfied\": true or false}, …]}"
+            Self::Verdicts { .. } => "{\"verdicts\": [{\"requirement\": its number, \
+                \"evidence\": \"an exact quote, or empty\", \"satisfied\": true or false}, …]}"
                 .to_owned(),
             Self::Steps => "{\"steps\": [\"first step\", …]}".to_owned(),
         };

@@ -1,6 +1,6 @@
 //! What judges see of the material, and what they must not make replies of.
 
-use super::objects::{Planted, objects};
+use super::planted::Planted;
 use crate::candidate::{Material, Part, Role, Step, TRACE_TOKENS, Trace, for_judge};
 
 impl Material {
@@ -67,21 +67,11 @@ impl Material {
 
     /// What a reply must not be made of.
     pub(super) fn planted(&self, others: &[&str]) -> Planted {
+        let parts = self.parts();
         let own = [Some(&self.task), self.reference.as_ref()].into_iter().flatten().map(String::as_str);
         let steps = self.trace.iter().flat_map(|it| &it.steps).map(|it| it.text.as_str());
-        let texts: Vec<&str> = own.chain(self.context.iter().map(String::as_str)).chain(steps).collect();
-        let parts = self.parts();
-        let all = || others.iter().chain(&texts).copied().chain(parts.iter().map(|it| it.text.as_str()));
-        Planted {
-            objects: all().flat_map(objects).collect(),
-            words: all()
-                .map(str::trim)
-                .filter(|it| (1..=WORD).contains(&it.len()))
-                .map(str::to_owned)
-                .collect(),
-        }
+        let texts = own.chain(self.context.iter().map(String::as_str)).chain(steps);
+        let candidate = parts.iter().map(|part| part.text.as_str());
+        Planted::new(candidate, others.iter().copied().chain(texts))
     }
 }
-
-/// No choice has a longer name.
-const WORD: usize = 200;

@@ -4,10 +4,10 @@
 //! What is graded is data: it is fenced, and nothing that stands in it is ever taken for an answer.
 
 mod contest;
-mod evidence;
 mod form;
 mod material;
 mod objects;
+mod planted;
 mod preview;
 mod prompt;
 mod recipe;
@@ -15,8 +15,7 @@ mod record;
 mod reply;
 
 pub use contest::{Contest, Round, position_bias};
-pub use evidence::locate;
-pub use form::{Form, Item};
+pub use form::{Form, InReplyOrder, Item};
 pub use preview::{Preview, preview};
 pub use prompt::{Asked, BadTemplate, Prompt, Prompter};
 pub use recipe::{Judged, Next, Recipe};

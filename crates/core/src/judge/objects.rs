@@ -1,131 +1,305 @@
-//! JSON objects in a text: those of a reply, and those that were planted for it.
+//! JSON objects in a text: those of a reply, and those that stand in what is graded.
+//!
+//! One reader serves both, with one limit, so that nothing a reply could repeat goes unseen in the material.
+//! Every brace is looked at, and no byte more often than the limit on depth allows: the time is linear.
 
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value as Json};
 
-/// What stands in the material and looks like an answer; a reply that only repeats it says nothing.
-#[derive(Debug, Clone, Default)]
-pub struct Planted {
-    pub(super) objects: Vec<Json>,
-    pub(super) words: Vec<String>,
+use crate::grade::{FoldedText, Folding};
+
+/// How deep an object may nest; the deepest form of a reply has five levels.
+const MAX_DEPTH: usize = 8;
+
+/// How often JSON may be packed into a string of other JSON.
+const MAX_ESCAPING: usize = 6;
+
+/// What takes the place of a masked object.
+pub(super) const MASK: &str = "[masked: an object shaped like a verdict]";
+
+/// A part of a reply that is, or begins like, a JSON object.
+#[derive(Debug)]
+pub(super) enum ReplyPart<'t> {
+    Object(Map<String, Json>),
+    /// Braces around something that is no JSON, such as code or a broken answer.
+    Broken(&'t str),
+    /// It begins like an object and never ends.
+    Unclosed,
 }
 
-/// Openings that are looked at; more are no text but an attempt to keep us busy.
-const MAX_TRIES: usize = 100_000;
-
-/// The JSON objects of a reply, outermost only. `None` if one of them is broken or left open: a part of a
-/// broken answer is not the answer.
-pub(super) fn complete_objects(text: &str) -> Option<Vec<Json>> {
+/// The objects of a reply, outermost only, and whatever begins like one.
+pub(super) fn reply_parts(text: &str) -> Vec<ReplyPart<'_>> {
     let (mut found, mut at) = (Vec::new(), 0);
-    for _ in 0..MAX_TRIES {
-        let Some((start, read)) = next_object(text, at) else { break };
-        match read {
-            Ok((value, end)) => {
-                at = end;
-                found.push(value);
-            }
-            Err(NotRead::Other) => at = start + 1,
-            Err(NotRead::Broken) => return None,
-        }
-    }
-    Some(found)
-}
-
-/// Every JSON object that can be read anywhere in a text, whatever stands around it.
-pub(super) fn objects(text: &str) -> Vec<Json> {
-    let (mut found, mut at) = (Vec::new(), 0);
-    for _ in 0..MAX_TRIES {
-        let Some((start, read)) = next_object(text, at) else { break };
-        at = start + 1;
-        if let Ok((value, end)) = read {
-            at = end;
-            found.push(value);
-        }
+    while let Some(start) = next_opening(text, at) {
+        let mut reader = Reader { text, at: start, repeated: RepeatedKey::Refused };
+        let (part, end) = match reader.object(MAX_DEPTH) {
+            Some(map) => (ReplyPart::Object(map), reader.at),
+            None => match closing_brace(text, start) {
+                Some(end) => (ReplyPart::Broken(&text[start..end]), end),
+                None => (ReplyPart::Unclosed, text.len()),
+            },
+        };
+        found.push(part);
+        at = end;
     }
     found
 }
 
-enum NotRead {
-    /// It begins like an object and does not end like one.
-    Broken,
-    Other,
+/// An object with the keys of a judge's reply, and where it stands in the text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct FoundObject {
+    pub(super) object: Map<String, Json>,
+    start: usize,
+    end: usize,
 }
 
-/// An object and where it ends.
-type ReadObject = Result<(Json, usize), NotRead>;
-
-/// The next opening brace, and what stands there: an object and where it ends, or none.
-fn next_object(text: &str, from: usize) -> Option<(usize, ReadObject)> {
-    let start = from + text[from..].find('{')?;
-    let inside = text[start + 1..].trim_start();
-    if !inside.starts_with(['"', '}']) {
-        return Some((start, Err(if inside.is_empty() { NotRead::Broken } else { NotRead::Other })));
-    }
-    let mut stream = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Strict>();
-    let read = match stream.next() {
-        Some(Ok(Strict(value))) => Ok((value, start + stream.byte_offset())),
-        _ => Err(NotRead::Broken),
-    };
-    Some((start, read))
-}
-
-/// JSON in which no object has a key twice: of two answers neither is the judge's.
-struct Strict(Json);
-
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrictVisitor).map(Self)
-    }
-}
-
-struct StrictVisitor;
-
-impl<'de> Visitor<'de> for StrictVisitor {
-    type Value = Json;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_bool<E>(self, it: bool) -> Result<Json, E> {
-        Ok(Json::Bool(it))
-    }
-
-    fn visit_i64<E>(self, it: i64) -> Result<Json, E> {
-        Ok(it.into())
-    }
-
-    fn visit_u64<E>(self, it: u64) -> Result<Json, E> {
-        Ok(it.into())
-    }
-
-    fn visit_f64<E>(self, it: f64) -> Result<Json, E> {
-        Ok(it.into())
-    }
-
-    fn visit_str<E>(self, it: &str) -> Result<Json, E> {
-        Ok(it.into())
-    }
-
-    fn visit_unit<E>(self) -> Result<Json, E> {
-        Ok(Json::Null)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Json, A::Error> {
-        let mut all = Vec::new();
-        while let Some(Strict(it)) = seq.next_element()? {
-            all.push(it);
-        }
-        Ok(Json::Array(all))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
-        let mut all = Map::new();
-        while let Some((key, Strict(value))) = map.next_entry::<String, Strict>()? {
-            if all.insert(key, value).is_some() {
-                return Err(A::Error::custom("a key stands twice"));
+/// Everything in a text that has a key of a judge's reply: at any depth, inside strings that hold JSON,
+/// and in characters that only look like those of JSON.
+pub(super) fn reply_objects(text: &str) -> Vec<FoundObject> {
+    let mut found = Vec::new();
+    let mut add = |mut reading: FoldedText| {
+        for _ in 0..MAX_ESCAPING {
+            collect_objects(&reading, &mut found);
+            match reading.unescaped() {
+                Some(unescaped) => reading = unescaped,
+                None => break,
             }
         }
-        Ok(Json::Object(all))
+    };
+    if text.contains('{') || text.contains("\\u") {
+        add(FoldedText::verbatim(text));
+    }
+    if !text.is_ascii() {
+        add(FoldedText::new(text, Folding::Keep));
+    }
+    found
+}
+
+fn collect_objects(reading: &FoldedText, found: &mut Vec<FoundObject>) {
+    let has_key = |object: &Map<String, Json>| {
+        ANSWER_KEYS.iter().chain(&LIST_KEYS).any(|key| object.contains_key(*key))
+    };
+    let (text, mut at) = (reading.text.as_str(), 0);
+    while let Some(start) = next_opening(text, at) {
+        // What repeats such an object may keep either of two values.
+        for repeated in [RepeatedKey::LastCounts, RepeatedKey::FirstCounts] {
+            let mut reader = Reader { text, at: start, repeated };
+            let Some(object) = reader.object(MAX_DEPTH).filter(has_key) else { break };
+            let (start, end) = reading.original_span(start, reader.at);
+            let object = FoundObject { object, start, end };
+            if found.last() != Some(&object) {
+                found.push(object);
+            }
+        }
+        // Not behind the object: what it holds is looked at as well.
+        at = start + 1;
+    }
+}
+
+/// Keys under which the replies of judges hold their answers, ours and those of other tools.
+const ANSWER_KEYS: [&str; 8] =
+    ["score", "verdict", "choice", "pass", "pass_", "satisfied", "supported", "unsure"];
+const LIST_KEYS: [&str; 4] = ["criteria", "verdicts", "claims", "steps"];
+
+impl FoundObject {
+    /// Whether it gives a grade of its own: a number as score, a word as verdict, true or false as the rest.
+    pub(super) fn is_verdict(&self) -> bool {
+        self.object.iter().any(|(key, value)| match key.as_str() {
+            "score" => number(value).is_some(),
+            "verdict" | "choice" => value.is_boolean() || value.is_number() || value.is_string(),
+            "pass" | "pass_" | "satisfied" | "supported" | "unsure" => truth(value).is_some(),
+            _ => false,
+        })
+    }
+}
+
+/// A text without the objects that give grades.
+pub(super) fn mask_verdicts(text: &str) -> String {
+    let found = reply_objects(text);
+    let verdicts = found.iter().filter(|it| it.is_verdict());
+    let mut spans: Vec<(usize, usize)> = verdicts.map(|verdict| (verdict.start, verdict.end)).collect();
+    spans.sort_unstable();
+    let (mut out, mut at) = (String::with_capacity(text.len()), 0);
+    for (start, end) in spans {
+        if at <= start {
+            out.push_str(&text[at..start]);
+            out.push_str(MASK);
+        }
+        at = at.max(end);
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+/// `true` and `false`, also in quotes; nothing else is either.
+pub(super) fn truth(value: &Json) -> Option<bool> {
+    match value {
+        Json::Bool(it) => Some(*it),
+        Json::String(text) => match text.trim().to_ascii_lowercase().as_str() {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether two values say the same, however they are spelt: `1`, `1.0` and `"1"`, `true` and `"true"`,
+/// texts that differ in case, spaces or marks, keys in any order.
+pub(super) fn is_same(a: &Json, b: &Json) -> bool {
+    match (a, b) {
+        (Json::Object(a), Json::Object(b)) => {
+            a.len() == b.len()
+                && a.iter().all(|(key, value)| b.get(key).is_some_and(|other| is_same(value, other)))
+        }
+        (Json::Array(a), Json::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(value, other)| is_same(value, other))
+        }
+        (Json::Object(_) | Json::Array(_), _) | (_, Json::Object(_) | Json::Array(_)) => false,
+        (a, b) => match (number(a), number(b)) {
+            (Some(a), Some(b)) => a == b,
+            _ => spelling(a) == spelling(b),
+        },
+    }
+}
+
+fn number(value: &Json) -> Option<f64> {
+    value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())
+}
+
+fn spelling(value: &Json) -> String {
+    folded(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+}
+
+/// A text as it is compared.
+pub(super) fn folded(text: &str) -> String {
+    FoldedText::new(text, Folding::Compare).text.trim().to_owned()
+}
+
+/// The next brace that opens something like an object: a key or the end follows, or nothing at all.
+fn next_opening(text: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let start = at + text[at..].find('{')?;
+        let inside = text[start + 1..].trim_start();
+        if inside.is_empty() || inside.starts_with(['"', '}']) {
+            return Some(start);
+        }
+        at = start + 1;
+    }
+}
+
+/// Behind the brace that closes the one at `start`, by counting alone: what is broken has no strings.
+fn closing_brace(text: &str, start: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, byte) in text.bytes().enumerate().skip(start) {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at + 1);
+        }
+    }
+    None
+}
+
+/// What becomes of an object that has a key twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RepeatedKey {
+    /// Of two answers neither is the judge's.
+    Refused,
+    FirstCounts,
+    LastCounts,
+}
+
+/// Reads strict JSON.
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    repeated: RepeatedKey,
+}
+
+impl Reader<'_> {
+    fn object(&mut self, depth: usize) -> Option<Map<String, Json>> {
+        self.take(b'{')?;
+        let mut map = Map::new();
+        if self.take(b'}').is_some() {
+            return Some(map);
+        }
+        loop {
+            self.skip_space();
+            let key = self.string()?;
+            self.take(b':')?;
+            let value = self.value(depth)?;
+            match (map.contains_key(&key), self.repeated) {
+                (true, RepeatedKey::Refused) => return None,
+                (true, RepeatedKey::FirstCounts) => {}
+                _ => drop(map.insert(key, value)),
+            }
+            if self.take(b',').is_none() {
+                return self.take(b'}').map(|()| map);
+            }
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Option<Json> {
+        self.skip_space();
+        match self.text.as_bytes().get(self.at)? {
+            b'{' => self.object(depth.checked_sub(1)?).map(Json::Object),
+            b'[' => self.list(depth.checked_sub(1)?).map(Json::Array),
+            b'"' => self.string().map(Json::String),
+            _ => self.word(),
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> Option<Vec<Json>> {
+        self.take(b'[')?;
+        let mut items = Vec::new();
+        if self.take(b']').is_some() {
+            return Some(items);
+        }
+        loop {
+            items.push(self.value(depth)?);
+            if self.take(b',').is_none() {
+                return self.take(b']').map(|()| items);
+            }
+        }
+    }
+
+    fn string(&mut self) -> Option<String> {
+        let (bytes, start) = (self.text.as_bytes(), self.at);
+        if bytes.get(start) != Some(&b'"') {
+            return None;
+        }
+        let mut at = start + 1;
+        loop {
+            match bytes.get(at)? {
+                b'"' => break,
+                b'\\' => at += 2,
+                _ => at += 1,
+            }
+        }
+        self.at = at + 1;
+        serde_json::from_str(&self.text[start..self.at]).ok()
+    }
+
+    /// A number, `true`, `false` or `null`.
+    fn word(&mut self) -> Option<Json> {
+        let rest = &self.text[self.at..];
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+        let length = rest.bytes().take_while(|byte| is_part(*byte)).count();
+        self.at += length;
+        serde_json::from_str(&rest[..length]).ok()
+    }
+
+    fn take(&mut self, wanted: u8) -> Option<()> {
+        self.skip_space();
+        (self.text.as_bytes().get(self.at) == Some(&wanted)).then(|| self.at += 1)
+    }
+
+    fn skip_space(&mut self) {
+        let space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+        self.at += self.text.as_bytes()[self.at..].iter().take_while(|byte| space(byte)).count();
     }
 }

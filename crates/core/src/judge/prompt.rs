@@ -9,12 +9,12 @@ use std::sync::{LazyLock, OnceLock};
 use minijinja::{Environment, UndefinedBehavior, value::Serde};
 use serde_json::{Value as Json, json};
 
-use super::evidence::Places;
 use super::form::{Form, Item};
-use super::objects::Planted;
+use super::objects::{MASK, mask_verdicts};
+use super::planted::Planted;
 use super::reply::{Malformed, Reply};
 use crate::candidate::Material;
-use crate::grade::Evidence;
+use crate::grade::{Evidence, QuotableParts};
 use crate::rubric::{
     Anchor, Answers, Ask, Choice, Criterion, Node, Operator, Rubric, Scale, TEMPLATE_FUEL, Value, WHOLE,
 };
@@ -83,8 +83,10 @@ pub struct Prompter<'a> {
     code: String,
     shared: String,
     /// Made when the first quote is looked for.
-    places: OnceLock<Places>,
+    places: OnceLock<QuotableParts>,
     planted: Planted,
+    /// Whether objects in the candidate that give grades are hidden.
+    masks_verdicts: bool,
     /// Which of several draws this is, and the chance it goes by.
     draw: (u32, u64),
 }
@@ -106,7 +108,7 @@ impl<'a> Prompter<'a> {
             .collect();
         let code = material.code(&others, seed);
         let row = row.map(|it| fenced_row(it, &code));
-        let shared = render("material", &json!({ "code": code, "parts": shown(material) }));
+        let shared = render("material", &json!({ "code": code, "parts": shown(material, str::to_owned) }));
         Self {
             material,
             row,
@@ -114,8 +116,25 @@ impl<'a> Prompter<'a> {
             shared,
             places: OnceLock::new(),
             planted: material.planted(&others),
+            masks_verdicts: false,
             draw: (0, seed),
         }
+    }
+
+    /// The same, with what the rubric says about showing the candidate.
+    pub fn for_rubric(material: &'a Material, row: Option<&'a Row>, rubric: &Rubric, seed: u64) -> Self {
+        let mut prompter = Self::new(material, row, seed);
+        if rubric.mask_verdicts && prompter.has_verdict_in_candidate() {
+            let parts = shown(material, mask_verdicts);
+            prompter.shared = render("material", &json!({ "code": prompter.code, "parts": parts }));
+            prompter.masks_verdicts = true;
+        }
+        prompter
+    }
+
+    /// Whether the candidate holds an object that gives a grade.
+    pub fn has_verdict_in_candidate(&self) -> bool {
+        self.planted.is_in_candidate
     }
 
     /// Whether what all questions share has more than so many bytes.
@@ -162,8 +181,10 @@ impl<'a> Prompter<'a> {
 
     /// A quote, and where it stands in the candidate, if anywhere.
     pub fn evidence(&self, quote: &str) -> Evidence {
-        let places = self.places.get_or_init(|| Places::new(&self.material.quotable()));
-        Evidence { quote: quote.to_owned(), found: places.find(quote) }
+        let places = self.places.get_or_init(|| QuotableParts::new(&self.material.quotable()));
+        // What was hidden from the judge may stand between the words it quotes.
+        let found = places.locate(&quote.replace(MASK, "..."));
+        Evidence { quote: quote.to_owned(), found }
     }
 
     /// What a reply to one of these prompts says.
@@ -258,11 +279,12 @@ impl<'a> Prompter<'a> {
         let material = self.material;
         let fenced =
             |name: &str, text: &str| if text.is_empty() { String::new() } else { self.fenced(name, text) };
+        let own = |text: &str| if self.masks_verdicts { mask_verdicts(text) } else { text.to_owned() };
         let task = fenced("task", &material.task);
-        let response = fenced("response", material.answer());
+        let response = fenced("response", &own(material.answer()));
         let reference = fenced("reference", material.reference.as_deref().unwrap_or_default());
-        let trace = fenced("trace", &material.told_trace().unwrap_or_default());
-        let diff = fenced("diff", material.diff.as_deref().unwrap_or_default());
+        let trace = fenced("trace", &own(&material.told_trace().unwrap_or_default()));
+        let diff = fenced("diff", &own(material.diff.as_deref().unwrap_or_default()));
         let context = fenced("context", &material.context.join("\n\n"));
         let values = json!({
             "criteria": question, "rubric": question, "rubrics": question, "criterion": question,
@@ -309,8 +331,8 @@ impl<'a> Prompter<'a> {
     }
 }
 
-/// What there is of the material, in the order in which every prompt shows it.
-fn shown(material: &Material) -> Vec<Json> {
+/// What there is of the material, in the order in which every prompt shows it; the candidate's own as `own` makes it.
+fn shown(material: &Material, own: impl Fn(&str) -> String) -> Vec<Json> {
     let part = |title: &str, name: &str, text: &str| {
         (!text.is_empty()).then(|| json!({ "title": title, "name": name, "text": text }))
     };
@@ -324,13 +346,13 @@ fn shown(material: &Material) -> Vec<Json> {
         part(
             "Response to grade",
             "response",
-            match material.response.as_deref() {
-                Some(text) if text.trim().is_empty() => "(empty)",
-                text => text.unwrap_or_default(),
+            &match material.response.as_deref() {
+                Some(text) if text.trim().is_empty() => "(empty)".to_owned(),
+                text => own(text.unwrap_or_default()),
             },
         ),
-        part("What the agent did", "trace", &told(&material.told_trace())),
-        part("Files changed, as a unified diff", "diff", &told(&material.diff)),
+        part("What the agent did", "trace", &own(&told(&material.told_trace()))),
+        part("Files changed, as a unified diff", "diff", &own(&told(&material.diff))),
     ];
     before
         .chain(material.context.iter().enumerate().filter_map(document))

@@ -5,7 +5,8 @@
 use serde_json::{Map, Value as Json};
 
 use super::form::{Form, Item};
-use super::objects::{Planted, complete_objects};
+use super::objects::{ReplyPart, reply_parts, truth};
+use super::planted::{Echo, Planted};
 use crate::grade::Failure;
 use crate::rubric::{OffScale, Scale, Value};
 
@@ -42,8 +43,12 @@ pub enum Malformed {
     Empty,
     #[error("the reply holds no complete JSON object")]
     NotJson,
-    #[error("the only answer in the reply also stands in what was graded")]
+    #[error("the only answer in the reply also stands in what was graded; answer with reasons of your own")]
     Planted,
+    #[error("the reply gives two different answers; exactly one is wanted")]
+    Contradiction,
+    #[error("{}", not_found(.0))]
+    QuotesNotFound(Vec<String>),
     #[error("the reply was cut off; `max_tokens` may be too low")]
     CutOff,
     #[error("the reply has no `{0}`")]
@@ -66,26 +71,68 @@ pub enum Malformed {
 
 impl Malformed {
     pub fn failure(&self) -> Failure {
-        if matches!(self, Self::OffScale(_)) { Failure::OffScale } else { Failure::Malformed }
+        match self {
+            Self::OffScale(_) => Failure::OffScale,
+            Self::QuotesNotFound(_) => Failure::EvidenceNotFound,
+            _ => Failure::Malformed,
+        }
     }
+}
+
+/// What a judge is told about quotes that do not carry its answer.
+fn not_found(quotes: &[String]) -> String {
+    let wanted =
+        "copy the words that settle it, at least one telling word of each quote, from what was graded";
+    if quotes.is_empty() {
+        return format!("no quote backs the answer; {wanted}");
+    }
+    let quotes: Vec<String> =
+        quotes.iter().map(|quote| format!("“{}”", quote.chars().take(200).collect::<String>())).collect();
+    format!("not found in what was graded, or too little to show anything: {}; {wanted}", quotes.join(", "))
 }
 
 impl Form {
     /// What a reply says; nothing in it that only repeats what was graded counts.
     pub(super) fn read(&self, text: &str, planted: &Planted) -> Result<Reply, Malformed> {
         let text = spoken(text)?;
-        let all = complete_objects(text).ok_or(Malformed::NotJson)?;
-        let is_answer = |it: &&Map<String, Json>| self.keys().iter().any(|key| it.contains_key(*key));
-        let own = |it: &&Map<String, Json>| !planted.objects.iter().any(|json| json.as_object() == Some(*it));
-        let maps: Vec<&Map<String, Json>> = all.iter().filter_map(Json::as_object).collect();
-        // The last one: what stands before it is quoted or thought aloud.
-        match maps.iter().copied().filter(is_answer).rfind(own) {
-            Some(map) => self.read_map(map),
-            None if maps.iter().any(is_answer) => Err(Malformed::Planted),
-            None if maps.is_empty() && planted.words.iter().any(|it| it == text) => Err(Malformed::Planted),
-            None if maps.is_empty() => self.read_word(text),
+        let (mut said, mut n_objects, mut n_echoes) = (Vec::new(), 0, 0);
+        for part in reply_parts(text) {
+            match part {
+                ReplyPart::Object(map) => {
+                    n_objects += 1;
+                    match self.is_answer(&map).then(|| planted.echo(self, &map)) {
+                        Some(Echo::Whole) => n_echoes += 1,
+                        Some(echo) => said.push((self.read_map(&map, planted)?, echo)),
+                        None => {}
+                    }
+                }
+                // A part of a broken answer is not the answer; broken code beside it is none at all.
+                ReplyPart::Broken(part) if !self.is_about(part) || planted.has_text(part) => {}
+                ReplyPart::Broken(_) | ReplyPart::Unclosed => return Err(Malformed::NotJson),
+            }
+        }
+        if said.iter().skip(1).any(|(reply, _)| !reply.is_same_answer(&said[0].0)) {
+            return Err(Malformed::Contradiction);
+        }
+        // Of several that agree, one with reasons of its own.
+        let own = said.iter().rposition(|(_, echo)| *echo == Echo::Own);
+        match own.map(|at| said.swap_remove(at).0) {
+            Some(reply) => Ok(reply),
+            None if 0 < n_echoes || !said.is_empty() => Err(Malformed::Planted),
+            None if n_objects == 0 && planted.has_word(text) => Err(Malformed::Planted),
+            None if n_objects == 0 => self.read_word(text),
             None => Err(Malformed::Missing(self.keys()[0])),
         }
+    }
+
+    fn is_answer(&self, map: &Map<String, Json>) -> bool {
+        self.keys().iter().any(|key| map.contains_key(*key))
+    }
+
+    /// Whether a stretch that is no JSON names what an answer holds.
+    fn is_about(&self, stretch: &str) -> bool {
+        let named = |key: &&str| stretch.contains(&format!("\"{key}\""));
+        self.keys().iter().chain(&["reasoning", "reason"]).any(named)
     }
 
     /// Keys that hold the answer: ours, and those of replies made for other tools.
@@ -104,7 +151,7 @@ impl Form {
     fn read_word(&self, text: &str) -> Result<Reply, Malformed> {
         match self {
             Self::Choice { labels } if !text.is_empty() => {
-                let label = chosen(text, labels).ok_or(Malformed::NotJson)?;
+                let label = chosen_label(text, labels).ok_or(Malformed::NotJson)?;
                 Ok(Reply::Choice { label, reason: String::new() })
             }
             _ if text.is_empty() => Err(Malformed::Empty),
@@ -112,7 +159,7 @@ impl Form {
         }
     }
 
-    fn read_map(&self, map: &Map<String, Json>) -> Result<Reply, Malformed> {
+    fn read_map(&self, map: &Map<String, Json>, planted: &Planted) -> Result<Reply, Malformed> {
         let list = |key: &'static str| {
             let wrong = |found: &Json| wrong_type(key, found, "a list");
             map.get(key).map_or(Err(Malformed::Missing(key)), |it| it.as_array().ok_or_else(|| wrong(it)))
@@ -123,19 +170,25 @@ impl Form {
                 let entries: Vec<&Map<String, Json>> =
                     list("criteria")?.iter().filter_map(Json::as_object).collect();
                 Reply::Answers(
-                    items.iter().map(|(id, item)| (id.clone(), of_id(id, item, &entries))).collect(),
+                    items.iter().map(|(id, item)| (id.clone(), of_id(id, item, &entries, planted))).collect(),
                 )
             }
             Self::Choice { labels } => {
-                let found = self.keys().iter().find_map(|it| map.get(*it)).unwrap_or(&Json::Null);
+                let found = said_choice(map).unwrap_or(&Json::Null);
                 let word =
                     found.as_str().ok_or_else(|| wrong_type("verdict", found, "one of the choices"))?;
                 let unknown = || Malformed::UnknownChoice { found: word.to_owned(), allowed: labels.clone() };
-                Reply::Choice { label: chosen(word, labels).ok_or_else(unknown)?, reason: reason(map) }
+                Reply::Choice {
+                    label: chosen_label(word, labels).ok_or_else(unknown)?,
+                    reason: reason_of(map),
+                }
             }
-            Self::Claims => Reply::Claims(list("claims")?.iter().map(claim).collect::<Result<_, _>>()?),
+            Self::Claims => {
+                let claims = own_entries(list("claims")?, planted)?;
+                Reply::Claims(claims.into_iter().map(claim).collect::<Result<_, _>>()?)
+            }
             Self::Verdicts { requirements, again } => {
-                let all = verdicts(list("verdicts")?, requirements)?;
+                let all = verdicts(&own_entries(list("verdicts")?, planted)?, requirements)?;
                 if !again && all.iter().all(Option::is_none) {
                     return Err(Malformed::Missing("verdicts"));
                 }
@@ -150,6 +203,27 @@ impl Form {
                 Reply::Steps(steps)
             }
         })
+    }
+}
+
+impl Reply {
+    /// Whether two replies give the same answer, whatever their reasons.
+    fn is_same_answer(&self, other: &Self) -> bool {
+        let value = |answer: &Result<Answer, Malformed>| answer.as_ref().map(|it| it.value.clone()).ok();
+        match (self, other) {
+            (Self::Answer(a), Self::Answer(b)) => a.value == b.value,
+            (Self::Answers(a), Self::Answers(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && value(&a.1) == value(&b.1))
+            }
+            (Self::Choice { label: a, .. }, Self::Choice { label: b, .. }) => a == b,
+            (Self::Verdicts(a), Self::Verdicts(b)) => {
+                let holds = |all: &[Option<(bool, String)>]| -> Vec<Option<bool>> {
+                    all.iter().map(|verdict| verdict.as_ref().map(|it| it.0)).collect()
+                };
+                holds(a) == holds(b)
+            }
+            (a, b) => a == b,
+        }
     }
 }
 
@@ -172,28 +246,39 @@ fn item_keys(item: &Item) -> &'static [&'static str] {
     }
 }
 
+/// What stands under the key of the answer: `Some(None)` for a judge that says it cannot tell.
+pub(super) fn said_value<'m>(map: &'m Map<String, Json>, item: &Item) -> Option<Option<&'m Json>> {
+    if item.unsure && map.get("unsure").is_some_and(|it| truth(it) == Some(true)) {
+        return Some(None);
+    }
+    let found = item_keys(item).iter().filter(|it| **it != "unsure").find_map(|it| map.get(*it));
+    found.filter(|it| !it.is_null()).map(Some)
+}
+
+pub(super) fn said_choice(map: &Map<String, Json>) -> Option<&Json> {
+    map.get("verdict").or_else(|| map.get("choice"))
+}
+
 fn answer(map: &Map<String, Json>, item: &Item) -> Result<Answer, Malformed> {
     let known = ["reasoning", "reason", "evidence", "id"];
     // An object under a key that nobody asked for may be somebody else's answer wrapped around this one.
     if let Some(key) = map.iter().find(|(key, it)| it.is_object() && !known.contains(&key.as_str())) {
         return Err(Malformed::Nested(key.0.clone()));
     }
-    let (reason, quotes) = (reason(map), quotes(map.get("evidence")));
+    let (reason, quotes) = (reason_of(map), quotes(map.get("evidence")));
     if item.reasoning && reason.trim().is_empty() {
         return Err(Malformed::NoReason);
     }
-    if item.unsure && map.get("unsure").is_some_and(|it| truth(it) == Some(true)) {
+    let Some(found) = said_value(map, item).ok_or(Malformed::Missing(item.key()))? else {
         return Ok(Answer { value: None, reason, quotes });
-    }
-    let found = item_keys(item).iter().filter(|it| **it != "unsure").find_map(|it| map.get(*it));
-    let found = found.filter(|it| !it.is_null()).ok_or(Malformed::Missing(item.key()))?;
-    let value = value(found, item)?;
+    };
+    let value = read_value(found, item)?;
     item.scale.unit(&value).map_err(Malformed::OffScale)?;
     Ok(Answer { value: Some(value), reason, quotes })
 }
 
 /// The value on its scale; the scale itself says whether it is on it.
-fn value(found: &Json, item: &Item) -> Result<Value, Malformed> {
+pub(super) fn read_value(found: &Json, item: &Item) -> Result<Value, Malformed> {
     let wrong = |wanted| wrong_type(item.key(), found, wanted);
     match (&item.scale, found) {
         (Scale::Binary, it) => match (truth(it), it.as_f64()) {
@@ -203,7 +288,7 @@ fn value(found: &Json, item: &Item) -> Result<Value, Malformed> {
         },
         (Scale::Choices(choices), Json::String(word)) => {
             let labels: Vec<String> = choices.iter().map(|it| it.label.clone()).collect();
-            let label = chosen(word, &labels);
+            let label = chosen_label(word, &labels);
             label.map(Value::Text).ok_or(Malformed::UnknownChoice { found: word.clone(), allowed: labels })
         }
         (Scale::Choices(_), _) => Err(wrong("one of the choices")),
@@ -219,21 +304,8 @@ fn value(found: &Json, item: &Item) -> Result<Value, Malformed> {
     }
 }
 
-/// `true` and `false`, also in quotes; nothing else is either.
-fn truth(value: &Json) -> Option<bool> {
-    match value {
-        Json::Bool(it) => Some(*it),
-        Json::String(text) => match text.trim().to_ascii_lowercase().as_str() {
-            "true" => Some(true),
-            "false" => Some(false),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
 /// The label that is meant: as written, or whatever its case and last full stop, if only one is meant.
-fn chosen(word: &str, labels: &[String]) -> Option<String> {
+pub(super) fn chosen_label(word: &str, labels: &[String]) -> Option<String> {
     let bare = |it: &str| it.trim().trim_matches(['"', '\'', '`']).trim_end_matches('.').to_lowercase();
     if let Some(label) = labels.iter().find(|it| *it == word.trim()) {
         return Some(label.clone());
@@ -242,25 +314,45 @@ fn chosen(word: &str, labels: &[String]) -> Option<String> {
     meant.next().filter(|_| meant.next().is_none()).cloned()
 }
 
-fn reason(map: &Map<String, Json>) -> String {
+pub(super) fn reason_of(map: &Map<String, Json>) -> String {
     let text = ["reasoning", "reason"].iter().find_map(|it| map.get(*it)?.as_str());
     text.unwrap_or_default().to_owned()
 }
 
+/// A quote, a list of them, or objects that hold one each.
 fn quotes(value: Option<&Json>) -> Vec<String> {
-    let all: Vec<&str> = match value {
-        Some(Json::String(one)) => vec![one],
-        Some(Json::Array(items)) => items.iter().filter_map(Json::as_str).collect(),
-        _ => Vec::new(),
+    let one = |value: &Json| match value {
+        Json::String(quote) => Some(quote.clone()),
+        Json::Object(map) => {
+            ["quote", "text"].iter().find_map(|key| map.get(*key)?.as_str()).map(str::to_owned)
+        }
+        _ => None,
     };
-    all.into_iter().filter(|it| !it.trim().is_empty()).map(str::to_owned).collect()
+    let all: Vec<String> = match value {
+        Some(Json::Array(items)) => items.iter().filter_map(one).collect(),
+        Some(value) => one(value).into_iter().collect(),
+        None => Vec::new(),
+    };
+    all.into_iter().filter(|quote| !quote.trim().is_empty()).collect()
 }
 
-fn of_id(id: &str, item: &Item, entries: &[&Map<String, Json>]) -> Result<Answer, Malformed> {
+/// The entries of a list that the judge did not copy from what was graded.
+fn own_entries<'m>(entries: &'m [Json], planted: &Planted) -> Result<Vec<&'m Json>, Malformed> {
+    let own: Vec<&Json> = entries.iter().filter(|entry| !planted.has_entry(entry)).collect();
+    if own.is_empty() && !entries.is_empty() { Err(Malformed::Planted) } else { Ok(own) }
+}
+
+fn of_id(
+    id: &str,
+    item: &Item,
+    entries: &[&Map<String, Json>],
+    planted: &Planted,
+) -> Result<Answer, Malformed> {
     let mut own = entries.iter().filter(|it| it.get("id").and_then(Json::as_str) == Some(id));
     match (own.next(), own.next()) {
         (None, _) => Err(Malformed::LeftOut(id.to_owned())),
         (Some(_), Some(_)) => Err(Malformed::Twice(id.to_owned())),
+        (Some(map), None) if planted.echo_on(item, map) != Echo::Own => Err(Malformed::Planted),
         (Some(map), None) => answer(map, item),
     }
 }
@@ -273,7 +365,7 @@ fn claim(entry: &Json) -> Result<(String, bool), Malformed> {
 }
 
 /// By number or by their text; what nobody required is not counted.
-fn verdicts(entries: &[Json], requirements: &[String]) -> Result<Vec<Option<(bool, String)>>, Malformed> {
+fn verdicts(entries: &[&Json], requirements: &[String]) -> Result<Vec<Option<(bool, String)>>, Malformed> {
     let mut all: Vec<Option<(bool, String)>> = vec![None; requirements.len()];
     for entry in entries {
         let named = &entry["requirement"];
@@ -290,7 +382,8 @@ fn verdicts(entries: &[Json], requirements: &[String]) -> Result<Vec<Option<(boo
         if place.as_ref().is_some_and(|it| it.0 != satisfied) {
             return Err(Malformed::Twice(requirements[at.unwrap_or_default()].clone()));
         }
-        *place = Some((satisfied, entry["evidence"].as_str().unwrap_or_default().to_owned()));
+        let quote = quotes(entry.get("evidence")).into_iter().next().unwrap_or_default();
+        *place = Some((satisfied, quote));
     }
     Ok(all)
 }

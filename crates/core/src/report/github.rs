@@ -1,7 +1,7 @@
 //! What a GitHub workflow shows: an annotation for each case that did not pass, and the page of the step.
 
 use super::said::{all, figure_lines, seconds};
-use super::{Tally, finding, gates, markdown};
+use super::{Tally, finding, gates, markdown, notes};
 use crate::grade::Status;
 use crate::quantity::plural;
 use crate::run::{CaseResult, Run};
@@ -51,7 +51,8 @@ fn annotation(run: &Run, result: &CaseResult) -> Option<String> {
         Status::Deferred => "notice",
     };
     let said = all(result).into_iter().flat_map(|it| it.lines());
-    let lines: Vec<String> = gates(result).into_iter().chain(figure_lines(run, result)).chain(said).collect();
+    let lines: Vec<String> =
+        gates(result).into_iter().chain(notes(result)).chain(figure_lines(run, result)).chain(said).collect();
     let file = finding::file(run);
     let mut properties = vec![("title", result.case.as_str())];
     properties.extend(file.as_deref().map(|it| ("file", it)));

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use super::said::{all, figures, seconds};
-use super::{Tally, reasons};
+use super::{Tally, notes, reasons};
 use crate::grade::Status;
 use crate::run::{CaseResult, Run};
 
@@ -61,7 +61,7 @@ fn output(run: &Run, result: &CaseResult) -> String {
         Some(format!("[[PROPERTY|{name}={}]]", escaped(&value?.replace(['\n', ']'], " "))))
     });
     let said = all(result).into_iter().flat_map(|it| it.lines()).map(|it| escaped(&it));
-    figures.chain(said).collect::<Vec<_>>().join("\n")
+    figures.chain(notes(result)).chain(said).collect::<Vec<_>>().join("\n")
 }
 
 /// Text inside XML, on one line of an attribute as well.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::said::{all, quote, seconds};
-use super::{Tally, gates, judges, mean_score, status_word};
+use super::{Tally, gates, judges, mean_score, notes, status_word};
 use crate::grade::Status;
 use crate::run::{CaseResult, Run};
 
@@ -73,7 +73,7 @@ fn table(out: &mut String, run: &Run) {
 /// What was said about a case, and the quotes it rests on.
 fn case(out: &mut String, result: &CaseResult) {
     let _ = writeln!(out, "\n## {}: {}\n", cell(&result.case), status_word(result.verdict.status));
-    for gate in gates(result) {
+    for gate in gates(result).into_iter().chain(notes(result)) {
         let _ = writeln!(out, "- {}", cell(&gate));
     }
     for said in all(result) {

@@ -26,7 +26,7 @@ pub use ranked::{strengths, wins};
 pub use rows::{COLUMNS, Cell, Column, Kind, Row, csv_head, csv_rows, rows};
 pub use shown::{Rubrics, rubrics, shown_score};
 
-use crate::grade::{Outcome, Status};
+use crate::grade::{Gate, Grade, GradeFlag, Outcome, Status};
 use crate::run::{CaseResult, Run};
 use crate::stats;
 
@@ -137,12 +137,27 @@ pub fn mean_score(run: &Run) -> Option<f64> {
 pub fn gates(result: &CaseResult) -> Vec<String> {
     let line = |it: &crate::grade::FailedGate| {
         let of = it.criterion.as_deref().unwrap_or("the rubric");
-        format!("gate {} of {of} failed", word(&it.gate))
+        let why = if it.gate == Gate::Evidence { ": no verifiable evidence" } else { "" };
+        format!("gate {} of {of} failed{why}", word(&it.gate))
     };
     // What waits for somebody is said by its criteria.
     let is_open = result.verdict.status != Status::Deferred;
     let undecided = result.verdict.undecided_gates.iter().filter(|_| is_open).map(ToString::to_string);
     result.verdict.failed_gates.iter().map(line).chain(undecided).collect()
+}
+
+/// What a reader should know about a case before trusting its grades.
+pub fn notes(result: &CaseResult) -> Vec<String> {
+    let flag = GradeFlag::VerdictInCandidate;
+    let is_flagged = result.grades.iter().any(|grade| grade.flags.contains(&flag));
+    is_flagged.then(|| flag.words().to_owned()).into_iter().collect()
+}
+
+/// What a judge said, apart from a low score where it does not count for want of evidence.
+pub fn with_evidence(grade: &Grade, said: String) -> String {
+    let flag = GradeFlag::NoVerifiableEvidence;
+    let is_flagged = grade.flags.contains(&flag) && matches!(grade.outcome, Outcome::Scored { .. });
+    if is_flagged { format!("{} (the judge said {said})", flag.words()) } else { said }
 }
 
 /// Why a case did not pass, a line for each criterion that has something to say.
@@ -157,8 +172,10 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
         .iter()
         .filter_map(|it| {
             let said = match &it.outcome {
-                Outcome::Scored { unit: Some(unit), .. } if lacks(&it.criterion, *unit) => {
-                    format!("{unit:.2}")
+                Outcome::Scored { unit: Some(unit), .. }
+                    if lacks(&it.criterion, *unit) || it.flags.contains(&GradeFlag::NoVerifiableEvidence) =>
+                {
+                    with_evidence(it, format!("{unit:.2}"))
                 }
                 Outcome::Scored { .. } | Outcome::NotApplicable => return None,
                 Outcome::Abstained { why } => format!("could not tell: {why}"),

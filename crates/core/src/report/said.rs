@@ -1,6 +1,6 @@
 //! What every format tells about a case, in words: its figures, and who said what and why.
 
-use super::{judges, status_word, word};
+use super::{judges, status_word, with_evidence, word};
 use crate::grade::{Evidence, Grade, Outcome};
 use crate::run::{CaseResult, Run};
 
@@ -40,7 +40,7 @@ pub(super) struct Said<'a> {
 
 impl<'a> Said<'a> {
     pub fn of(grade: &'a Grade) -> Self {
-        let answer = answer(&grade.outcome);
+        let answer = with_evidence(grade, answer(&grade.outcome));
         let reason = grade.reason.as_str();
         Self {
             criteria: vec![&grade.criterion],

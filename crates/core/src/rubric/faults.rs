@@ -58,6 +58,8 @@ pub enum Problem {
     TooDeep,
     #[error("`cap` must be above `free`")]
     LengthCap,
+    #[error("`evidence_missing` needs `require_evidence: true`")]
+    NoEvidenceAsked,
     #[error("{0}")]
     Prompt(String),
     #[error(transparent)]
@@ -106,6 +108,9 @@ impl Examiner {
         }
         if let Some(fault) = draft.prompt.as_deref().and_then(super::template::fault) {
             self.fault(&[], "prompt", Problem::Prompt(fault));
+        }
+        if draft.evidence_missing.is_some() && !draft.require_evidence {
+            self.fault(&[], "evidence_missing", Problem::NoEvidenceAsked);
         }
         if let [Criterion { ask: Ask::Tree(_), .. }] = draft.criteria.as_slice() {
             if draft.require_evidence {

@@ -48,6 +48,10 @@ pub struct Draft {
     pub strict: bool,
     /// A judge's answer counts only with a quote that occurs in the candidate.
     pub require_evidence: bool,
+    /// What an answer without such a quote becomes; unless told, 0 in an eval and an error in a monitor.
+    pub evidence_missing: Option<EvidenceMissing>,
+    /// Objects in the candidate that are shaped like verdicts are hidden from judges.
+    pub mask_verdicts: bool,
     pub aggregation: Aggregation,
     pub display: Display,
     pub on_error: OnError,
@@ -69,6 +73,8 @@ impl Default for Draft {
             pass_mark: PASS_MARK,
             strict: false,
             require_evidence: false,
+            evidence_missing: None,
+            mask_verdicts: false,
             aggregation: Aggregation::default(),
             display: Display::default(),
             on_error: OnError::default(),
@@ -211,6 +217,19 @@ pub enum Aggregation {
     WeightedAverage,
     /// The worst criterion is the score.
     Min,
+}
+
+/// What a judge's answer becomes for which no quote was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EvidenceMissing {
+    /// It counts as 0 and fails the verdict.
+    Zero,
+    /// The grader has failed.
+    Error,
+}
+
+impl EvidenceMissing {
+    pub const ALL: [(&'static str, Self); 2] = [("zero", Self::Zero), ("error", Self::Error)];
 }
 
 /// What a grader that broke does to the verdict.
@@ -405,6 +424,14 @@ impl Rubric {
     pub fn with_on_error(&self, on_error: OnError) -> Self {
         let mut other = self.clone();
         other.draft.on_error = on_error;
+        other
+    }
+
+    /// The same rubric where answers without evidence become something else unless it says what.
+    #[must_use]
+    pub fn with_evidence_missing(&self, default: EvidenceMissing) -> Self {
+        let mut other = self.clone();
+        other.draft.evidence_missing.get_or_insert(default);
         other
     }
 

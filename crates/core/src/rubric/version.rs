@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::tree::{Answers, Graph, Node, Target, child_id};
 use super::{
-    Aggregation, Anchor, Ask, CannotAssess, Criterion, Display, Draft, GraderKind, LengthUnit, OnError,
-    Operator, PASS_MARK, Polarity, ROOT, Rubric, Scale, Unmet, Value, WHOLE, When,
+    Aggregation, Anchor, Ask, CannotAssess, Criterion, Display, Draft, EvidenceMissing, GraderKind,
+    LengthUnit, OnError, Operator, PASS_MARK, Polarity, ROOT, Rubric, Scale, Unmet, Value, WHOLE, When,
 };
 use crate::source::{Tree, to_json};
 
@@ -46,6 +46,8 @@ pub fn canonical(draft: &Draft) -> Tree {
         .unless(PASS_MARK, "threshold", draft.pass_mark)
         .unless(false, "strict", draft.strict)
         .unless(false, "require_evidence", draft.require_evidence)
+        .maybe("evidence_missing", draft.evidence_missing.map(|it| word(&EvidenceMissing::ALL, it)))
+        .unless(false, "mask_verdicts", draft.mask_verdicts)
         .maybe("aggregation", aggregation(draft.aggregation))
         .maybe("scale", display(draft.display))
         .maybe("on_error", (draft.on_error != OnError::Error).then(|| word(&OnError::ALL, draft.on_error)))

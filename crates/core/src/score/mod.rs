@@ -40,6 +40,13 @@ pub enum Quote {
     Missing,
 }
 
+impl Quote {
+    /// Evidence stands if a quote was found, and no more were invented than found.
+    pub fn of(n_found: usize, n_quotes: usize) -> Self {
+        if 0 < n_found && n_quotes <= 2 * n_found { Self::Found } else { Self::Missing }
+    }
+}
+
 /// What the rubric says.
 ///
 /// `answers` stand in the order of [`Rubric::questions`]; `penalty` is what the rubric's length penalty takes off.
@@ -256,7 +263,7 @@ impl<'a> Grading<'a> {
             Ok(None) => return self.answer_without_number(criterion),
             Err(part) => return part,
         };
-        if self.rubric.require_evidence && answer.quote == Quote::Missing && needs_quote(criterion, unit) {
+        if lacks_evidence(self.rubric, criterion, answer.quote, unit) {
             self.native = Native::Mixed;
             self.fail(Gate::Evidence, criterion);
             return Part::Scored(Contribution::exact(0.0));
@@ -564,6 +571,11 @@ fn with_detail(what: &str, detail: &str) -> String {
 fn word(variant: &impl serde::Serialize) -> String {
     let value = serde_json::to_value(variant).unwrap_or_default();
     value.as_str().unwrap_or_default().replace('_', " ")
+}
+
+/// Whether an answer needs a quote and none that carries it was found.
+pub fn lacks_evidence(rubric: &Draft, criterion: &Criterion, quote: Quote, unit: f64) -> bool {
+    rubric.require_evidence && quote == Quote::Missing && needs_quote(criterion, unit)
 }
 
 /// What is not there cannot be quoted.

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::{Answer, Combine, PanelVerdict, Quote, panel, verdict};
-use crate::grade::{Deferral, Evidence, Grade, Grader, GraderKind, Outcome, Verdict};
-use crate::rubric::{Ask, Criterion, Question, Rubric, When};
+use super::{Answer, Combine, PanelVerdict, Quote, lacks_evidence, panel, verdict};
+use crate::candidate::Part;
+use crate::grade::{Deferral, Evidence, Failure, Grade, Grader, GraderKind, Outcome, Verdict, locate};
+use crate::rubric::{Ask, Criterion, EvidenceMissing, Question, Rubric, When};
 
 /// Collects grades in any order.
 #[derive(Debug)]
@@ -93,8 +94,10 @@ impl<'r> Sheet<'r> {
         let outcome = on_scale(&self.questions[question], grade.outcome)?;
         let quote = match grade.grader.kind {
             GraderKind::Check | GraderKind::Human => Quote::NotAsked,
-            GraderKind::Judge if grade.evidence.iter().any(|it| it.found.is_some()) => Quote::Found,
-            GraderKind::Judge => Quote::Missing,
+            GraderKind::Judge => {
+                let n_found = grade.evidence.iter().filter(|it| it.found.is_some()).count();
+                Quote::of(n_found, grade.evidence.len())
+            }
         };
         let wanted = self.rubric.require_evidence && quote != Quote::NotAsked;
         let of_response = |it: &Evidence| it.found.as_ref().is_none_or(|it| it.part == "response");
@@ -169,11 +172,22 @@ impl<'r> Sheet<'r> {
 
     fn verdict(&self, entry: &Entry, counts: impl Fn(&Given) -> bool) -> Verdict {
         const NOT_GRADED: Outcome = Outcome::Deferred { why: Deferral::NotGraded };
+        static NO_EVIDENCE: Outcome =
+            Outcome::Failed { failure: Failure::EvidenceNotFound, detail: String::new() };
         let nothing = Answer { outcome: &NOT_GRADED, quote: Quote::NotAsked };
         let mut answers = vec![nothing; self.questions.len()];
         for given in entry.grades.iter().filter(|it| counts(it)) {
-            answers[given.question] =
-                Answer { outcome: &given.outcome, quote: given.quote_in(entry.response.as_deref()) };
+            let quote = given.quote_in(entry.response.as_deref());
+            let criterion = self.questions[given.question].criterion;
+            let is_unproven = |unit: f64| {
+                // That nothing is there scores 0 as it is, and cannot be quoted.
+                (0.0 < unit || !given.quotes.is_empty())
+                    && lacks_evidence(self.rubric, criterion, quote, unit)
+            };
+            let is_error = self.rubric.evidence_missing == Some(EvidenceMissing::Error)
+                && given.outcome.unit().is_some_and(is_unproven);
+            let outcome = if is_error { &NO_EVIDENCE } else { &given.outcome };
+            answers[given.question] = Answer { outcome, quote };
         }
         if let Some(response) = &entry.response {
             for (conditions, answer) in self.conditions.iter().zip(&mut answers) {
@@ -193,9 +207,9 @@ impl Given {
     fn quote_in(&self, response: Option<&str>) -> Quote {
         match response {
             Some(response) if !self.quotes.is_empty() => {
-                let occurs =
-                    self.quotes.iter().any(|it| !it.trim().is_empty() && response.contains(it.as_str()));
-                if occurs { Quote::Found } else { Quote::Missing }
+                let parts = [Part { name: "response".to_owned(), text: response.to_owned() }];
+                let n_found = self.quotes.iter().filter(|it| locate(it, &parts).is_some()).count();
+                Quote::of(n_found, self.quotes.len())
             }
             _ => self.quote,
         }

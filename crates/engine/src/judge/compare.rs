@@ -36,7 +36,7 @@ pub async fn compare(
     let (mut rounds, mut reasons, mut took) = (Vec::new(), Vec::new(), Took::default());
     for order in orders {
         let round = contest.round(criterion, order, seed);
-        let (read, more) = converse(caller, member, &round.asked, true, |text| round.read(text)).await;
+        let (read, more) = converse(caller, member, &round.asked, true, |text, _| round.read(text)).await;
         took.add(more);
         let (winner, reason) = read.map_err(|it| it.outcome())?;
         rounds.push((round.order.clone(), winner));

@@ -65,12 +65,22 @@ impl Trouble {
     }
 }
 
+/// Whether a judge that gave no good reply is asked once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    First,
+    Last,
+}
+
+/// Asks, and asks once more if `read` cannot use the reply; both share one budget of tries.
+///
+/// What `read` only would like to have better it refuses in the first turn and takes in the last.
 pub(super) async fn converse<T>(
     caller: &Caller,
     member: &Member,
     asked: &Asked,
     transcript: bool,
-    read: impl Fn(&str) -> Result<T, Malformed>,
+    read: impl Fn(&str, Turn) -> Result<T, Malformed>,
 ) -> (Result<T, Trouble>, Took) {
     let mut request = request(member, asked);
     let (mut tries, mut took, mut turns) = (Tries::default(), Took::default(), Vec::new());
@@ -92,7 +102,8 @@ pub(super) async fn converse<T>(
         took.add(Took { spend: Some(spend), attempts, exchanges });
         turns.push((key, reply));
         let reply = &turns[turns.len() - 1].1;
-        let malformed = match understood(reply, &read) {
+        let turn = if turns.len() == 1 && !tries.is_used_up() { Turn::First } else { Turn::Last };
+        let malformed = match understood(reply, |text| read(text, turn)) {
             Ok(read) => {
                 // Only now is it known that these replies are worth keeping.
                 if !spend.from_cache {
@@ -100,7 +111,7 @@ pub(super) async fn converse<T>(
                 }
                 return (Ok(read), took);
             }
-            Err(Trouble::Reply(malformed)) if turns.len() == 1 && !tries.is_used_up() => malformed,
+            Err(Trouble::Reply(malformed)) if turn == Turn::First => malformed,
             Err(trouble) => return (Err(trouble), took),
         };
         took.attempts.push(Attempt {

@@ -196,7 +196,7 @@ impl Bench {
         member: &Member,
         case: Case<'_>,
     ) -> Result<Opinion, BadTemplate> {
-        let mut prompter = Prompter::new(case.material, case.row, self.seed);
+        let mut prompter = Prompter::for_rubric(case.material, case.row, case.rubric, self.seed);
         prompter.set_draw(member.draw);
         let (embedders, transcript) = (self.embedders.as_deref(), self.transcript);
         let sitting = Sitting {

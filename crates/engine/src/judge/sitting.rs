@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use futures_util::future::join_all;
 use jurist_core::check::{Check, Subject};
 use jurist_core::grade::{
-    Deferral, Evidence, FORMAT, Failure, Grade, Grader, GraderKind, Outcome, Point, Reason,
+    Deferral, Evidence, FORMAT, Failure, Grade, GradeFlag, Grader, GraderKind, Outcome, Point, Reason,
 };
 use jurist_core::judge::{
     Answer as Said, Asked, BadTemplate, Judged, Malformed, Next, Prompter, Recipe, Reply as Read,
 };
-use jurist_core::rubric::{Ask, Criterion, Question, Value};
+use jurist_core::rubric::{Ask, Criterion, EvidenceMissing, Question, Value};
 use jurist_core::score::{self, Answer, Quote};
 use jurist_core::stats::Mapping;
 use jurist_core::suite::Calls;
 
-use super::converse::{Exchange, Took, Trouble, converse};
+use super::converse::{Exchange, Took, Trouble, Turn, converse};
 use super::{Case, Member, Opinion};
 use crate::call::Caller;
 use crate::embed::Embedders;
@@ -45,6 +45,8 @@ struct Answered {
     evidence: Vec<Evidence>,
     /// Whether a quote was asked for, and found.
     quote: Quote,
+    /// Whether the answer does not stand for want of a quote.
+    lacks_evidence: bool,
     points: Vec<Point>,
     took: Took,
     template: String,
@@ -66,7 +68,7 @@ impl Sitting<'_> {
                 break;
             }
             for (at, answered) in self.ask_all(&questions, &open).await? {
-                known[at] = Some(answered);
+                known[at] = Some(self.held_to_evidence(&questions[at], answered));
             }
         }
         // What was not on the way, or not to be asked, leaves the score as its rubric says.
@@ -139,7 +141,7 @@ impl Sitting<'_> {
     ) -> Result<Vec<(usize, Answered)>, BadTemplate> {
         let criteria: Vec<&Criterion> = together.iter().map(|it| questions[*it].criterion).collect();
         let asked = &self.prompter.criteria(self.case.rubric, &criteria)?;
-        let (read, mut took) = self.converse(asked).await;
+        let (read, mut took) = self.converse(None, asked).await;
         let said = match read {
             Ok(Read::Answers(said)) => said,
             Ok(_) => Vec::new(),
@@ -159,7 +161,9 @@ impl Sitting<'_> {
             .iter()
             .map(|at| {
                 let id = &questions[*at].criterion.id;
-                said.iter().find(|it| it.0 == *id).and_then(|it| it.1.as_ref().ok())
+                let answer = said.iter().find(|it| it.0 == *id).and_then(|it| it.1.as_ref().ok());
+                // Asked alone, it gets its chance to quote better.
+                answer.filter(|answer| self.unfound_quotes(&questions[*at], answer).is_none())
             })
             .collect();
         let each = together.iter().zip(&found).map(|(&at, found)| async move {
@@ -201,7 +205,7 @@ impl Sitting<'_> {
         match (&criterion.ask, question.node) {
             (_, Some(node)) => {
                 let asked = self.prompter.node(node)?;
-                let (read, took) = self.converse(&asked).await;
+                let (read, took) = self.converse(None, &asked).await;
                 Ok(match read {
                     Ok(Read::Choice { label, reason }) => {
                         let value = Value::Text(label);
@@ -216,7 +220,7 @@ impl Sitting<'_> {
             (Ask::Recipe(method), None) => self.cook(&Recipe { method, prompter: self.prompter }).await,
             _ => {
                 let asked = self.prompter.criterion(self.case.rubric, criterion)?;
-                let (read, took) = self.converse(&asked).await;
+                let (read, took) = self.converse(Some(question), &asked).await;
                 Ok(match read {
                     Ok(Read::Answer(answer)) => self.scored(question, &answer, took, &asked.prompt.template),
                     Ok(_) => self.troubled(&Trouble::Reply(Malformed::NotJson), took, &asked),
@@ -233,7 +237,7 @@ impl Sitting<'_> {
                 Next::Done(judged) => return Ok(self.concluded(judged, took, template)),
                 Next::Ask(asked) => {
                     template.clone_from(&asked.prompt.template);
-                    let (read, more) = self.converse(&asked).await;
+                    let (read, more) = self.converse(None, &asked).await;
                     took.add(more);
                     match read {
                         Ok(reply) => replies.push(reply),
@@ -248,13 +252,13 @@ impl Sitting<'_> {
         let evidence = self.found(&judged.quotes);
         let Judged { outcome, reason, points, .. } = judged;
         // Of recipes, only requirements are asked for quotes, each for its own.
-        let quotes: Vec<&Evidence> = points.iter().flat_map(|it| &it.evidence).collect();
-        let quote = match quotes.as_slice() {
-            [] => Quote::NotAsked,
-            quotes if quotes.iter().any(|it| it.found.is_some()) => Quote::Found,
-            _ => Quote::Missing,
+        let quotes = || points.iter().flat_map(|it| &it.evidence);
+        let n_found = quotes().filter(|it| it.found.is_some()).count();
+        let quote = match quotes().count() {
+            0 => Quote::NotAsked,
+            n_quotes => Quote::of(n_found, n_quotes),
         };
-        Answered { outcome, reason, evidence, quote, points, took, template, kind: GraderKind::Judge }
+        Answered { evidence, quote, points, took, template, ..settled(outcome, &reason) }
     }
 
     fn scored(&self, question: &Question<'_>, said: &Said, took: Took, template: &str) -> Answered {
@@ -263,14 +267,44 @@ impl Sitting<'_> {
             None => Outcome::Abstained { why: said.reason.clone() },
         };
         let evidence = self.found(&said.quotes);
-        let quote = if !self.case.rubric.require_evidence {
-            Quote::NotAsked
-        } else if evidence.iter().any(|it| it.found.is_some()) {
-            Quote::Found
-        } else {
-            Quote::Missing
-        };
+        let quote = self.quote_of(&evidence);
         Answered { quote, evidence, took, template: template.to_owned(), ..settled(outcome, &said.reason) }
+    }
+
+    fn quote_of(&self, evidence: &[Evidence]) -> Quote {
+        if !self.case.rubric.require_evidence {
+            return Quote::NotAsked;
+        }
+        Quote::of(evidence.iter().filter(|it| it.found.is_some()).count(), evidence.len())
+    }
+
+    /// The quotes that were not found, if the answer does not stand without them.
+    fn unfound_quotes(&self, question: &Question<'_>, said: &Said) -> Option<Vec<String>> {
+        let unit = self.valued(question, said.value.as_ref()?).unit()?;
+        if is_absence(unit, &said.quotes) {
+            return None;
+        }
+        let evidence = self.found(&said.quotes);
+        let lacks =
+            score::lacks_evidence(self.case.rubric, question.criterion, self.quote_of(&evidence), unit);
+        let unfound = evidence.into_iter().filter(|it| it.found.is_none()).map(|it| it.quote);
+        lacks.then(|| unfound.collect())
+    }
+
+    /// The answer as it counts if its evidence is missing.
+    fn held_to_evidence(&self, question: &Question<'_>, mut answered: Answered) -> Answered {
+        let rubric = self.case.rubric;
+        let Outcome::Scored { value, unit: Some(unit) } = &answered.outcome else { return answered };
+        if !score::lacks_evidence(rubric, question.criterion, answered.quote, *unit) {
+            return answered;
+        }
+        answered.lacks_evidence = true;
+        let is_error = rubric.evidence_missing == Some(EvidenceMissing::Error);
+        if is_error && !is_absence(*unit, &answered.evidence) {
+            let detail = format!("no verifiable evidence for the answer {value}");
+            answered.outcome = Outcome::Failed { failure: Failure::EvidenceNotFound, detail };
+        }
+        answered
     }
 
     fn valued(&self, question: &Question<'_>, value: &Value) -> Outcome {
@@ -354,6 +388,11 @@ impl Sitting<'_> {
                 configuration: Some(self.configuration(&answered.template, &question.id())),
             },
         };
+        let is_planted = grader.kind == GraderKind::Judge && self.prompter.has_verdict_in_candidate();
+        let flags = [
+            is_planted.then_some(GradeFlag::VerdictInCandidate),
+            answered.lacks_evidence.then_some(GradeFlag::NoVerifiableEvidence),
+        ];
         Grade {
             format: FORMAT,
             candidate: self.case.candidate.to_owned(),
@@ -364,6 +403,7 @@ impl Sitting<'_> {
             reason: Reason::new(&answered.reason),
             evidence: answered.evidence,
             points: answered.points,
+            flags: flags.into_iter().flatten().collect(),
             spend: answered.took.spend.unwrap_or_default(),
             time: None,
             attempts: answered.took.attempts,
@@ -381,10 +421,34 @@ impl Sitting<'_> {
         blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
     }
 
-    /// Asks, and asks once more if the reply cannot be used; both share one budget of tries.
-    async fn converse(&self, asked: &Asked) -> (Result<Read, Trouble>, Took) {
-        let read = |text: &str| self.prompter.read(&asked.form, text);
+    /// Asks, and asks once more if the reply cannot be used or its quotes are not found.
+    ///
+    /// `question` is the one whose answer is held to quotes, if there is one.
+    async fn converse(
+        &self,
+        question: Option<&Question<'_>>,
+        asked: &Asked,
+    ) -> (Result<Read, Trouble>, Took) {
+        let read = |text: &str, turn: Turn| {
+            let read = self.prompter.read(&asked.form, text)?;
+            let unfound = match (turn, &read, question) {
+                (Turn::First, Read::Answer(answer), Some(question)) => self.unfound_quotes(question, answer),
+                (Turn::First, Read::Verdicts(verdicts), _) => self.unfound_in_verdicts(verdicts),
+                _ => None,
+            };
+            unfound.map_or(Ok(read), |quotes| Err(Malformed::QuotesNotFound(quotes)))
+        };
         converse(self.caller, self.member, asked, self.transcript, read).await
+    }
+
+    /// The quotes behind requirements that were not found, if they are too many.
+    fn unfound_in_verdicts(&self, verdicts: &[Option<(bool, String)>]) -> Option<Vec<String>> {
+        let quotes = verdicts.iter().flatten().map(|verdict| verdict.1.clone());
+        let quotes: Vec<String> = quotes.filter(|quote| !quote.trim().is_empty()).collect();
+        let evidence = self.found(&quotes);
+        let is_missing = !evidence.is_empty() && self.quote_of(&evidence) == Quote::Missing;
+        let unfound = evidence.into_iter().filter(|it| it.found.is_none()).map(|it| it.quote);
+        is_missing.then(|| unfound.collect())
     }
 }
 
@@ -394,11 +458,17 @@ fn settled(outcome: Outcome, reason: &str) -> Answered {
         reason: reason.to_owned(),
         evidence: Vec::new(),
         quote: Quote::NotAsked,
+        lacks_evidence: false,
         points: Vec::new(),
         took: Took::default(),
         template: String::new(),
         kind: GraderKind::Judge,
     }
+}
+
+/// Whether nothing was found of what was asked for: it scores 0 as it is, and there is nothing to quote.
+fn is_absence<T>(unit: f64, quotes: &[T]) -> bool {
+    unit == 0.0 && quotes.is_empty()
 }
 
 fn answer(answered: &Answered) -> Answer<'_> {

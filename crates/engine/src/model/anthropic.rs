@@ -4,7 +4,7 @@ use jurist_core::candidate::{ToolCall, Usage};
 use serde_json::{Value as Json, json};
 
 use super::vendors::{Quirks, Shape};
-use super::{ErrorKind, ModelError, Reply, Request, Role, Stop};
+use super::{ErrorKind, ModelError, REPLY_TOOL, Reply, Request, Role, Stop, reply_tool_text};
 
 pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks) -> Json {
     let message = |it: &super::Message| {
@@ -43,8 +43,8 @@ pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks
                 json!({ "format": { "type": "json_schema", "schema": plain(&request.schema) } });
         }
         Shape::Tool => {
-            body["tools"] = json!([{ "name": "grade", "description": "Records the grade.", "input_schema": request.schema }]);
-            body["tool_choice"] = json!({ "type": "tool", "name": "grade" });
+            body["tools"] = json!([{ "name": REPLY_TOOL, "description": "Records the grade.", "input_schema": request.schema }]);
+            body["tool_choice"] = json!({ "type": "tool", "name": REPLY_TOOL });
         }
         Shape::Object | Shape::Asked => {}
     }
@@ -69,7 +69,7 @@ pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
         return Err(ModelError::new(ErrorKind::NotUnderstood, "the reply has no content"));
     };
     let used = || blocks.iter().filter(|it| it["type"] == "tool_use");
-    let called = used().next().filter(|_| !with_tools).map(|it| it["input"].to_string());
+    let called = reply_tool_text(used().filter(|_| !with_tools), "input");
     let call = |it: &Json| {
         let id = it["id"].as_str().map(str::to_owned);
         ToolCall::new(id, it["name"].as_str().unwrap_or_default(), &it["input"])

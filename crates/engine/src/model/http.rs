@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::forms::{FormMemory, ModelForms, RefusedPart, RequestForm, refused_parts};
 use super::guard::PublicOnly;
 use super::vendors::{Auth, Protocol, Quirks, Shape};
-use super::{BoxFuture, ErrorKind, Model, ModelError, Reply, Request, Secret};
+use super::{BoxFuture, ErrorKind, Model, ModelError, Reply, Request, Secret, in_reply_order};
 use super::{anthropic, gemini, openai_chat, openai_responses, stream};
 
 /// No reply of a judge is longer.
@@ -188,7 +188,7 @@ impl HttpModel {
         let begun = self.forms.begin();
         let (mut form, mut n_refused, mut usage) = (begun, 0, Usage::default());
         loop {
-            let body = serde_json::to_vec(&self.body_with(request, form)).expect("JSON is plain data");
+            let body = in_reply_order(&self.body_with(request, form));
             let post = self.endpoint.request(&self.client, reqwest::Method::POST, &self.url);
             let answer = send(post.body(body), &self.endpoint).await;
             let error = match answer.and_then(|answer| self.read_answer(&answer, !request.tools.is_empty())) {

@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use jurist_core::candidate::{ToolCall, ToolResult, Usage};
 use jurist_core::grade::Failure;
+use jurist_core::judge::InReplyOrder;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -35,6 +36,7 @@ pub struct Request {
     pub system: String,
     pub messages: Vec<Message>,
     /// The shape the reply must have; null for words as they come.
+    #[serde(serialize_with = "schema_in_order")]
     pub schema: Json,
     /// What the model may call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -71,6 +73,19 @@ impl Message {
     }
 }
 
+/// The tool by which a model gives its reply, where a server knows no other way to hold it to a schema.
+pub(crate) const REPLY_TOOL: &str = "grade";
+
+/// What a model said by calling that tool; calls of anything else say nothing.
+///
+/// A server may make a call of a text that only looks like one, such as one that a judge quotes.
+pub(crate) fn reply_tool_text<'a>(calls: impl Iterator<Item = &'a Json>, arguments: &str) -> Option<String> {
+    let own = calls.filter(|call| call["name"] == REPLY_TOOL).map(|call| &call[arguments]);
+    let texts: Vec<String> =
+        own.map(|given| given.as_str().map_or_else(|| given.to_string(), str::to_owned)).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
 /// Something that a model may call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -86,6 +101,15 @@ pub struct Tool {
 pub enum Role {
     User,
     Assistant,
+}
+
+/// A body for the wire, in which the schema of a reply keeps the order of the reply.
+pub(crate) fn in_reply_order(body: &Json) -> String {
+    serde_json::to_string(&InReplyOrder(body)).expect("JSON is plain data")
+}
+
+fn schema_in_order<S: serde::Serializer>(schema: &Json, serializer: S) -> Result<S::Ok, S::Error> {
+    InReplyOrder(schema).serialize(serializer)
 }
 
 impl Request {

@@ -4,7 +4,7 @@ use jurist_core::candidate::{ToolCall, Usage};
 use serde_json::{Value as Json, json};
 
 use super::vendors::{Quirks, Shape};
-use super::{ErrorKind, ModelError, Reply, Request, Role, Stop};
+use super::{ErrorKind, ModelError, REPLY_TOOL, Reply, Request, Role, Stop, reply_tool_text};
 
 pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks) -> Json {
     let mut messages = vec![json!({ "role": "system", "content": request.system })];
@@ -25,7 +25,7 @@ pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks
         Shape::Schema => {
             body["response_format"] = json!({
                 "type": "json_schema",
-                "json_schema": { "name": "grade", "schema": request.schema, "strict": true },
+                "json_schema": { "name": REPLY_TOOL, "schema": request.schema, "strict": true },
             });
         }
         Shape::ObjectWithSchema => {
@@ -33,9 +33,9 @@ pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks
         }
         Shape::Object => body["response_format"] = json!({ "type": "json_object" }),
         Shape::Tool => {
-            let function = json!({ "name": "grade", "parameters": request.schema });
+            let function = json!({ "name": REPLY_TOOL, "parameters": request.schema });
             body["tools"] = json!([{ "type": "function", "function": function }]);
-            body["tool_choice"] = json!({ "type": "function", "function": { "name": "grade" } });
+            body["tool_choice"] = json!({ "type": "function", "function": { "name": REPLY_TOOL } });
         }
         Shape::Asked => {}
     }
@@ -75,7 +75,8 @@ pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
     };
     let calls =
         message["tool_calls"].as_array().into_iter().flatten().filter(|_| with_tools).map(call).collect();
-    let called = message["tool_calls"][0]["function"]["arguments"].as_str().filter(|_| !with_tools);
+    let called = message["tool_calls"].as_array().into_iter().flatten().map(|it| &it["function"]);
+    let called = reply_tool_text(called.filter(|_| !with_tools), "arguments");
     let spoken = match &message["content"] {
         Json::Array(parts) => parts.iter().filter_map(|it| it["text"].as_str()).collect::<String>(),
         other => other.as_str().unwrap_or_default().to_owned(),
@@ -87,7 +88,7 @@ pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
         Some("length" | "model_length") => Stop::Length,
         _ => Stop::End,
     };
-    let text = refusal.or(called).map_or(spoken, str::to_owned);
+    let text = refusal.map(str::to_owned).or(called).unwrap_or(spoken);
     Ok(Reply { text, calls, usage: usage(body), stop, ..Reply::default() })
 }
 

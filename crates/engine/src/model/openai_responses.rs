@@ -4,7 +4,7 @@ use jurist_core::candidate::{ToolCall, ToolResult, Usage};
 use serde_json::{Value as Json, json};
 
 use super::vendors::{Quirks, Shape};
-use super::{ErrorKind, ModelError, Reply, Request, Role, Stop};
+use super::{ErrorKind, ModelError, REPLY_TOOL, Reply, Request, Role, Stop, reply_tool_text};
 
 pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks) -> Json {
     let input: Vec<Json> = request.messages.iter().flat_map(items).collect();
@@ -22,13 +22,13 @@ pub(super) fn body(request: &Request, model: &str, shape: Shape, quirks: &Quirks
     match shape {
         Shape::Schema | Shape::ObjectWithSchema => {
             let schema = &request.schema;
-            body["text"] = json!({ "format": { "type": "json_schema", "name": "grade", "schema": schema, "strict": true } });
+            body["text"] = json!({ "format": { "type": "json_schema", "name": REPLY_TOOL, "schema": schema, "strict": true } });
         }
         Shape::Tool => {
             let parameters = &request.schema;
             body["tools"] =
-                json!([{ "type": "function", "name": "grade", "parameters": parameters, "strict": true }]);
-            body["tool_choice"] = json!({ "type": "function", "name": "grade" });
+                json!([{ "type": "function", "name": REPLY_TOOL, "parameters": parameters, "strict": true }]);
+            body["tool_choice"] = json!({ "type": "function", "name": REPLY_TOOL });
         }
         Shape::Object => body["text"] = json!({ "format": { "type": "json_object" } }),
         Shape::Asked => {}
@@ -66,7 +66,7 @@ pub(super) fn read(body: &Json, with_tools: bool) -> Result<Reply, ModelError> {
                 let id = item["call_id"].as_str().map(str::to_owned);
                 calls.push(ToolCall::new(id, item["name"].as_str().unwrap_or_default(), &item["arguments"]));
             }
-            Some(arguments) => text.push_str(arguments),
+            Some(_) => text.push_str(&reply_tool_text([item].into_iter(), "arguments").unwrap_or_default()),
             None => {}
         }
         for part in item["content"].as_array().into_iter().flatten() {

@@ -205,7 +205,7 @@ async fn prompt(
             Material::new(&Candidate::default(), Some(trace.ok_or_else(gone)?))
         }
     };
-    let prompter = Prompter::new(&material, None, 0);
+    let prompter = Prompter::for_rubric(&material, None, &rubric, 0);
     let prompts = preview(&prompter, &rubric, calls).map_err(|it| ApiError::Senseless(it.to_string()))?;
     Ok(Json(Prompts { prompts: prompts.into_iter().map(PromptView::from).collect() }))
 }

@@ -97,6 +97,10 @@ struct GradeSaid {
     /// What the answer rests on, one by one: claims, requirements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     points: Vec<GradePoint>,
+    /// What a reader should know before trusting it: verdict_in_candidate, no_verifiable_evidence.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>)]
+    flags: Vec<grade::GradeFlag>,
     /// How the grader broke.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<GradeError>,
@@ -440,6 +444,7 @@ impl From<Grade> for GradeSaid {
             reason: it.reason.as_str().to_owned(),
             evidence: it.evidence.into_iter().map(GradeEvidence::from).collect(),
             points: it.points.into_iter().map(GradePoint::from).collect(),
+            flags: it.flags,
             error,
             why,
         }

@@ -270,7 +270,7 @@ async fn price(
     for it in all.iter().step_by(step) {
         let Some(trace) = store.trace_content(project, it).await? else { continue };
         let material = Material::new(&Candidate::default(), Some(trace));
-        let prompter = Prompter::new(&material, None, 0);
+        let prompter = Prompter::for_rubric(&material, None, rubric, 0);
         let Ok(asked) = prompter.criteria(rubric, &plain) else { continue };
         let prompt = &asked.prompt;
         bytes += prompt.system.len() + prompt.shared.len() + prompt.question.len();

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use jurist_core::candidate::{Candidate, Material};
 use jurist_core::grade::{Deferral, Failure, Grade, Outcome as Answer, Spend, Status, Time, Usd, Verdict};
 use jurist_core::plan::Stratum;
-use jurist_core::rubric::{Ask, Criterion, Polarity, Rubric};
+use jurist_core::rubric::{Ask, Criterion, EvidenceMissing, Polarity, Rubric};
 use jurist_core::score::{Combine, panel};
 use jurist_core::suite::{Aggregate, Calls, Judge, Monitor, TieBreak};
 use jurist_engine::call::unpriced;
@@ -388,6 +388,8 @@ impl AtWork<'_> {
         material: &Material,
     ) -> Result<Heard, Trouble> {
         let candidate = self.task.trace.as_str();
+        // Nobody looks at each trace, so an answer without evidence is an error and not a low score.
+        let rubric = &rubric.with_evidence_missing(EvidenceMissing::Error);
         let case = Case { candidate, material, row: None, rubric, labels: None, contests: None };
         let mut decision = bench.decide(&shared.caller, case).await.map_err(Trouble::hopeless)?;
         let said = decision.opinions.swap_remove(0);

@@ -85,6 +85,7 @@ fn grades_are_listed_summed_up_and_written_out() {
                 reason: Reason::new(""),
                 evidence: Vec::new(),
                 points: Vec::new(),
+                flags: Vec::new(),
                 spend: Spend::default(),
                 time: None,
                 attempts: Vec::new(),

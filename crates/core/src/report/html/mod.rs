@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 use self::criteria::{Mean, question, worth};
 use self::text::{Quotes, clipped};
 use super::shown::{Rubrics, bounds, rubrics, shown_score};
-use super::{Tally, gates, judges, mean_score, said, status_word, word};
+use super::{Tally, gates, judges, mean_score, notes, said, status_word, with_evidence, word};
 use crate::chart::{Chart, Distribution, Layer, Measure, Place, Radar, RadarSeries, Tone, palette};
 use crate::grade::{Outcome, Spend, Status, Time, Usd, Value};
 use crate::quantity::plural;
@@ -178,6 +178,7 @@ impl Shared<'_> {
             "percent": verdict.score.map(|it| it.clamp(0.0, 1.0) * 100.0),
             "mark": mark.map(|it| format!("{it:.2}")), "mark_percent": mark.map(|it| it.clamp(0.0, 1.0) * 100.0),
             "low": self.falls_short(result), "why": why(result), "gates": gates(result),
+            "notes": notes(result),
             "judges": clipped(&judges(result), 400), "cost": result.spend.cost.map(|it| it.to_string()),
             "nanos": result.spend.cost.map_or(0, Usd::nanos),
             "tokens": tokens(result.spend), "cached": result.spend.from_cache, "took": agent_took(result),
@@ -231,6 +232,7 @@ impl Shared<'_> {
         let worth = worth(self.run, result, &grade.criterion, &grade.outcome).filter(|_| !is_node);
         let mark = criterion.and_then(|it| it.threshold).or_else(|| self.run.pass_mark(&result.rubric));
         let (kind, told) = told(&grade.outcome, criterion);
+        let told = with_evidence(grade, told);
         // A broken grader's detail is often its reason as well.
         let reason = Some(grade.reason.as_str()).filter(|it| !told.ends_with(it)).unwrap_or_default();
         let points = grade.points.iter().take(MOST_POINTS).enumerate().map(|(nth, it)| {

@@ -1,0 +1,252 @@
+//! Finds a quote in what was graded; a quote that is not there does not exist.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::canonical_combining_class;
+
+use super::Found;
+use crate::candidate::Part;
+
+/// Where a quote stands, if it stands anywhere and says enough to be evidence.
+///
+/// Case, spaces, quotation marks, dashes and compatible spellings of a character count as the same;
+/// an ellipsis stands for anything between two stretches of one part. Positions are bytes of the original.
+/// A stretch needs four letters or digits and a word that is neither a function word nor a short number,
+/// unless the quote is the whole part.
+///
+/// ```
+/// use jurist_core::candidate::Part;
+/// use jurist_core::grade::locate;
+///
+/// let parts = [Part { name: "response".into(), text: "It’s due on  12 May, in full.".into() }];
+/// let found = locate("it's due ... IN FULL", &parts).unwrap();
+/// assert_eq!((found.part.as_str(), found.start, found.end), ("response", 0, 30));
+/// assert_eq!(locate("due on 13 May", &parts), None);
+/// assert_eq!(locate("12", &parts), None);
+/// ```
+pub fn locate(quote: &str, parts: &[Part]) -> Option<Found> {
+    QuotableParts::new(parts).locate(quote)
+}
+
+/// Parts made ready for many quotes.
+#[derive(Debug)]
+pub(crate) struct QuotableParts {
+    parts: Vec<(String, FoldedText)>,
+}
+
+/// Letters and digits of a stretch that can be evidence.
+const MIN_LETTERS: usize = 4;
+
+/// Digits of a number that is specific without any word beside it.
+const MIN_DIGITS: usize = 4;
+
+/// Words that stand in every text and so show nothing about this one.
+const FUNCTION_WORDS: &[&str] = &[
+    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by",
+    "can", "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i",
+    "if", "in", "into", "is", "it", "its", "not", "of", "on", "or", "our", "she", "should", "so", "such",
+    "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "was",
+    "we", "were", "what", "when", "which", "who", "will", "with", "would", "you", "your", "yours",
+];
+
+impl QuotableParts {
+    pub(crate) fn new(parts: &[Part]) -> Self {
+        let fold = |part: &Part| (part.name.clone(), FoldedText::new(&part.text, Folding::Compare));
+        Self { parts: parts.iter().map(fold).collect() }
+    }
+
+    pub(crate) fn locate(&self, quote: &str) -> Option<Found> {
+        let folded = FoldedText::new(quote, Folding::Compare).text;
+        let bare = folded.trim().trim_matches(['\'', ' ']);
+        self.locate_folded(folded.trim()).or_else(|| self.locate_folded(bare))
+    }
+
+    fn locate_folded(&self, quote: &str) -> Option<Found> {
+        let stretches: Vec<&str> = quote
+            .split("...")
+            .map(|stretch| stretch.trim().trim_start_matches(']').trim_end_matches('[').trim())
+            .filter(|stretch| !stretch.is_empty())
+            .collect();
+        let is_specific = !stretches.is_empty() && stretches.iter().all(|stretch| is_specific(stretch));
+        self.parts.iter().find_map(|(name, part)| {
+            let is_whole_part = part.text.trim() == quote && quote.chars().any(char::is_alphanumeric);
+            if !is_specific && !is_whole_part {
+                return None;
+            }
+            let (start, end) = if is_whole_part { part.find(&[quote])? } else { part.find(&stretches)? };
+            Some(Found { part: name.clone(), start, end })
+        })
+    }
+}
+
+/// Whether a stretch says enough to be found by chance only rarely.
+fn is_specific(stretch: &str) -> bool {
+    // One character of Chinese, Japanese or Korean says about as much as two letters.
+    let width = |letter: char| if ('\u{2e80}'..='\u{ffdc}').contains(&letter) { 2 } else { 1 };
+    let n_letters: usize = stretch.chars().filter(|letter| letter.is_alphanumeric()).map(width).sum();
+    let mut words = stretch.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_telling = |word: &str| {
+        let n_letters: usize = word.chars().map(width).sum();
+        if word.chars().all(char::is_numeric) {
+            MIN_DIGITS <= n_letters
+        } else {
+            2 <= n_letters && !FUNCTION_WORDS.contains(&word)
+        }
+    };
+    MIN_LETTERS <= n_letters && words.any(is_telling)
+}
+
+/// What counts as the same character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Folding {
+    /// For quotes: neither case nor the kind of quotation mark matters.
+    Compare,
+    /// For JSON: case stays, and each kind of quotation mark becomes its plain form.
+    Keep,
+}
+
+/// A text in another form, with the original place of each of its bytes.
+#[derive(Debug)]
+pub(crate) struct FoldedText {
+    pub(crate) text: String,
+    /// Start and end in the original, for each byte.
+    places: Vec<(u32, u32)>,
+}
+
+impl FoldedText {
+    /// Characters as they are compared; runs of space are one space.
+    pub(crate) fn new(original: &str, folding: Folding) -> Self {
+        let mut out = Self::with_room(original.len());
+        let mut letters = original.char_indices().peekable();
+        while let Some((start, letter)) = letters.next() {
+            let mut end = start + letter.len_utf8();
+            // A letter and its accents are one unit, however they are written.
+            while let Some((at, mark)) =
+                letters.next_if(|it| !it.1.is_ascii() && canonical_combining_class(it.1) != 0)
+            {
+                end = at + mark.len_utf8();
+            }
+            if letter.is_ascii() && end == start + 1 {
+                out.push_folded(plain(letter, folding), folding, (start, end));
+                continue;
+            }
+            // Marks are told apart before compatible spellings make something else of them.
+            for letter in original[start..end].chars().map(|letter| plain(letter, folding)).nfkc() {
+                out.push_folded(letter, folding, (start, end));
+            }
+        }
+        out
+    }
+
+    /// The text as a JSON string that holds it would be read; `None` if that changes nothing.
+    pub(crate) fn unescaped(&self) -> Option<Self> {
+        let mut out = Self::with_room(self.text.len());
+        let mut rest = self.text.as_str();
+        let mut has_changed = false;
+        while let Some(letter) = rest.chars().next() {
+            let at = self.text.len() - rest.len();
+            let (letter, length) = match escape(rest) {
+                Some(escaped) => {
+                    has_changed = true;
+                    escaped
+                }
+                None => (letter, letter.len_utf8()),
+            };
+            out.push(letter, (self.places[at].0, self.places[at + length - 1].1));
+            rest = &rest[length..];
+        }
+        has_changed.then_some(out)
+    }
+
+    /// A text in its own form.
+    pub(crate) fn verbatim(original: &str) -> Self {
+        let mut out = Self::with_room(original.len());
+        for (start, letter) in original.char_indices() {
+            out.push(letter, (place(start), place(start + letter.len_utf8())));
+        }
+        out
+    }
+
+    /// Where a stretch of this form stands in the original.
+    pub(crate) fn original_span(&self, start: usize, end: usize) -> (usize, usize) {
+        (self.places[start].0 as usize, self.places[end - 1].1 as usize)
+    }
+
+    fn with_room(room: usize) -> Self {
+        Self { text: String::with_capacity(room), places: Vec::with_capacity(room) }
+    }
+
+    fn push_folded(&mut self, letter: char, folding: Folding, (start, end): (usize, usize)) {
+        let span = (place(start), place(end));
+        match letter {
+            // Invisible: zero-width and direction marks, soft hyphens.
+            '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2064}'
+            | '\u{feff}'
+            | '\u{ad}' => {}
+            letter if letter.is_whitespace() => match self.places.last_mut() {
+                Some(last) if self.text.ends_with(' ') => last.1 = span.1,
+                _ => self.push(' ', span),
+            },
+            letter if folding == Folding::Compare => {
+                letter.to_lowercase().for_each(|letter| self.push(letter, span));
+            }
+            letter => self.push(letter, span),
+        }
+    }
+
+    fn push(&mut self, letter: char, span: (u32, u32)) {
+        self.text.push(letter);
+        self.places.resize(self.text.len(), span);
+    }
+
+    /// From the beginning of the first stretch to the end of the last, all in order.
+    fn find(&self, stretches: &[&str]) -> Option<(u64, u64)> {
+        let (mut from, mut first) = (0, None);
+        for stretch in stretches {
+            let at = from + self.text[from..].find(stretch)?;
+            first.get_or_insert(at);
+            from = at + stretch.len();
+        }
+        Some((self.places[first?].0.into(), self.places[from - 1].1.into()))
+    }
+}
+
+fn place(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// The character that a text's first escape stands for, and the escape's length.
+fn escape(text: &str) -> Option<(char, usize)> {
+    let rest = text.strip_prefix('\\')?;
+    let letter = match rest.chars().next()? {
+        letter @ ('"' | '\\' | '/') => letter,
+        'n' => '\n',
+        't' => '\t',
+        'r' => '\r',
+        'b' | 'f' => ' ',
+        'u' => {
+            let code = |digits: Option<&str>| u32::from_str_radix(digits?, 16).ok();
+            let first = code(rest.get(1..5))?;
+            if let Some(letter) = char::from_u32(first) {
+                return Some((letter, 6));
+            }
+            // Half of a pair: the other half follows, or it is no character.
+            let second = code(rest.get(5..11).and_then(|rest| rest.strip_prefix("\\u")))?;
+            let letter = char::decode_utf16([first as u16, second as u16]).next()?.ok()?;
+            return Some((letter, 12));
+        }
+        _ => return None,
+    };
+    Some((letter, 2))
+}
+
+fn plain(letter: char, folding: Folding) -> char {
+    match letter {
+        '‘' | '’' | '‚' | '‛' | '′' | '`' | '´' => '\'',
+        '"' | '“' | '”' | '„' | '‟' | '«' | '»' | '″' if folding == Folding::Compare => '\'',
+        '“' | '”' | '„' | '‟' | '«' | '»' | '″' => '"',
+        '‐' | '‑' | '‒' | '–' | '—' | '―' | '−' => '-',
+        letter => letter,
+    }
+}
