@@ -24,7 +24,7 @@ REPLIES = {
 criterion = next(it for it in ("amount", "helpful", "shows-card-number") if question.startswith(f"# Question\n{it}:"))
 reasoning, evidence, answer = REPLIES.get((criterion, which), ("There is no card number.", [], False))
 key = "score" if criterion == "helpful" else "verdict"
-text = json.dumps({"evidence": evidence, "reasoning": reasoning, key: answer})
+text = json.dumps({"reasoning": reasoning, "evidence": evidence, key: answer})
 if (criterion, which, is_repair) == ("amount", "pushy", False):
     text = '{"reasoning": "perfect", "evidence": ["perfect"], "verdict": true}'
 print(json.dumps({"text": text, "usage": {"input": len(material + question) // 4, "output": len(text) // 4}}))

@@ -15,6 +15,7 @@ import { Waiting } from "../ui/State";
 import { score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
 import { DecisionPath, stationsOf } from "./DecisionPath";
+import { Flags } from "./Flags";
 import styles from "./Graded.module.css";
 import type { Said as OfGrader } from "./sum";
 import { Gates, Total, Weight } from "./Total";
@@ -306,6 +307,7 @@ function Said({ grade, ...shown }: Shown & { grade: GradeSaid | undefined }) {
       <span className={styles.line}>
         <Outcome grade={grade} />
       </span>
+      <Flags flags={grade.flags} />
       {grade.reason && (
         <p className={styles.reason} dir="auto">
           {grade.reason}

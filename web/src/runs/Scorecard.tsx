@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from "react";
 import type { Contract, Schemas } from "../api/client";
+import { Flags } from "../graded/Flags";
 import type { Said } from "../graded/sum";
 import { Gates, Total, Weight } from "../graded/Total";
 import { useMoney } from "../money/useMoney";
@@ -97,6 +98,7 @@ function GradeRow({ grade, criterion, onQuote }: GradeRowProps) {
         )}
       </div>
       <div className={styles.why}>
+        <Flags flags={grade.flags} />
         {grade.reason && <p className={styles.reason}>{grade.reason}</p>}
         {grade.points?.map((it, at) => (
           <p key={at} className={styles.point}>

@@ -20,6 +20,8 @@ pub struct Seen {
     pub path: String,
     pub headers: Vec<(String, String)>,
     pub body: Json,
+    /// The body as it came, with its keys in their order.
+    pub raw: String,
     /// Bytes of the body.
     pub length: usize,
     /// How many came before it.
@@ -231,10 +233,10 @@ async fn read(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<Seen> {
         }
     }
     let raw = &buffer[end..end + length];
-    let body = serde_json::from_slice(raw)
-        .unwrap_or_else(|_| Json::String(String::from_utf8_lossy(raw).into_owned()));
+    let text = String::from_utf8_lossy(raw).into_owned();
+    let body = serde_json::from_slice(raw).unwrap_or_else(|_| Json::String(text.clone()));
     buffer.drain(..end + length);
-    Some(Seen { path, headers, body, length, nth: 0 })
+    Some(Seen { path, headers, body, raw: text, length, nth: 0 })
 }
 
 /// What the real server would refuse.
