@@ -348,7 +348,7 @@ async fn jurist_plain(folder: &Path, args: &[&str]) -> Output {
 }
 
 #[tokio::test]
-async fn a_live_suite_runs_from_the_command_line_and_is_deferred_where_it_may_not() {
+async fn a_live_suite_runs_from_the_command_line_and_is_refused_where_it_may_not() {
     let server = Server::start(|seen| match seen.schema() {
         Json::Null if seen.results().is_empty() => Act::Call(vec![("add", json!({ "a": 2, "b": 40 }))]),
         Json::Null => Act::Say(format!("It is {}.", seen.results()[0])),
@@ -358,10 +358,11 @@ async fn a_live_suite_runs_from_the_command_line_and_is_deferred_where_it_may_no
     let folder = folder();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../engine/tests/mcp/server.py");
     let suite = format!(
-        "servers:\n  sums: {{command: python3, args: ['{}']}}\nevals:\n  - name: sum\n    server: sums\n    prompt: What is 2 + 40?\n    rubric: The sum is right.\n    checks: [{{type: contains, value: '42'}}]\n  - name: nowhere\n    server: other\n    prompt: What?\n    rubric: Is right.\n",
+        "servers:\n  sums: {{command: python3, args: ['{}']}}\nevals:\n  - name: sum\n    server: sums\n    prompt: What is 2 + 40?\n    rubric: The sum is right.\n    checks: [{{type: contains, value: '42'}}]\n",
         script.display()
     );
-    fs::write(folder.path().join("suite.yaml"), suite).unwrap();
+    let nowhere = "  - name: nowhere\n    server: summs\n    prompt: What?\n    rubric: Is right.\n";
+    fs::write(folder.path().join("suite.yaml"), suite.clone() + nowhere).unwrap();
     let path = std::env::var_os("PATH").unwrap();
     let run = async |args: &[&str]| {
         let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_jurist"));
@@ -371,13 +372,15 @@ async fn a_live_suite_runs_from_the_command_line_and_is_deferred_where_it_may_no
         command.output().await.unwrap()
     };
     let output = run(&["--no-cache"]).await;
-    let reasons: Vec<String> =
-        lines(&output).iter().map(|it| it["grades"][0]["reason"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(output.status.code(), Some(0), "deferred is not failed");
-    assert!(
-        reasons[0].contains("--allow-commands") && reasons[1].contains("no server `other`"),
-        "{reasons:?}"
-    );
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("there is no server `summs`") && told.contains("suite.yaml:9"), "{told}");
+    fs::write(folder.path().join("suite.yaml"), suite).unwrap();
+    let output = run(&["--no-cache"]).await;
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("suite.yaml:4: `sum`: the file names the server `python3`"), "{told}");
+    assert!(told.contains("--allow-commands"), "{told}");
     assert_eq!(server.n_seen(), 0);
 
     let output = run(&["--no-cache", "--allow-commands"]).await;
@@ -390,7 +393,6 @@ async fn a_live_suite_runs_from_the_command_line_and_is_deferred_where_it_may_no
         results[0]["spend"]["cost"].as_f64().is_none_or(|it| 0.0 < it)
             && results[0]["spend"]["tokens_in"].as_u64() > Some(0)
     );
-    assert_eq!(results[1]["verdict"]["status"], "deferred");
 }
 
 #[tokio::test]

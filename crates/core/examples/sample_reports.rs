@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, format) in Format::ALL {
         std::fs::write(folder.join(file_name(name)), render(format, &run))?;
     }
-    std::fs::write(folder.join("summary.github.md"), github_summary(&run))?;
+    std::fs::write(folder.join("summary.github.md"), github_summary(&run, None))?;
     Ok(())
 }
 

@@ -3,9 +3,11 @@
 mod sampling;
 mod schedule;
 
+use crate::quantity::plural;
 use crate::rubric::{Answers, Ask, Criterion, GraderKind, Graph, Rubric, Target};
 use crate::suite::{Calls, Case, Cell, Judge, Suite, Unfilled, fill};
 
+pub use crate::run::CallRange;
 pub use sampling::{Facts, Pick, Stratum, pick, place, share};
 pub use schedule::next_time;
 
@@ -13,6 +15,27 @@ pub use schedule::next_time;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     pub units: Vec<Unit>,
+}
+
+/// How many judge calls units take, in a line for people; `None` where no judge is asked.
+pub fn projected_calls<'a>(units: impl ExactSizeIterator<Item = &'a Unit> + Clone) -> Option<String> {
+    let calls = units.clone().fold(CallRange::default(), |sum, unit| sum.plus(unit.calls));
+    if calls.most == 0 {
+        return None;
+    }
+    let mut factors = vec![plural(units.len(), "case")];
+    let questions = shared(units.clone().map(Unit::n_judge_questions));
+    factors
+        .extend(questions.map(|n| if n == 1 { "1 criterion".to_owned() } else { format!("{n} criteria") }));
+    let judges = shared(units.map(|unit| n_members(&unit.cell.judge())));
+    factors.extend(judges.filter(|n| 1 < *n).map(|n| format!("{n} judges")));
+    Some(format!("{}: {calls}", factors.join(" × ")))
+}
+
+/// The value that all of them have.
+fn shared<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
+    let first = values.next()?;
+    values.all(|value| value == first).then_some(first)
 }
 
 /// One candidate before its judges, once.
@@ -39,17 +62,19 @@ impl Unit {
         self.cell.template().rubric.questions().filter_map(of).collect()
     }
 
+    /// Questions that a judge may be asked; each node of a tree is one.
+    fn n_judge_questions(&self) -> usize {
+        let questions = self.cell.template().rubric.questions();
+        let is_for_judge = |criterion: &Criterion| {
+            criterion.by.contains(&GraderKind::Judge) && !matches!(criterion.ask, Ask::Check(_))
+        };
+        questions.filter(|question| is_for_judge(question.criterion)).count()
+    }
+
     /// Its trial, where there are several.
     pub fn trial_told(&self) -> Option<u32> {
         (1 < self.cell.template().repeat).then_some(self.trial)
     }
-}
-
-/// How many judge calls a unit takes; a tree decides on the way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CallRange {
-    pub least: u32,
-    pub most: u32,
 }
 
 /// Which part of a suite.
@@ -125,13 +150,21 @@ fn is_tagged(case: &Case, tags: &[String]) -> bool {
     tags.is_empty() || case.tags.iter().any(|it| tags.contains(it))
 }
 
-/// Judge calls for one candidate; repairs and questions that are asked again come on top.
-pub fn calls(rubric: &Rubric, judge: &Judge) -> CallRange {
-    let n_members = match (&judge.jury, judge.panel.len()) {
+/// How many judges answer every question.
+fn n_members(judge: &Judge) -> u32 {
+    match (&judge.jury, judge.panel.len()) {
         (Some(jury), _) => jury.size,
         (None, 0) => 1,
         (None, n) => n as u32,
-    };
+    }
+}
+
+/// A reply that is not understood is asked for once more.
+const TURNS: u32 = 2;
+
+/// Judge calls for one candidate; calls that are made again because a server failed come on top.
+pub fn calls(rubric: &Rubric, judge: &Judge) -> CallRange {
+    let n_members = n_members(judge);
     let mut sum = CallRange::default();
     let mut n_plain = 0;
     visit(&rubric.criteria, false, &mut |criterion, may_skip| {
@@ -150,7 +183,13 @@ pub fn calls(rubric: &Rubric, judge: &Judge) -> CallRange {
         sum.most += most;
     });
     let together = u32::from(0 < n_plain);
-    CallRange { least: (sum.least + together) * n_members, most: (sum.most + together) * n_members }
+    // Whoever is left out of a reply about all is asked about alone; a stronger judge is one more.
+    let limit = (sum.most + together + n_plain) * TURNS;
+    CallRange {
+        least: (sum.least + together) * n_members,
+        most: (sum.most + together) * n_members,
+        limit: limit * (n_members + u32::from(judge.escalate.is_some())),
+    }
 }
 
 /// Each criterion that is not a group, and whether a condition or a requirement may leave it out.
@@ -252,7 +291,9 @@ evals:
     #[test]
     fn calls_are_counted_exactly_and_trees_as_a_range() {
         let units = plan(&suite(SUITE), &Select::default()).unwrap().units;
-        assert_eq!(units[0].calls, CallRange { least: 3, most: 6 });
-        assert_eq!(units[2].calls, CallRange { least: 1, most: 2 });
+        assert_eq!(units[0].calls, CallRange { least: 3, most: 6, limit: 12 });
+        assert_eq!(units[2].calls, CallRange { least: 1, most: 2, limit: 4 });
+        let projected = projected_calls(units[..2].iter()).unwrap();
+        assert_eq!(projected, "2 cases × 2 criteria × 3 judges: 6 to 12 judge calls, at most 24");
     }
 }

@@ -94,7 +94,7 @@ impl Bundle {
         };
         let dialect = self.dialect.as_ref().and_then(|name| Dialect::ALL.iter().find(|it| it.0 == name));
         let mut loaded = dialect::load(&self.path(), dialect.map(|it| it.1), &world);
-        loaded.sources.shorten(Path::new("/"));
+        loaded.shorten(Path::new("/"));
         loaded
     }
 

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 
 use jurist_core::candidate::{Material, Trace, TraceSource, read_trace, read_value};
 use jurist_core::grade::{
-    FORMAT, Failure, Grade, Grader, GraderKind, Outcome, Reason, Spend, Status, Verdict, locate,
+    FORMAT, FailedGate, Failure, Grade, Grader, GraderKind, Outcome, Reason, Spend, Status, Verdict, locate,
 };
 use jurist_core::plan::{Plan, Unit};
 use jurist_core::redact::Redactor;
@@ -308,10 +308,13 @@ fn without_candidate(unit: &Unit, outcome: &Outcome, reason: &str, material: Mat
     };
     CaseResult {
         case: unit.name.clone(),
+        origin: unit.cell.template().origin.clone(),
         trial: unit.trial_told(),
         candidate: unit.name.clone(),
         rubric: rubric.version().clone(),
         verdict: verdict(rubric, &answers, 0.0),
+        panel: None,
+        projected_calls: Some(unit.calls),
         grades: rubric.questions().map(|it| grade(it.id())).collect(),
         spend: Spend::default(),
         metadata: metadata(unit),
@@ -320,24 +323,51 @@ fn without_candidate(unit: &Unit, outcome: &Outcome, reason: &str, material: Mat
 }
 
 fn told(unit: &Unit, decision: Decision, material: Material, spend: Spend) -> CaseResult {
-    let last = decision.opinions.last().map(|it| it.verdict.clone());
-    // Where several sit, gates and path are those of the one that decides, or of the last.
-    let verdict = last.map(|mut verdict| {
-        if let (Some(panel), false) = (&decision.panel, decision.escalated) {
-            verdict.undecided_gates.clone_from(&panel.undecided_gates);
-        }
-        Verdict { status: decision.status, score: decision.score, ..verdict }
-    });
     CaseResult {
         case: unit.name.clone(),
+        origin: unit.cell.template().origin.clone(),
         trial: unit.trial_told(),
         candidate: unit.name.clone(),
         rubric: unit.cell.template().rubric.version().clone(),
-        verdict: verdict.expect("a bench has a member"),
+        verdict: combined_verdict(&decision),
+        // A stronger judge decides alone.
+        panel: decision.panel.filter(|_| !decision.escalated),
+        projected_calls: Some(unit.calls),
         grades: decision.opinions.into_iter().flat_map(|it| it.grades).collect(),
         spend: if spend.is_nothing() { decision.spend } else { decision.spend.plus(spend) },
         metadata: metadata(unit),
         material,
+    }
+}
+
+/// The verdict of all judges together.
+///
+/// Gates are those that failed for at least half of those who voted; the path is that of a member who agrees.
+fn combined_verdict(decision: &Decision) -> Verdict {
+    let verdicts: Vec<&Verdict> = decision.opinions.iter().map(|it| &it.verdict).collect();
+    let agrees = |it: &&&Verdict| it.status == decision.status;
+    let own = verdicts.last().copied().expect("a bench has a member");
+    let Some(panel) = decision.panel.as_ref().filter(|_| !decision.escalated) else {
+        return Verdict { status: decision.status, score: decision.score, ..own.clone() };
+    };
+    let own = verdicts.iter().rev().find(agrees).copied().unwrap_or(own);
+    let mut failed_gates: Vec<FailedGate> = Vec::new();
+    for gate in verdicts.iter().flat_map(|it| &it.failed_gates) {
+        let n_failed = verdicts.iter().filter(|it| it.failed_gates.contains(gate)).count();
+        if panel.voters as usize <= 2 * n_failed && !failed_gates.contains(gate) {
+            failed_gates.push(gate.clone());
+        }
+    }
+    if decision.status == Status::Pass {
+        failed_gates.clear();
+    }
+    Verdict {
+        status: decision.status,
+        score: decision.score,
+        native: panel.native,
+        failed_gates,
+        undecided_gates: panel.undecided_gates.clone(),
+        ..own.clone()
     }
 }
 

@@ -11,5 +11,6 @@ pub mod execute;
 pub mod judge;
 pub mod load;
 pub mod model;
+pub mod permission;
 mod program;
 pub mod record;

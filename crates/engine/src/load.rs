@@ -78,7 +78,7 @@ pub fn load_noting(path: &Path, options: Options) -> (Loaded, Reading) {
         variables: options.variables,
     };
     let mut loaded = dialect::load(&path, options.dialect, &world);
-    loaded.sources.shorten(&here);
+    loaded.shorten(&here);
     (loaded, reading)
 }
 

@@ -40,6 +40,7 @@ fn case(target: Option<Target>, server: Option<&str>) -> Case {
     let criteria = vec![Criterion::new("a", "It is right.", Ask::Question(Scale::Binary))];
     Case {
         name: "sum".to_owned(),
+        origin: None,
         description: None,
         tags: Vec::new(),
         metadata: Map::new(),
@@ -217,8 +218,9 @@ async fn nothing_is_started_that_nobody_agreed_to() {
     spoken_for.agent.model = Some("command:touch /tmp/never".to_owned());
     for case in programs.into_iter().chain([spoken_for]) {
         match produce(&agents, &case).await {
-            Err(NotProduced::Deferred(Deferral::Unreachable, reason)) => {
+            Err(NotProduced::Failed(_, reason)) => {
                 assert!(reason.contains("--allow-commands"), "{reason}");
+                assert_eq!(agents.check(&case).unwrap_err().to_string(), reason, "known before it is run");
             }
             other => panic!("{other:?}"),
         }
@@ -276,16 +278,18 @@ async fn programs_answer_in_every_way_that_others_know() {
             other => panic!("{other:?}"),
         }
     }
+    match produce(&agents, &case(target("exec:/no/such/program", json!({})), None)).await {
+        Err(NotProduced::Deferred(_, reason)) => assert!(reason.contains("cannot be started"), "{reason}"),
+        other => panic!("{other:?}"),
+    }
     for (id, expected) in [
-        ("exec:/no/such/program", "cannot be started"),
         ("file://agent.cobol", "understood: .py"),
         ("cli", "needs `config.command`"),
         ("nobody:knows:this", "nobody"),
+        ("opnai:gpt-5", "did you mean `openai/gpt-5`?"),
     ] {
-        match produce(&agents, &case(target(id, json!({})), None)).await {
-            Err(NotProduced::Deferred(_, reason)) => assert!(reason.contains(expected), "{reason}"),
-            other => panic!("{other:?}"),
-        }
+        let reason = agents.check(&case(target(id, json!({})), None)).unwrap_err().to_string();
+        assert!(reason.contains(expected), "{reason}");
     }
 }
 

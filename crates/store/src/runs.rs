@@ -53,6 +53,9 @@ statements! {
     RESULTS = "SELECT run_results.place, run_results.body FROM run_results JOIN runs ON runs.id = run_results.run
         WHERE runs.project = $1 AND run_results.run = $2 AND $3 < run_results.place
         ORDER BY run_results.place LIMIT $4";
+    DEFERRED = "SELECT run_results.body FROM run_results JOIN runs ON runs.id = run_results.run
+        WHERE runs.project = $1 AND run_results.run = $2 AND run_results.status = 'deferred'
+        ORDER BY run_results.place LIMIT $3";
     HEADS = "SELECT id, suite, started, ended,
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'pass') AS n_pass,
         (SELECT COUNT(*) FROM run_results WHERE run = runs.id AND status = 'fail') AS n_fail,
@@ -75,13 +78,22 @@ statements! {
         FROM runs WHERE project = $1 AND id = $2";
     PLACES = "SELECT place, status FROM run_results JOIN runs ON runs.id = run_results.run
         WHERE runs.project = $1 AND run_results.run = $2 AND $3 <= place AND place <= $4 ORDER BY place";
-    LATEST = "SELECT id FROM runs WHERE project = $1 ORDER BY id DESC LIMIT 1";
+    LATEST = "SELECT id FROM runs WHERE project = $1 ORDER BY id DESC LIMIT 1 OFFSET $2";
     LATEST_BEFORE = "SELECT id FROM runs WHERE project = $1 AND id < $2 ORDER BY id DESC LIMIT 1";
     ENDING = "SELECT id FROM runs WHERE project = $1 AND id LIKE $2 LIMIT 2";
     REMOVE_RESULTS = "DELETE FROM run_results WHERE run IN (SELECT id FROM runs WHERE project = $1 AND id = $2)";
     REMOVE_SUBMISSION = "DELETE FROM submissions WHERE run IN (SELECT id FROM runs WHERE project = $1 AND id = $2)";
     REMOVE_EXCHANGES = "DELETE FROM exchanges WHERE project = $1 AND owner = $2";
     REMOVE = "DELETE FROM runs WHERE project = $1 AND id = $2";
+}
+
+/// How many runs back a name leads: `latest` is 0, `previous` and `latest~1` are 1.
+pub fn runs_back(name: &str) -> Option<usize> {
+    match name {
+        "latest" => Some(0),
+        "previous" => Some(1),
+        _ => name.strip_prefix("latest~")?.parse().ok(),
+    }
 }
 
 /// Results that a stream reads at a time.
@@ -154,6 +166,7 @@ impl Store {
             rubrics: row.unpacked_json::<BTreeMap<_, _>>("rubrics")?,
             results: Results::default(),
             spend: Spend::default(),
+            summary: None,
         })
     }
 
@@ -172,6 +185,17 @@ impl Store {
             Ok((place, row.unpacked_json("body")?))
         };
         rows.iter().map(read).collect()
+    }
+
+    /// Some of the results that nobody graded.
+    pub async fn deferred_results(
+        &self,
+        project: ProjectId,
+        run: RunId,
+        limit: usize,
+    ) -> Result<Vec<CaseResult>, StoreError> {
+        let rows = self.db.fetch(DEFERRED, args![project, run.to_string(), limit]).await?;
+        rows.iter().map(|row| row.unpacked_json("body")).collect()
     }
 
     /// All results in the order of the plan, a few in memory at a time.
@@ -240,16 +264,19 @@ impl Store {
         rows.iter().map(place).collect()
     }
 
-    /// A run by its id, the end of its id, or `latest`.
+    /// A run by its id, the end of its id, or how far it is back: see [`runs_back`].
     pub async fn find_run(&self, project: ProjectId, name: &str) -> Result<RunId, StoreError> {
-        let latest = self.db.optional(LATEST, args![project]).await?;
-        let latest: Option<RunId> = latest.map(|row| row.parsed("id")).transpose()?;
+        let latest = self.find_run_back(project, 0).await?;
+        if let Some(n) = runs_back(name)
+            && let Some(found) = self.find_run_back(project, n).await?
+        {
+            return Ok(found);
+        }
         let end = name.trim_start_matches("run_");
         let is_end = 6 <= end.len() && end.bytes().all(|it| it.is_ascii_hexdigit());
-        let rows = match name {
-            "latest" => return latest.ok_or_else(|| StoreError::unknown("run", name)),
-            _ if is_end => self.db.fetch(ENDING, args![project, format!("%{end}")]).await?,
-            _ => Vec::new(),
+        let rows = match is_end {
+            true => self.db.fetch(ENDING, args![project, format!("%{end}")]).await?,
+            false => Vec::new(),
         };
         let hint = match rows.as_slice() {
             [only] => return only.parsed("id"),
@@ -257,6 +284,11 @@ impl Store {
             _ => "; several end like that".to_owned(),
         };
         Err(StoreError::Unknown { what: "run", id: name.to_owned(), hint })
+    }
+
+    async fn find_run_back(&self, project: ProjectId, n: usize) -> Result<Option<RunId>, StoreError> {
+        let row = self.db.optional(LATEST, args![project, n]).await?;
+        row.map(|row| row.parsed("id")).transpose()
     }
 
     /// The latest that was begun before another.

@@ -103,6 +103,11 @@ function Run({ run }: { run: RunInFull }) {
           </a>
         ))}
       </PageHead>
+      {run.not_graded && (
+        <p className={styles.notGraded} role="alert">
+          {run.not_graded}
+        </p>
+      )}
       <Progress run={run} followed={followed} total={total} />
       <Tabs
         label="Views of the run"
@@ -124,11 +129,17 @@ function Progress({ run, followed, total }: { run: RunInFull; followed: Followed
   const n = useMemo(() => countsOf(followed.outcomes), [followed.outcomes]);
   const isOver = followed.ended || run.ended;
   const graded = n.pass + n.fail;
+  const percent = (share: number) => Math.round(100 * share);
+  // Of a run that goes on, the interval is of what was there when the page was opened.
+  const interval = run.ended ? run.pass_rate_interval : undefined;
+  const passRate = interval
+    ? `pass rate (${percent(interval[0])} to ${percent(interval[1])})`
+    : "pass rate";
   return (
     <div className={styles.progress}>
       {(
         [
-          ["pass", graded === 0 ? "–" : `${Math.round((100 * n.pass) / graded)} %`, "pass rate"],
+          ["pass", graded === 0 ? "–" : `${percent(n.pass / graded)} %`, passRate],
           ["score", score(meanOf(followed.outcomes)), "mean score"],
           ["fail", count(n.fail), "failed"],
           ["error", count(n.error), plural(n.error, "error").split(" ")[1]],

@@ -4,15 +4,17 @@ use std::io::Write;
 use anyhow::Context;
 use jurist_core::grade::Status;
 use jurist_core::quantity::plural;
-use jurist_core::report::{forest, reasons, word};
+use jurist_core::report::{Tally, comparison_markdown, forest, reasons, regression_lines, word};
 use jurist_core::run::Run;
 use jurist_core::stats::{Comparison, Difference, WORTH_SEEING, compare};
 
 use super::Ended;
+use super::gates::Gates;
 use super::judging::wait_for;
 use super::kept::Runs;
 use super::reporting::line;
 use crate::picture::{Picture, picture};
+use crate::render;
 
 /// Say whether one run is better than another, and how sure that is
 #[derive(Debug, clap::Args)]
@@ -20,11 +22,13 @@ use crate::picture::{Picture, picture};
 Examples:
   jurist compare baseline.json latest
   jurist compare 4f0c21 9b11d0 --max-drop 0.02
+  jurist compare previous latest --fail-on-regression --min-pass-rate 0.9
   jurist compare before.json after.json --format json
   jurist compare before.json after.json --chart differences.png
 
-Runs are paired case by case. A run is named by its id, the end of its id, `latest`, or the path of a file.
-Exit codes: 0, or 1 if the score is shown to have dropped by more than --max-drop.")]
+Runs are paired case by case. A run is named by its id, the end of its id, `latest`, `previous` (or `latest~1`), or the path of a file.
+Exit codes: 0; 1 if the score is shown to have dropped by more than --max-drop, a case regressed under
+--fail-on-regression, or too few passed for --min-pass-rate; 3 if nobody knows whether a case regressed.")]
 pub struct Args {
     #[arg(value_name = "BEFORE")]
     before: String,
@@ -33,6 +37,8 @@ pub struct Args {
     /// Fail if the score is shown to have dropped by more than this
     #[arg(long, value_name = "DROP")]
     max_drop: Option<f64>,
+    #[command(flatten)]
+    gates: Gates,
     /// How the result is printed
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -45,6 +51,7 @@ pub struct Args {
 enum Format {
     Text,
     Json,
+    Md,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
@@ -57,6 +64,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     match args.format {
         Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&compared)?)?,
         Format::Text => show(&mut out, &compared, &after)?,
+        Format::Md => write!(out, "{}", comparison_markdown(&compared))?,
     }
     if let Some(picture) = &args.chart {
         let chart = forest(&compared)
@@ -64,7 +72,11 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         picture.draw(&chart)?;
     }
     let dropped = args.max_drop.is_some_and(|it| drop_is_shown(&compared, it));
-    Ok(if dropped { Ended::Failed } else { Ended::Passed })
+    let decision = args.gates.decide(Some(&compared.regressions), Tally::of(&after), after.results.len());
+    for reason in &decision.reasons {
+        render::note(&line(reason));
+    }
+    Ok(if dropped { Ended::Failed } else { decision.ended.unwrap_or(Ended::Passed) })
 }
 
 /// A drop that is larger than allowed, wherever in its interval the truth lies.
@@ -149,6 +161,9 @@ pub fn show(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow:
         .collect();
     if !left_out.is_empty() {
         writeln!(out, "left out: {}", left_out.join(", "))?;
+    }
+    for text in regression_lines(&compared.regressions) {
+        writeln!(out, "{}", line(&text))?;
     }
     match &compared.score {
         Some(score) => writeln!(out, "{}", score.sentence("score", WORTH_SEEING))?,

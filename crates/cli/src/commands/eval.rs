@@ -8,22 +8,26 @@ use jurist_core::candidate::Candidate;
 use jurist_core::grade::{Status, Usd};
 use jurist_core::plan::{CallRange, Plan, Select, Unit, plan};
 use jurist_core::quantity::plural;
-use jurist_core::run::Packed;
-use jurist_core::suite::{Case, Judge, Suite};
+use jurist_core::rubric::Rubric;
+use jurist_core::run::{NotGraded, Packed};
+use jurist_core::suite::{Case, Judge, Suite, Target};
 use jurist_engine::agent::Agents;
 use jurist_engine::bundle::{Bundle, Reading};
 use jurist_engine::embed::Embedders;
 use jurist_engine::execute::jobs;
-use jurist_engine::judge::{Bench, Expected, expected};
+use jurist_engine::judge::{Bench, expected};
 use jurist_engine::load::Project;
 use jurist_engine::model::resolve::Resolver;
 use jurist_server::{NewRun, Shard};
+use serde_json::Map;
 
 use super::judging::wait_for;
 use super::kept::{Resumed, Runs};
 use super::remote::Server;
-use super::running::{Ready, Running};
+use super::reporting::line;
+use super::running::{Finished, Part, Ready, Running};
 use super::{Ended, Loading, suite_and_reading};
+use crate::render;
 
 /// Grade a suite: every case before its checks and judges, a verdict for each
 #[derive(Debug, clap::Args)]
@@ -35,13 +39,17 @@ Examples:
   jurist eval suite.yaml --replay calls.jsonl in CI, without a key
   jurist eval suite.yaml --resume latest      go on where a run stopped
   jurist eval suite.yaml --only-failed latest
+  jurist eval suite.yaml --no-defer --baseline main.json --fail-on-regression
+                                              in CI: what was not graded is an error, and nothing may get worse
   jurist eval suite.yaml --server https://jurist.example.org
                                               let a server's workers grade, and follow them
   jurist eval suite.yaml --allow-commands     run the agents and servers that the file names
 
 A case without an answer in the file is run: its targets, or a model with the tools of its MCP server.
-What cannot be run, for want of a key or a server, is deferred with the reason.
-Exit codes: 0 passed or deferred, 1 a case failed, 2 bad file, 3 a grader broke, 5 stopped by a budget, 130 interrupted.")]
+What cannot be graded, for want of a key or a server that answers, is deferred with the reason, and the last line
+says so; --no-defer makes it an error. Several suites get a report each: results.xml becomes results-SUITE.xml.
+Exit codes: 0 passed or deferred, 1 a case failed (or a gate does not hold, where one is given), 2 bad file,
+3 a grader broke, 5 stopped by a budget, 130 interrupted.")]
 pub struct Args {
     /// Suites, in any dialect
     #[arg(value_name = "FILE", required_unless_present = "config")]
@@ -67,6 +75,9 @@ pub struct Args {
     /// Go on with a run that was stopped
     #[arg(long, value_name = "RUN", conflicts_with = "only_failed")]
     resume: Option<String>,
+    /// What answers in place of the targets of the file: one of their names, a model, or exec:PROGRAM
+    #[arg(long, value_name = "TARGET")]
+    target: Option<String>,
     /// The model that answers where a case has no answer, no target and no agent of its own
     #[arg(long, value_name = "MODEL")]
     agent: Option<String>,
@@ -97,55 +108,111 @@ async fn graded(args: &Args) -> anyhow::Result<Ended> {
         let failed = before.results.iter().filter(|it| it.verdict.status != Status::Pass);
         select.names = Some(failed.map(|it| it.case).collect());
     }
-    let n_files = args.files.len() + usize::from(args.config.is_some());
-    anyhow::ensure!(
-        n_files < 2 || (!args.running.has_reporters() && args.resume.is_none()),
-        "--reporter and --resume are for one suite at a time; `jurist report` writes stored runs"
-    );
-    let (mut ended, mut wrong) = (Ended::Passed, false);
-    for file in args.files.iter().chain(&args.config) {
-        let Some((mut suite, settings, reading)) = suite_and_reading(file, args.loading.options())? else {
-            wrong = true;
-            continue;
-        };
-        if args.server.is_named() && !args.explain {
-            let sent = Sent { suite: &suite, settings: &settings, reading: &reading, file, select: &select };
-            ended = worse(ended, sent.evaluated(args, &runs).await?);
-            continue;
-        }
-        let judging = &args.running.judging;
-        let resolver = judging.resolver(&settings)?;
-        let flags = judging.judge(&Judge::default());
-        let default_model = judging.found(flags.clone(), &resolver).await?.model;
-        for case in &mut suite.cases {
-            if let Some(on_error) = case.judge.on_error {
-                case.rubric = Arc::new(case.rubric.with_on_error(on_error));
-            }
-            let named = args.agent.clone().or(case.agent.model.take());
-            // A live run without a model of its own is the judge's; those of a matrix are told apart later.
-            let is_one = case.matrix.models.is_empty() || flags.model.is_some();
-            let judge = || judging.judge(&case.judge).model.or_else(|| default_model.clone());
-            let judge = case.server.as_ref().filter(|_| is_one).and_then(|_| judge());
-            case.agent.model = named.or(judge);
-        }
-        let plan = plan(&suite, &select).with_context(|| format!("`{}`", file.display()))?;
-        // The plan has everything of them; rows of data need not be held twice.
-        suite.cases = Vec::new();
-        let embedders = judging.embedders(&resolver);
-        let suite = Loaded { suite, settings, resolver, embedders, default_model, file };
-        ended = worse(
-            ended,
-            if args.explain {
-                explain(args, &suite, &plan)?
-            } else {
-                evaluated(args, &runs, &suite, plan).await?
-            },
-        );
-        if ended == Ended::Interrupted {
-            return Ok(ended);
+    let files: Vec<&PathBuf> = args.files.iter().chain(&args.config).collect();
+    anyhow::ensure!(files.len() < 2 || args.resume.is_none(), "--resume is for one suite at a time");
+    args.running.check(files.len())?;
+    let (mut total, mut wrong) = (Vec::new(), false);
+    for (file, label) in files.iter().zip(suite_labels(&files)) {
+        let part = Part { label, is_selection: select != Select::default() };
+        let finished = evaluate_file(args, &runs, file, &select, part).await?;
+        wrong |= finished.is_none();
+        total.extend(finished);
+        if total.last().is_some_and(|it| it.ended == Ended::Interrupted) {
+            return Ok(Ended::Interrupted);
         }
     }
+    if 1 < files.len()
+        && let Some(all) = NotGraded::of_all(total.iter().map(|it| (&it.not_graded, it.n_cases)))
+    {
+        render::note(&format!("in all {} suites, {}", files.len(), all.statement));
+    }
+    let ended = total.iter().map(|it| it.ended).fold(Ended::Passed, worse);
     Ok(if wrong { Ended::BadInput } else { ended })
+}
+
+/// What tells suites apart in the names of reports: their own names, or their paths where names repeat.
+fn suite_labels(files: &[&PathBuf]) -> Vec<Option<String>> {
+    let stem = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let stems: Vec<String> = files.iter().map(|file| stem(file)).collect();
+    let label = |(at, file): (usize, &&PathBuf)| {
+        if files.len() < 2 {
+            return None;
+        }
+        if stems.iter().filter(|it| **it == stems[at]).count() == 1 {
+            return Some(stems[at].clone());
+        }
+        let path = file.with_extension("").to_string_lossy().replace(['/', '\\'], "-");
+        Some(format!("{}-{}", at + 1, path.trim_matches(['-', '.'])))
+    };
+    files.iter().enumerate().map(label).collect()
+}
+
+/// One suite; `None` where the file is wrong, which has been told.
+async fn evaluate_file(
+    args: &Args,
+    runs: &Runs,
+    file: &Path,
+    select: &Select,
+    part: Part,
+) -> anyhow::Result<Option<Finished>> {
+    let Some((mut suite, settings, reading)) = suite_and_reading(file, args.loading.options())? else {
+        return Ok(None);
+    };
+    if args.server.is_named() && !args.explain {
+        let sent = Sent { suite: &suite, settings: &settings, reading: &reading, file, select };
+        return sent.evaluated(args, runs, part).await.map(Some);
+    }
+    let judging = &args.running.judging;
+    let resolver = judging.resolver(&settings)?;
+    let flags = judging.judge(&Judge::default());
+    let default_model = judging.found(flags.clone(), &resolver).await?.model;
+    if let Some(target) = &args.target {
+        choose_target(&mut suite, target);
+    }
+    for case in &mut suite.cases {
+        if let Some(on_error) = case.judge.on_error {
+            case.rubric = Arc::new(case.rubric.with_on_error(on_error));
+        }
+        if flags.model.is_some() {
+            // So that the plan counts the calls of this judge, and not those of a panel that it replaces.
+            case.judge = judging.judge(&case.judge);
+        }
+        let named = args.agent.clone().or(case.agent.model.take());
+        // A live run without a model of its own is the judge's; those of a matrix are told apart later.
+        let is_one = case.matrix.models.is_empty() || flags.model.is_some();
+        let judge = || judging.judge(&case.judge).model.or_else(|| default_model.clone());
+        let judge = case.server.as_ref().filter(|_| is_one).and_then(|_| judge());
+        case.agent.model = named.or(judge);
+    }
+    let plan = plan(&suite, select).with_context(|| format!("`{}`", file.display()))?;
+    // The plan has everything of them; rows of data need not be held twice.
+    suite.cases = Vec::new();
+    let embedders = judging.embedders(&resolver);
+    let project = Project::of(file, args.loading.options().outside);
+    let agents = Agents::new(
+        Arc::clone(&resolver),
+        suite.servers.clone(),
+        project,
+        flags.base_url,
+        judging.allow_commands,
+    );
+    let agents = Arc::new(agents);
+    let suite = Loaded { suite, settings, resolver, embedders, agents, default_model, file, part };
+    if args.explain {
+        explain(args, &suite, &plan)?;
+        return Ok(Some(Ended::Passed.into()));
+    }
+    evaluated(args, runs, &suite, plan).await
+}
+
+/// Has one target produce the answers of all cases that give none: one of the file's, or one that is named in full.
+fn choose_target(suite: &mut Suite, name: &str) {
+    let mut known = suite.cases.iter().flat_map(|case| &case.targets).chain(&suite.targets);
+    let known = known.find(|target| target.name() == name || target.id == name).cloned();
+    let chosen = known.unwrap_or_else(|| Target { id: name.to_owned(), label: None, config: Map::default() });
+    for case in suite.cases.iter_mut().filter(|case| !case.candidate.is_given()) {
+        case.targets = vec![chosen.clone()];
+    }
 }
 
 /// A suite that others grade.
@@ -158,9 +225,12 @@ struct Sent<'a> {
 }
 
 impl Sent<'_> {
-    async fn evaluated(&self, args: &Args, runs: &Runs) -> anyhow::Result<Ended> {
+    async fn evaluated(&self, args: &Args, runs: &Runs, part: Part) -> anyhow::Result<Finished> {
         let told = || format!("`{}`", self.file.display());
-        anyhow::ensure!(args.resume.is_none(), "--resume is for runs on this machine");
+        anyhow::ensure!(
+            args.resume.is_none() && args.target.is_none(),
+            "--resume and --target are for runs on this machine"
+        );
         args.running.refuse_local()?;
         let plan = plan(self.suite, self.select).with_context(told)?;
         let project = Project::of(self.file, args.loading.options().outside);
@@ -175,7 +245,8 @@ impl Sent<'_> {
         asked.retry_errors = args.running.retry_errors();
         let resolver = args.running.judging.resolver(self.settings)?;
         let remote = args.server.remote(resolver.client())?;
-        remote.evaluated(&args.running, runs, &asked).await
+        let no_defer = args.running.judging.no_defer(self.settings);
+        remote.evaluated(&args.running, runs, &asked, part, no_defer).await
     }
 }
 
@@ -185,9 +256,11 @@ struct Loaded<'a> {
     settings: jurist_core::dialect::Settings,
     resolver: Arc<Resolver>,
     embedders: Arc<Embedders>,
+    agents: Arc<Agents>,
     /// Who judges where a case names nobody: found on this machine, or in a recording.
     default_model: Option<String>,
     file: &'a Path,
+    part: Part,
 }
 
 impl Loaded<'_> {
@@ -223,6 +296,41 @@ impl Loaded<'_> {
         made.insert(key, Arc::clone(&bench));
         Ok(bench)
     }
+
+    /// What keeps a unit from being run or judged as it is written; waiting changes nothing about it.
+    fn find_problems(
+        &self,
+        args: &Args,
+        unit: &Unit,
+        made: &mut BTreeMap<String, Arc<Bench>>,
+    ) -> Vec<String> {
+        let judging = self.bench(args, unit, made).err().map(|error| format!("{error:#}"));
+        let case = unit.cell.case().expect("it was filled when it was planned");
+        let running = if case.candidate.is_given() { None } else { self.agents.check(&case).err() };
+        running.map(|error| error.to_string()).into_iter().chain(judging).collect()
+    }
+
+    /// What keeps units of a plan from being run or judged, each with where its case is written.
+    fn find_all_problems(
+        &self,
+        args: &Args,
+        plan: &Plan,
+        made: &mut BTreeMap<String, Arc<Bench>>,
+    ) -> Vec<String> {
+        let mut all = Vec::new();
+        for unit in &plan.units {
+            let case = unit.cell.template();
+            let origin =
+                case.origin.as_ref().map_or_else(|| self.file.display().to_string(), ToString::to_string);
+            for problem in self.find_problems(args, unit, made) {
+                let problem = format!("{origin}: `{}`: {problem}", case.name);
+                if !all.contains(&problem) {
+                    all.push(problem);
+                }
+            }
+        }
+        all
+    }
 }
 
 /// How several files end is how the worst of them does.
@@ -238,46 +346,67 @@ fn worse(a: Ended, b: Ended) -> Ended {
     if rank(&a) < rank(&b) { b } else { a }
 }
 
-/// The plan, case by case: what is graded, by whom, in how many calls, for how much.
-fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<Ended> {
+/// The plan, case by case: what is graded, by whom, in how many calls, for how much, and what cannot be run.
+fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<()> {
     let mut out = anstream::stdout();
-    let (mut sum, mut least_cost, mut most_cost, mut made) =
-        (CallRange::default(), Some(0.0), Some(0.0), BTreeMap::new());
-    let mut most_tokens = 0.0;
+    let (mut sum, mut costs, mut made) = (CallRange::default(), Some((0.0, 0.0)), BTreeMap::new());
+    let (mut most_tokens, mut n_wrong) = (0.0, 0);
     writeln!(out, "\x1b[1m{}\x1b[0m", loaded.file.display())?;
     for unit in &plan.units {
-        let bench = loaded.bench(args, unit, &mut made)?;
-        let names: Vec<&str> = bench.members.iter().map(|it| it.line.name.as_str()).collect();
-        let judges = if unit.calls.most == 0 { "checks alone".to_owned() } else { distinct(&names) };
-        let calls = told_range(unit.calls);
+        let problems = loaded.find_problems(args, unit, &mut made);
+        let bench = loaded.bench(args, unit, &mut made).ok();
         let case = unit.cell.case().expect("it was filled when it was planned");
-        let Expected { tokens, cost } = expected(&bench, size(&case.candidate), unit.calls);
-        most_tokens += tokens;
-        let told = match cost {
-            Some((least, most)) => told_cost(least, most),
-            None => "price not known".to_owned(),
+        let names: Vec<&str> =
+            bench.iter().flat_map(|it| &it.members).map(|it| it.line.name.as_str()).collect();
+        let judges = match (unit.calls.most, names.as_slice()) {
+            (0, _) => "checks alone".to_owned(),
+            (_, []) => "no judge".to_owned(),
+            (_, names) => distinct(names),
         };
+        let expected = bench.as_ref().map(|it| expected(it, size(&case.candidate), unit.calls));
+        let cost = expected.and_then(|it| it.cost);
+        most_tokens += expected.map_or(0.0, |it| it.tokens);
+        let rubric = describe_rubric(&loaded.suite, &case.rubric, args.running.is_verbose());
         writeln!(out, "  {}", unit.name)?;
         writeln!(
             out,
-            "      {} · rubric {} · {judges} · {calls} · {told}",
+            "      {} · {rubric} · {judges} · {} · {}",
             source(&case),
-            case.rubric.version().short()
+            told_range(unit.calls),
+            told_cost(cost)
         )?;
-        sum = CallRange { least: sum.least + unit.calls.least, most: sum.most + unit.calls.most };
-        let add = |sum: Option<f64>, it: Option<f64>| sum.zip(it).map(|(sum, it)| sum + it);
-        (least_cost, most_cost) = (add(least_cost, cost.map(|it| it.0)), add(most_cost, cost.map(|it| it.1)));
+        let missing = bench.iter().flat_map(|it| &it.members).find_map(|it| it.line.model.missing_key());
+        let missing = missing.filter(|_| 0 < unit.calls.most).map(|it| format!("will not be graded: {it}"));
+        n_wrong += usize::from(!problems.is_empty());
+        for problem in problems.into_iter().map(|it| format!("cannot be run: {it}")).chain(missing) {
+            writeln!(out, "      \x1b[33m{}\x1b[0m", line(&problem))?;
+        }
+        sum = sum.plus(unit.calls);
+        costs = costs.zip(cost).map(|(sum, it)| (sum.0 + it.0, sum.1 + it.1));
     }
-    let cost = least_cost
-        .zip(most_cost)
-        .map_or("price not known".to_owned(), |(least, most)| told_cost(least, most));
     writeln!(
         out,
-        "{} · {} · up to {most_tokens:.0} tokens · {cost}; estimated, without repairs and without the agents' own",
+        "{} · {} · up to {most_tokens:.0} tokens · {}; estimated, without repairs and without the agents' own",
         plural(plan.units.len(), "unit"),
-        told_range(sum)
+        told_range(sum),
+        told_cost(costs)
     )?;
-    Ok(Ended::Passed)
+    if 0 < n_wrong {
+        writeln!(out, "{n_wrong} of {} cannot be run as written", plural(plan.units.len(), "unit"))?;
+    }
+    Ok(())
+}
+
+/// A rubric by its name, where it has one; its hash is for those who ask for everything.
+fn describe_rubric(suite: &Suite, rubric: &Rubric, verbose: bool) -> String {
+    let named = suite.rubrics.iter().find(|(_, it)| it.version() == rubric.version()).map(|it| it.0);
+    let name = named
+        .or(rubric.name.as_ref())
+        .map_or_else(|| "its own rubric".to_owned(), |it| format!("rubric `{it}`"));
+    let n = rubric.n_questions();
+    let questions = if n == 1 { "1 criterion".to_owned() } else { format!("{n} criteria") };
+    let hash = if verbose { format!(" {}", rubric.version().short()) } else { String::new() };
+    format!("{name}{hash} ({questions})")
 }
 
 fn distinct(names: &[&str]) -> String {
@@ -291,12 +420,13 @@ fn distinct(names: &[&str]) -> String {
 
 fn told_range(range: CallRange) -> String {
     match range {
-        CallRange { least, most } if least == most => plural(most as usize, "call"),
-        CallRange { least, most } => format!("{least} to {most} calls"),
+        CallRange { least, most, .. } if least == most => plural(most as usize, "call"),
+        CallRange { least, most, .. } => format!("{least} to {most} calls"),
     }
 }
 
-fn told_cost(least: f64, most: f64) -> String {
+fn told_cost(cost: Option<(f64, f64)>) -> String {
+    let Some((least, most)) = cost else { return "price not known".to_owned() };
     let dollars = |it: f64| Usd::from_nanos((it * 1e9).round() as i64).to_string();
     if (least - most).abs() < 1e-9 {
         format!("about {}", dollars(most))
@@ -330,17 +460,27 @@ fn size(candidate: &Candidate) -> usize {
         + candidate.context.iter().map(String::len).sum::<usize>()
 }
 
-async fn evaluated(args: &Args, runs: &Runs, loaded: &Loaded<'_>, plan: Plan) -> anyhow::Result<Ended> {
+/// `None` where the file asks for something that cannot be, which has been told.
+async fn evaluated(
+    args: &Args,
+    runs: &Runs,
+    loaded: &Loaded<'_>,
+    plan: Plan,
+) -> anyhow::Result<Option<Finished>> {
     let judging = &args.running.judging;
     let caller = judging.caller(&loaded.settings)?;
     let live = plan.units.iter().find(|it| !it.cell.template().candidate.is_given());
     if let Some(unit) = live.filter(|_| judging.batch) {
         anyhow::bail!("--batch is for answers that are given, and `{}` has to be run", unit.name);
     }
-    // Everybody who will judge is found before a run begins.
+    // Everybody who will answer or judge is found before a run begins.
     let made = std::cell::RefCell::new(BTreeMap::new());
-    for unit in &plan.units {
-        loaded.bench(args, unit, &mut made.borrow_mut())?;
+    let problems = loaded.find_all_problems(args, &plan, &mut made.borrow_mut());
+    for problem in &problems {
+        render::trouble(&line(problem));
+    }
+    if !problems.is_empty() {
+        return Ok(None);
     }
     let Resumed { run, results: before, paid, log } = match &args.resume {
         Some(name) => runs.resume(name).await?,
@@ -368,17 +508,12 @@ async fn evaluated(args: &Args, runs: &Runs, loaded: &Loaded<'_>, plan: Plan) ->
             done.insert(at, Packed::new(&result));
         }
     }
-    let project = Project::of(loaded.file, args.loading.options().outside);
-    let servers = loaded.suite.servers.clone();
-    let base_url = judging.judge(&Judge::default()).base_url;
-    let resolver = Arc::clone(&loaded.resolver);
-    let agents = Arc::new(Agents::new(resolver, servers, project, base_url, judging.allow_commands));
     let jobs = jobs(
         plan,
-        &agents,
+        &loaded.agents,
         |at| done.contains_key(&at),
         |unit| loaded.bench(args, unit, &mut made.borrow_mut()),
     )?;
-    let ready = Ready { jobs, run, log, done, paid };
-    args.running.go(runs, ready, caller, &loaded.settings).await
+    let ready = Ready { jobs, run, log, done, paid, part: loaded.part.clone() };
+    args.running.go(runs, ready, caller, &loaded.settings).await.map(Some)
 }

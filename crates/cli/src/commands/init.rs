@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use anyhow::Context;
 
 use super::Ended;
-use crate::render;
 
 /// Write a small suite with comments, to start from
 #[derive(Debug, clap::Args)]
@@ -35,6 +34,14 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         Err(error) => return Err(error).with_context(|| format!("cannot write `{path}`")),
     };
     file.write_all(SUITE.as_bytes()).with_context(|| format!("cannot write `{path}`"))?;
-    render::summary(&format!("wrote {path}; try `jurist check {path}`"));
+    let mut out = anstream::stdout();
+    writeln!(out, "wrote {path}: a small suite with comments")?;
+    writeln!(out, "next:")?;
+    writeln!(out, "  jurist check {path}             say everything that is wrong with it")?;
+    writeln!(
+        out,
+        "  jurist eval {path} --explain    what would be asked, and what it may cost; spends nothing"
+    )?;
+    writeln!(out, "  jurist eval {path}              grade it; judges need a key such as ANTHROPIC_API_KEY")?;
     Ok(Ended::Passed)
 }

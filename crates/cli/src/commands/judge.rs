@@ -126,10 +126,11 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                     !ask.judging.batch,
                     "one candidate is not worth a batch; `jurist grade --batch` grades many"
                 );
+                let no_defer = ask.judging.no_defer(&chosen.settings);
                 let ended = if ask.against.is_empty() {
-                    one(ask, &caller, &bench, &rubric, &all[0]).await?
+                    one(ask, &caller, &bench, &rubric, &all[0], no_defer).await?
                 } else {
-                    several(ask, &caller, &bench, &rubric, &all).await?
+                    several(ask, &caller, &bench, &rubric, &all, no_defer).await?
                 };
                 ask.judging.finish(&caller)?;
                 Ok(ended)
@@ -262,6 +263,7 @@ async fn one(
     bench: &Bench,
     rubric: &Rubric,
     given: &Given,
+    no_defer: bool,
 ) -> anyhow::Result<Ended> {
     let candidate = ask.candidate.display().to_string();
     let case = Case {
@@ -279,7 +281,7 @@ async fn one(
     } else {
         show(&mut out, &decision, rubric, !ask.brief)?;
     }
-    Ok(ended(&decision, ask.judging.no_defer))
+    Ok(ended(&decision, no_defer))
 }
 
 /// How a command ends that came to this decision.
@@ -486,6 +488,7 @@ async fn several(
     bench: &Bench,
     rubric: &Rubric,
     all: &[Given],
+    no_defer: bool,
 ) -> anyhow::Result<Ended> {
     let criteria: Vec<String> = leaves(&rubric.criteria).into_iter().map(goal).collect();
     let names: Vec<String> =
@@ -502,7 +505,7 @@ async fn several(
             render::trouble(&format!("no comparison: {}", told(&outcome)));
             return Ok(match outcome {
                 Outcome::Deferred { why: Deferral::OverBudget } => Ended::OverBudget,
-                Outcome::Deferred { .. } if !ask.judging.no_defer => Ended::Passed,
+                Outcome::Deferred { .. } if !no_defer => Ended::Passed,
                 _ => Ended::Incomplete,
             });
         }

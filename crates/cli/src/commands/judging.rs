@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
-use jurist_core::dialect::Settings;
+use jurist_core::dialect::{DeferPolicy, Settings};
 use jurist_core::grade::Usd;
 use jurist_core::rubric::Rubric;
 use jurist_core::suite::Judge;
@@ -13,6 +13,7 @@ use jurist_engine::embed::Embedders;
 use jurist_engine::judge::Bench;
 use jurist_engine::load;
 use jurist_engine::model::resolve::Resolver;
+use jurist_engine::permission::require_permission;
 use jurist_engine::record::{Cassette, Recorder, Tape};
 use jurist_server::{NewRun, Replies};
 
@@ -53,9 +54,9 @@ pub struct Judging {
     /// Send everything in batches, at half the price, and wait for them
     #[arg(long, conflicts_with = "replay")]
     pub batch: bool,
-    /// Count what was not asked, for want of a key or a person, as an error
+    /// Count what was not graded, for want of a key, a server or a person, as an error; for CI
     #[arg(long)]
-    pub no_defer: bool,
+    no_defer: bool,
     /// Decides everything that is left to chance
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
@@ -110,6 +111,11 @@ impl Judging {
         Ok(Arc::new(resolver.trusting(self.base_url.as_deref())))
     }
 
+    /// Whether what was not graded is an error: by the flag, or by `defer: error` in the settings.
+    pub fn no_defer(&self, settings: &Settings) -> bool {
+        self.no_defer || settings.defer == DeferPolicy::Error
+    }
+
     /// The judge, found on this machine or in the recording where that is asked for.
     pub async fn found(&self, judge: Judge, resolver: &Resolver) -> anyhow::Result<Judge> {
         let named = judge.model.clone().or_else(|| load::variable("JURIST_JUDGE"));
@@ -145,10 +151,12 @@ impl Judging {
         models.extend(named.values().flat_map(of_judge));
         let program = models.iter().find(|it| it.starts_with("command:") && !by_person(it));
         match program {
-            Some(program) if !self.allow_commands && self.replay.is_none() => {
-                anyhow::bail!("a file wants to run a program as judge: `{program}`; --allow-commands lets it")
+            Some(program) => {
+                let is_allowed = self.allow_commands || self.replay.is_some();
+                let program = program.trim_start_matches("command:");
+                Ok(require_permission(is_allowed, format!("the program `{program}` as judge"))?)
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 

@@ -13,7 +13,7 @@ use jurist_engine::judge::Exchange;
 use jurist_engine::model::{BoxFuture, ModelError};
 use jurist_store::grades::GradeFilter;
 use jurist_store::labels::Label;
-use jurist_store::runs::{Graded, RunHead};
+use jurist_store::runs::{Graded, RunHead, runs_back};
 use jurist_store::{ProjectId, Store, StoreError, clock};
 use serde_json::Value as Json;
 use tokio::sync::{Mutex, OnceCell, mpsc};
@@ -202,7 +202,8 @@ impl Runs {
         Ok(Resumed { run, results, paid, log: Log::new(id, kept) })
     }
 
-    /// By its id, the end of its id, `latest`, or the path of a file that the JSON reporter wrote.
+    /// By its id, the end of its id, `latest`, `previous`, `latest~2`, or the path of a file that the JSON reporter
+    /// wrote.
     pub async fn load(&self, name: &str) -> anyhow::Result<Run> {
         if Path::new(name).is_file() {
             let text = std::fs::read(name).with_context(|| format!("cannot read `{name}`"))?;
@@ -213,14 +214,18 @@ impl Runs {
         Ok(store.load_run(*project, id).await?)
     }
 
-    /// A run to compare a new one with: `latest` is the one before it.
+    /// A run to compare a new one with: `latest` is the one before it, `previous` the one before that.
     pub async fn load_before(&self, name: &str, new: RunId) -> anyhow::Result<Run> {
-        if name != "latest" || !self.place.exists() {
+        let Some(n_back) = runs_back(name).filter(|_| self.place.exists()) else {
             return self.load(name).await;
-        }
+        };
         let Kept { store, project } = self.kept().await?;
-        let before = store.run_before(*project, new).await?.context("no run was kept before this one")?;
-        Ok(store.load_run(*project, before).await?)
+        let mut found = new;
+        for _ in 0..=n_back {
+            let before = store.run_before(*project, found).await?;
+            found = before.with_context(|| format!("no run was kept that is `{name}` before this one"))?;
+        }
+        Ok(store.load_run(*project, found).await?)
     }
 
     /// The newest first.

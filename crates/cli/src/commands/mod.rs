@@ -15,6 +15,7 @@ mod drift;
 mod estimate;
 mod eval;
 mod export;
+mod gates;
 mod grade;
 mod grades;
 mod ingest;

@@ -15,7 +15,7 @@ use jurist_engine::load::Project;
 
 use super::judging::wait_for;
 use super::kept::Runs;
-use super::running::{Ready, Running};
+use super::running::{Part, Ready, Running};
 use super::{Ended, Loading, rubric, suite_and_settings};
 
 /// Grade what a run has graded once more, by another rubric or judge; no agent is run
@@ -24,7 +24,7 @@ use super::{Ended, Loading, rubric, suite_and_settings};
 Examples:
   jurist regrade latest --rubric suite.yaml               the rubrics of its evals, by their names
   jurist regrade latest --rubric strict.yaml --judge claude-sonnet-4-5
-  jurist compare latest-but-one latest                    what the change made of it
+  jurist compare previous latest                          what the change made of it
 
 The new grades are a run of their own; the old ones stay as they are.")]
 pub struct Args {
@@ -90,8 +90,9 @@ async fn regraded(args: &Args) -> anyhow::Result<Ended> {
     let name = before.suite.clone().unwrap_or_else(|| args.rubric.display().to_string());
     let run = args.running.new_run(name, jobs.iter().map(|it| &it.unit.cell.template().rubric));
     let log = args.running.log(&runs, &run).await;
-    let ready = Ready { jobs, run, log, done: BTreeMap::new(), paid: Usd::default() };
-    args.running.go(&runs, ready, judging.caller(&settings)?, &settings).await
+    let ready =
+        Ready { jobs, run, log, done: BTreeMap::new(), paid: Usd::default(), part: Part::default() };
+    Ok(args.running.go(&runs, ready, judging.caller(&settings)?, &settings).await?.ended)
 }
 
 /// The eval of the same name if the file has one, or the file's only rubric.
@@ -113,6 +114,7 @@ fn case(args: &Args, suite: &Suite, result: &CaseResult) -> anyhow::Result<Case>
     };
     Ok(Case {
         name: result.base().to_owned(),
+        origin: result.origin.clone(),
         description: None,
         tags: Vec::new(),
         metadata: result.metadata.clone().into_iter().collect(),

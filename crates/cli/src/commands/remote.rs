@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::Ended;
 use super::kept::Runs;
-use super::running::{Running, Told};
+use super::running::{Finished, Part, Running, Told};
 use crate::render;
 
 /// Which server works, if not this machine.
@@ -85,7 +85,14 @@ impl Remote {
     }
 
     /// Has a suite graded, follows it, and tells what came of it as if it had been graded here.
-    pub async fn evaluated(&self, running: &Running, runs: &Runs, asked: &NewRun) -> anyhow::Result<Ended> {
+    pub async fn evaluated(
+        &self,
+        running: &Running,
+        runs: &Runs,
+        asked: &NewRun,
+        part: Part,
+        no_defer: bool,
+    ) -> anyhow::Result<Finished> {
         let begun = Instant::now();
         let Begun { id, n_units } = self.submit(asked).await?;
         // Found before anything is waited for.
@@ -98,12 +105,12 @@ impl Remote {
         progress.clear();
         let Some(followed) = followed else {
             render::note(&format!("{id} goes on at {}", self.url));
-            return Ok(Ended::Interrupted);
+            return Ok(Ended::Interrupted.into());
         };
         followed?;
         let run = self.run(id, running.shows_material()).await?;
         let address = self.address(id).await;
-        let told = Told { took: begun.elapsed(), n_units, stopped: None, address };
+        let told = Told { took: begun.elapsed(), n_units, stopped: None, address, part, no_defer };
         running.tell(&run, baseline.as_ref(), &told)
     }
 
@@ -228,6 +235,7 @@ impl Remote {
             rubrics: serde_json::from_value(head["rubrics"].take())?,
             results: results.into_iter().collect(),
             spend,
+            summary: None,
         })
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 use super::Ended;
 use super::judging::wait_for;
 use super::kept::Runs;
-use super::reporting::{Reporter, reporter, show, summary};
+use super::reporting::{Reporter, reporter, show, show_not_graded, summary};
 use crate::render::columns;
 
 /// Write a run that is kept in another format
@@ -13,7 +13,7 @@ use crate::render::columns;
 Examples:
   jurist report latest --reporter html=report.html
   jurist report run.json --reporter junit=results.xml --reporter md
-A run is named by its id, the end of its id, `latest`, or the path of a file.")]
+A run is named by its id, the end of its id, `latest`, `previous` (or `latest~1`), or the path of a file.")]
 pub struct Args {
     #[arg(value_name = "RUN")]
     run: String,
@@ -30,8 +30,9 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             let mut out = anstream::stdout();
             show(&mut out, &run, false, columns())?;
             writeln!(out, "{}", summary(&run, Duration::ZERO, None, columns()))?;
+            show_not_graded(&mut out, &run)?;
         }
-        reporter.write(&run)?;
+        reporter.write(&run, None)?;
     }
     Ok(Ended::Passed)
 }

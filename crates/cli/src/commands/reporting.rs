@@ -7,11 +7,11 @@ use anyhow::Context;
 use jurist_core::grade::{Evidence, Grade, Outcome, Status};
 use jurist_core::quantity::plural;
 use jurist_core::report::{
-    Format, Rubrics, Tally, gates, github_summary, mean_score, notes, reasons, render, rubrics, shown_score,
-    with_evidence, word,
+    Format, Rubrics, Tally, github_summary, grounds, mean_score, notes, reasons, render_compared, rubrics,
+    shown_score, with_evidence, word,
 };
-use jurist_core::run::{CaseResult, Run};
-use jurist_core::stats::{Estimate, Trials, estimates, trials};
+use jurist_core::run::{CaseResult, NotGraded, Run};
+use jurist_core::stats::{Comparison, Estimate, Trials, estimates, trials};
 
 use jurist_engine::load;
 
@@ -57,9 +57,32 @@ impl Reporter {
         Some(format!("file://{}", std::path::absolute(file).ok()?.display()))
     }
 
-    pub fn write(&self, run: &Run) -> anyhow::Result<()> {
+    /// The same for one of several suites: its file is named after the suite as well.
+    #[must_use]
+    pub fn for_suite(&self, label: &str) -> Self {
+        let named = |file: &PathBuf| {
+            let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+            let ending = file.extension().map(|it| format!(".{}", it.to_string_lossy())).unwrap_or_default();
+            file.with_file_name(format!("{stem}-{label}{ending}"))
+        };
+        Self { format: self.format, file: self.file.as_ref().map(named) }
+    }
+
+    /// Whether the texts of several runs can follow each other where it writes.
+    pub fn takes_several(&self) -> bool {
+        let can_follow =
+            matches!(self.format, None | Some(Format::Ndjson | Format::Markdown | Format::Github));
+        self.file.is_some() || can_follow
+    }
+
+    /// As the command line gives it.
+    pub fn name(&self) -> &'static str {
+        Format::ALL.iter().find(|it| Some(it.1) == self.format).map_or("pretty", |it| it.0)
+    }
+
+    pub fn write(&self, run: &Run, compared: Option<&Comparison>) -> anyhow::Result<()> {
         let text = match self.format {
-            Some(format) => render(format, run),
+            Some(format) => render_compared(format, run, compared),
             None if self.file.is_none() => return Ok(()),
             None => pretty(run)?,
         };
@@ -68,7 +91,7 @@ impl Reporter {
             load::variable("GITHUB_STEP_SUMMARY").filter(|_| self.format == Some(Format::Github))
         {
             let page = std::fs::OpenOptions::new().append(true).create(true).open(&page);
-            page.and_then(|mut it| it.write_all(github_summary(run).as_bytes()))
+            page.and_then(|mut it| it.write_all(github_summary(run, compared).as_bytes()))
                 .context("cannot write the summary of the workflow")?;
         }
         match &self.file {
@@ -89,7 +112,16 @@ fn pretty(run: &Run) -> anyhow::Result<String> {
     let mut shown = Vec::new();
     show(&mut shown, run, false, None)?;
     writeln!(shown, "{}", summary(run, Duration::ZERO, None, None))?;
+    show_not_graded(&mut shown, run)?;
     Ok(anstream::adapter::strip_str(&String::from_utf8_lossy(&shown)).to_string())
+}
+
+/// Says what nobody graded, if anything, as the last that is said about a run.
+pub fn show_not_graded(out: &mut impl Write, run: &Run) -> anyhow::Result<()> {
+    if let Some(not_graded) = NotGraded::of(run) {
+        writeln!(out, "\x1b[1;33m{}\x1b[0m", line(&not_graded.statement))?;
+    }
+    Ok(())
 }
 
 /// Beside a name, a mark and a score find room in so many columns.
@@ -115,6 +147,9 @@ pub fn show(out: &mut impl Write, run: &Run, verbose: bool, columns: Option<usiz
             writeln!(out, "    note: {note}")?;
         }
         if verbose {
+            for ground in grounds(&result) {
+                writeln!(out, "    {}", line(&ground))?;
+            }
             answers(out, &result)?;
         } else if result.verdict.status != Status::Pass {
             let shared = obstacle(&result);
@@ -170,8 +205,8 @@ pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> any
         line(&result.case),
         score(result, &rubrics(run))
     )?;
-    for line in gates(result).into_iter().chain(notes(result).iter().map(|note| format!("note: {note}"))) {
-        writeln!(out, "    {line}")?;
+    for ground in grounds(result).into_iter().chain(notes(result).iter().map(|note| format!("note: {note}"))) {
+        writeln!(out, "    {}", line(&ground))?;
     }
     answers(out, result)
 }

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use clap::builder::Resettable;
 use jurist_core::dialect::Settings;
 use jurist_core::grade::{Deferral, FORMAT, Outcome, Spend, Status, Usd};
+use jurist_core::plan::projected_calls;
 use jurist_core::redact::Redactor;
 use jurist_core::report::Tally;
 use jurist_core::rubric::Rubric;
-use jurist_core::run::{Packed, Results, Run, RunId};
-use jurist_core::stats::compare;
+use jurist_core::run::{NotGraded, Packed, Results, Run, RunId};
+use jurist_core::stats::{Comparison, compare};
 use jurist_engine::call::Caller;
 use jurist_engine::execute::{Event, Job, Shared, Stopped, Until, execute};
 use jurist_engine::load;
@@ -20,9 +21,10 @@ use tokio::sync::mpsc;
 
 use super::Ended;
 use super::compare::{drop_is_shown, show as show_comparison};
+use super::gates::Gates;
 use super::judging::{Batched, Judging};
 use super::kept::{Came, Log, Runs};
-use super::reporting::{Reporter, reporter, show, summary};
+use super::reporting::{Reporter, line, reporter, show, summary};
 use crate::render;
 
 /// How a run goes and what becomes of it; the same for every command that makes one.
@@ -38,12 +40,14 @@ pub struct Running {
     /// Grade cases once more whose graders broke; never those that failed
     #[arg(long)]
     retry_errors: bool,
-    /// Compare with this run: its id, `latest`, or a file
+    /// Compare with this run: its id, `latest` (the one before this), or a file
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
     /// Fail if the score is shown to have dropped by more than this since the baseline
     #[arg(long, value_name = "DROP", default_value_t = 0.0, requires = "baseline")]
     max_drop: f64,
+    #[command(flatten)]
+    gates: Gates,
     /// Write the run as pretty, json, ndjson, junit, md, html, tap, csv, sarif, gitlab, github or otel; to a file with
     /// FORMAT=FILE; may be given several times
     #[arg(long, value_name = "FORMAT[=FILE]", value_parser = reporter)]
@@ -67,6 +71,30 @@ pub struct Ready {
     pub done: BTreeMap<usize, Packed>,
     /// What earlier attempts at the run have paid; the cap holds for all of them together.
     pub paid: Usd,
+    pub part: Part,
+}
+
+/// Which part of all that the command grades a run is.
+#[derive(Debug, Default, Clone)]
+pub struct Part {
+    /// What tells its suite from the others of the command, where there are several.
+    pub label: Option<String>,
+    /// Whether cases of the suite were left out on purpose.
+    pub is_selection: bool,
+}
+
+/// How a run ended, and what of it was not graded.
+pub struct Finished {
+    pub ended: Ended,
+    pub not_graded: Option<NotGraded>,
+    pub n_cases: usize,
+}
+
+impl From<Ended> for Finished {
+    /// A run that never came to its results.
+    fn from(ended: Ended) -> Self {
+        Self { ended, not_graded: None, n_cases: 0 }
+    }
 }
 
 /// What is said about a run besides what it holds.
@@ -76,6 +104,9 @@ pub struct Told {
     pub stopped: Option<Stopped>,
     /// Where it can be looked at, if at a server.
     pub address: Option<String>,
+    pub part: Part,
+    /// Whether what was not graded is an error.
+    pub no_defer: bool,
 }
 
 impl Running {
@@ -97,9 +128,21 @@ impl Running {
         self.reporter.iter().any(Reporter::shows_material)
     }
 
-    /// Whether a reporter would mix up several runs.
-    pub fn has_reporters(&self) -> bool {
-        !self.reporter.is_empty()
+    pub fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
+    /// What is wrong with the flags whatever the suites are; found before anything is paid for.
+    pub fn check(&self, n_suites: usize) -> anyhow::Result<()> {
+        self.gates.require_baseline(self.baseline.is_some())?;
+        let mixed = self.reporter.iter().find(|reporter| 1 < n_suites && !reporter.takes_several());
+        match mixed.map(Reporter::name) {
+            Some(name) => anyhow::bail!(
+                "several suites would make several {name} reports on one output; \
+                 --reporter {name}=FILE writes a file for each of them"
+            ),
+            None => Ok(()),
+        }
     }
 
     /// A run that has not begun.
@@ -121,6 +164,7 @@ impl Running {
             rubrics,
             results: Results::default(),
             spend: Spend::default(),
+            summary: None,
         }
     }
 
@@ -157,8 +201,8 @@ impl Running {
         ready: Ready,
         caller: Caller,
         settings: &Settings,
-    ) -> anyhow::Result<Ended> {
-        let Ready { jobs, mut run, log, done: mut results, paid } = ready;
+    ) -> anyhow::Result<Finished> {
+        let Ready { jobs, mut run, log, done: mut results, paid, part } = ready;
         caller.budget.charge(Some(paid));
         let caller = match log.purse() {
             Some(purse) => caller.with_purse(purse),
@@ -166,6 +210,9 @@ impl Running {
         };
         // Found before anything is paid for.
         let baseline = self.baseline(runs, run.id).await?;
+        if let Some(calls) = projected_calls(jobs.iter().map(|job| &*job.unit)).filter(|_| !self.quiet) {
+            render::note(&calls);
+        }
         let redactor = Redactor::new(load::secrets(), &settings.redact)?;
         let shared = Arc::new(Shared { caller, redactor });
         let (started, n_before, n_units) = (Instant::now(), results.len(), results.len() + jobs.len());
@@ -183,7 +230,7 @@ impl Running {
         if self.judging.batch
             && let Some(ended) = self.collect(&jobs, &shared, width).await?
         {
-            return Ok(ended);
+            return Ok(ended.into());
         }
         let grading = async {
             // Gone when all is graded, so that keeping ends.
@@ -238,7 +285,8 @@ impl Running {
                 "not all of the run could be kept: {error}; what is missing there is graded again by --resume {id}"
             ));
         }
-        let told = Told { took: started.elapsed(), n_units, stopped, address: None };
+        let no_defer = self.judging.no_defer(settings);
+        let told = Told { took: started.elapsed(), n_units, stopped, address: None, part, no_defer };
         self.tell(&run, baseline.as_ref(), &told)
     }
 
@@ -251,59 +299,99 @@ impl Running {
     }
 
     /// Shows a run, writes its reports, and says how it ended.
-    pub fn tell(&self, run: &Run, baseline: Option<&Run>, told: &Told) -> anyhow::Result<Ended> {
-        let compared = baseline.map(|it| compare(it, run, run.seed));
-        if !self.quiet && !self.reporter.iter().any(Reporter::is_on_stdout) {
-            let mut out = anstream::stdout();
-            show(&mut out, run, self.verbose, render::columns())?;
-            let page = self.reporter.iter().find_map(Reporter::page).or_else(|| told.address.clone());
-            let columns = render::columns();
-            writeln!(out, "{}", summary(run, told.took, page.as_deref(), columns))?;
-            if let Some(compared) = &compared {
-                writeln!(out)?;
-                show_comparison(&mut out, compared, run)?;
-            }
-            if let Some(stopped) = told.stopped {
-                let why = match stopped {
-                    Stopped::FirstFailure => "--fail-fast",
-                    Stopped::Deadline => "--max-time",
-                    Stopped::Interrupted => "an interrupt",
-                };
-                let (n_done, n_units) = (run.results.len(), told.n_units);
-                writeln!(out, "stopped by {why} after {n_done} of {n_units}; --resume {} goes on", run.id)?;
+    pub fn tell(&self, run: &Run, baseline: Option<&Run>, told: &Told) -> anyhow::Result<Finished> {
+        let mut compared = baseline.map(|it| compare(it, run, run.seed));
+        if let Some(compared) = compared.as_mut().filter(|_| told.part.is_selection) {
+            // What was left out on purpose is not missing.
+            compared.regressions.undecided.retain(|undecided| undecided.after.is_some());
+        }
+        let reporters: Vec<Reporter> = match &told.part.label {
+            Some(label) => self.reporter.iter().map(|reporter| reporter.for_suite(label)).collect(),
+            None => self.reporter.clone(),
+        };
+        let regressions = compared.as_ref().map(|it| &it.regressions);
+        let decision = self.gates.decide(regressions, Tally::of(run), told.n_units);
+        let ended = ended(run, told, self.gates.are_set(), decision.ended);
+        let not_graded = NotGraded::of(run);
+        let is_shown = !self.quiet && !reporters.iter().any(Reporter::is_on_stdout);
+        if is_shown {
+            self.show(run, compared.as_ref(), told, &reporters)?;
+        }
+        let mut last: Vec<String> = decision.reasons;
+        if let Some(not_graded) = &not_graded {
+            let hint = match ended {
+                Ended::Passed => " (--no-defer makes this an error)",
+                _ => "",
+            };
+            last.push(format!("{}{hint}", not_graded.statement));
+        }
+        for text in last.iter().map(|text| line(text)) {
+            match is_shown {
+                true => writeln!(anstream::stdout(), "\x1b[1;33m{text}\x1b[0m")?,
+                false => render::note(&text),
             }
         }
         // One that cannot be written does not keep the others from it.
         let mut unwritten = false;
-        for reporter in &self.reporter {
-            if let Err(error) = reporter.write(run) {
+        for reporter in &reporters {
+            if let Err(error) = reporter.write(run, compared.as_ref()) {
                 render::trouble(&format!("{error:#}"));
                 unwritten = true;
             }
         }
-        let ended = ended(run, told.stopped, self.judging.no_defer);
         let dropped = compared.is_some_and(|it| drop_is_shown(&it, self.max_drop));
-        Ok(match ended {
+        let ended = match ended {
             Ended::Passed if unwritten => Ended::BadInput,
             Ended::Passed if dropped => Ended::Failed,
             ended => ended,
-        })
+        };
+        Ok(Finished { ended, not_graded, n_cases: run.results.len() })
+    }
+
+    /// Case by case, then the run in a line, then what became of it since the baseline.
+    fn show(
+        &self,
+        run: &Run,
+        compared: Option<&Comparison>,
+        told: &Told,
+        reporters: &[Reporter],
+    ) -> anyhow::Result<()> {
+        let (mut out, columns) = (anstream::stdout(), render::columns());
+        show(&mut out, run, self.verbose, columns)?;
+        let page = reporters.iter().find_map(Reporter::page).or_else(|| told.address.clone());
+        writeln!(out, "{}", summary(run, told.took, page.as_deref(), columns))?;
+        if let Some(compared) = compared {
+            writeln!(out)?;
+            show_comparison(&mut out, compared, run)?;
+        }
+        if let Some(stopped) = told.stopped {
+            let why = match stopped {
+                Stopped::FirstFailure => "--fail-fast",
+                Stopped::Deadline => "--max-time",
+                Stopped::Interrupted => "an interrupt",
+            };
+            let (n_done, n_units) = (run.results.len(), told.n_units);
+            writeln!(out, "stopped by {why} after {n_done} of {n_units}; --resume {} goes on", run.id)?;
+        }
+        Ok(())
     }
 }
 
-fn ended(run: &Run, stopped: Option<Stopped>, no_defer: bool) -> Ended {
+/// Gates decide about cases that failed; what broke or was stopped ends the command as it always does.
+fn ended(run: &Run, told: &Told, has_gates: bool, gate: Option<Ended>) -> Ended {
     let tally = Tally::of(run);
     let over_budget = run
         .results
         .iter()
         .flat_map(|it| it.grades)
         .any(|it| matches!(it.outcome, Outcome::Deferred { why: Deferral::OverBudget }));
-    match stopped {
+    match told.stopped {
         Some(Stopped::Interrupted) => Ended::Interrupted,
-        _ if 0 < tally.failed => Ended::Failed,
+        _ if 0 < tally.failed && !has_gates => Ended::Failed,
+        _ if gate == Some(Ended::Failed) => Ended::Failed,
         Some(Stopped::Deadline) => Ended::OverBudget,
         _ if over_budget => Ended::OverBudget,
-        _ if 0 < tally.errors || (no_defer && 0 < tally.deferred) => Ended::Incomplete,
-        _ => Ended::Passed,
+        _ if 0 < tally.errors || (told.no_defer && 0 < tally.deferred) => Ended::Incomplete,
+        _ => gate.unwrap_or(Ended::Passed),
     }
 }

@@ -6,7 +6,7 @@ use jurist_core::diagnostic::closest;
 use super::Ended;
 use super::judging::wait_for;
 use super::kept::Runs;
-use super::reporting::{case_in_full, show, summary};
+use super::reporting::{case_in_full, show, show_not_graded, summary};
 use crate::render::{columns, note, printable};
 
 /// Look at runs that are kept
@@ -16,7 +16,7 @@ Examples:
   jurist runs list
   jurist runs show latest
   jurist runs show latest --case 'year-end balance' --prompts
-A run is named by its id, the end of its id, `latest`, or the path of a file.
+A run is named by its id, the end of its id, `latest`, `previous` (or `latest~1`), or the path of a file.
 They are kept in .jurist/jurist.db of the project, or where JURIST_STORE says.")]
 pub struct Args {
     #[command(subcommand)]
@@ -72,6 +72,7 @@ async fn look(what: &What) -> anyhow::Result<Ended> {
             let run = runs.load(name).await?;
             show(&mut out, &run, false, columns())?;
             writeln!(out, "{}", summary(&run, Duration::ZERO, None, columns()))?;
+            show_not_graded(&mut out, &run)?;
         }
         What::Show { run: name, case: Some(case), prompts } => {
             let run = runs.load(name).await?;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::redact::is_secret_variable;
 use crate::source::{Entry, FileId, Node, Scalar, Shape, Sources, Span};
+use crate::suite::{CaseOrigin, EnvironmentVariable};
 use crate::{syntax, template};
 
 /// What a dialect may ask of the world; `engine` answers.
@@ -137,6 +138,13 @@ impl<'a> Context<'a> {
         self.sources.borrow().get(file).path.clone()
     }
 
+    /// The file and line of a place, to be kept with what is read there.
+    pub(super) fn origin(&self, span: Span) -> CaseOrigin {
+        let sources = self.sources.borrow();
+        let file = sources.get(span.file).path.display().to_string();
+        CaseOrigin { file, line: u32::try_from(sources.place(span).line).unwrap_or(u32::MAX) }
+    }
+
     /// A file that `reference` names: beside the file it stands in, or in a folder above, up to the project's root.
     pub(super) fn find(&self, reference: &str, span: Span) -> Option<FileId> {
         if reference.contains("{{") {
@@ -200,7 +208,13 @@ impl<'a> Context<'a> {
             return text.to_owned();
         }
         template::replace(text, |name| {
-            let name = name.strip_prefix("env.")?;
+            let EnvironmentVariable { name, default } = match EnvironmentVariable::parse(name)? {
+                Ok(variable) => variable,
+                Err(error) => {
+                    self.error(Code::Unsupported, span, error.to_string());
+                    return None;
+                }
+            };
             if is_secret_variable(name) && !self.path_of(span.file).ends_with(SETTINGS_FILE) {
                 let message =
                     format!("`{name}` looks like a secret, and what stands here goes to models and reports");
@@ -210,7 +224,7 @@ impl<'a> Context<'a> {
             }
             // AgentV's own variable has a value even where nobody set it.
             let root = || (name == "AGENTV_REPO_ROOT").then(|| self.world.root.display().to_string());
-            let value = (self.world.variable)(name).or_else(root);
+            let value = (self.world.variable)(name).or_else(root).or_else(|| default.map(str::to_owned));
             if value.is_none() {
                 self.report(
                     Diagnostic::error(
@@ -218,7 +232,9 @@ impl<'a> Context<'a> {
                         span,
                         format!("the variable `{name}` is not set"),
                     )
-                    .help(format!("set it: `export {name}=…`")),
+                    .help(format!(
+                        "set it: `export {name}=…`, or give a value to use without it: `{{{{ env.{name} | default(\"…\") }}}}`"
+                    )),
                 );
             }
             value

@@ -21,7 +21,9 @@ use std::path::Path;
 
 use context::Context;
 pub use context::{ReadError, Variables, World};
-pub use settings::{CustomVendor, Limits, Mail, MailSecurity, ModelPrice, Network, PROTOCOLS, Settings};
+pub use settings::{
+    CustomVendor, DeferPolicy, Limits, Mail, MailSecurity, ModelPrice, Network, PROTOCOLS, Settings,
+};
 pub use write::native as to_native;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -91,6 +93,18 @@ pub fn load(path: &Path, dialect: Option<Dialect>, world: &World<'_>) -> Loaded 
     let (sources, diagnostics) = cx.finish();
     let suite = suite.filter(|_| !diagnostics.has_errors());
     Loaded { suite, dialect, settings, sources, diagnostics }
+}
+
+impl Loaded {
+    /// Shortens every path that is below `folder`.
+    pub fn shorten(&mut self, folder: &Path) {
+        self.sources.shorten(folder);
+        for case in self.suite.iter_mut().flat_map(|suite| &mut suite.cases) {
+            if let Some(origin) = &mut case.origin {
+                origin.shorten(folder);
+            }
+        }
+    }
 }
 
 type Read = (Option<Suite>, Option<Dialect>, Settings);

@@ -93,6 +93,7 @@ fn file(cx: &Context<'_>, node: &Node, imports: &mut Imports) -> (Suite, Named) 
         suite.judge = judge(cx, node, &suite.judges).unwrap_or_default();
     }
     suite.agent = fields.fields("agent", "agent").map(agent).unwrap_or_default();
+    suite.targets = targets(&fields).unwrap_or_default();
     let (entries, circular) = in_order(cx, fields.map("rubrics").unwrap_or_default());
     named.rubrics.extend(circular.into_iter().map(|it| (it, None)));
     for entry in entries {
@@ -412,11 +413,12 @@ fn eval(
         .map(|(path, rows)| Data { path, rows: rows.into_iter().map(Arc::new).collect() });
     let case = Case {
         name: name.unwrap_or_default(),
+        origin: Some(cx.origin(fields.start())),
         description: fields.text("description"),
         tags: fields.texts("tags"),
         metadata: fields.json_map("metadata"),
         server: fields.text("server"),
-        targets: fields.list("targets").unwrap_or_default().iter().filter_map(|it| target(cx, it)).collect(),
+        targets: targets(&fields).unwrap_or_else(|| suite.targets.clone()),
         agent: fields.fields("agent", "agent").map(agent).unwrap_or_default().or(&suite.agent),
         workspace: fields.get("workspace").and_then(|it| workspace(cx, it)),
         matrix: fields.fields("matrix", "matrix").map(matrix).unwrap_or_default(),
@@ -436,12 +438,15 @@ fn eval(
     if let Some(server) =
         case.server.as_ref().filter(|it| !suite.servers.is_empty() && !suite.servers.contains_key(*it))
     {
-        let message = format!("there is no server `{server}`, so a live run will be deferred");
+        let message = format!("there is no server `{server}`");
         let known = suite.servers.keys().map(String::as_str);
-        cx.report(
-            Diagnostic::warning(Code::UnknownName, fields.span("server"), message)
-                .suggest(server, known, "servers"),
-        );
+        let (code, span) = (Code::UnknownName, fields.span("server"));
+        // An answer that is given needs no server.
+        let diagnostic = match case.candidate.is_given() {
+            true => Diagnostic::warning(code, span, message),
+            false => Diagnostic::error(code, span, message + ", so this eval cannot be run"),
+        };
+        cx.report(diagnostic.suggest(server, known, "servers"));
     }
     if case.data.is_some() || !fields.has("data") {
         row_fields(cx, node, &case);
@@ -516,6 +521,12 @@ pub(super) fn message(cx: &Context<'_>, node: &Node) -> Option<serde_json::Value
             .help("write `- {role: user, content: \"…\"}`"),
     );
     None
+}
+
+/// `None` where nothing is said about them; an empty list is said.
+fn targets(fields: &Fields<'_>) -> Option<Vec<Target>> {
+    let items = fields.list("targets")?;
+    Some(items.iter().filter_map(|item| target(fields.cx, item)).collect())
 }
 
 fn target(cx: &Context<'_>, node: &Node) -> Option<Target> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::context::{Context, SETTINGS_FILE as FILE};
 use super::fields::Fields;
 use super::native::judge_fields;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, closest};
 use crate::money::{Currency, Rates};
 use crate::source::{FileId, Node, Span};
 use crate::suite::{Judge, Target};
@@ -15,6 +15,8 @@ use crate::suite::{Judge, Target};
 pub struct Settings {
     /// The judge of every suite that names none.
     pub judge: Judge,
+    /// What a case is that could not be graded for want of a key, a server or a person.
+    pub defer: DeferPolicy,
     /// Names for files, as `ref://name`.
     pub refs: BTreeMap<String, String>,
     /// Dollars per million tokens, by model with its vendor.
@@ -29,6 +31,20 @@ pub struct Settings {
     pub rates: Rates,
     /// How a server sends e-mail.
     pub mail: Option<Mail>,
+}
+
+/// How a run ends of which something was not graded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DeferPolicy {
+    /// As if it had passed; the output says what was not graded.
+    #[default]
+    Allow,
+    /// As if a grader had broken.
+    Error,
+}
+
+impl DeferPolicy {
+    pub const ALL: [(&'static str, Self); 2] = [("allow", Self::Allow), ("error", Self::Error)];
 }
 
 /// A server that takes e-mail.
@@ -106,6 +122,7 @@ pub(super) fn read(cx: &Context<'_>, node: &Node) -> Settings {
     let judge = fields.fields("judge", "judge").and_then(judge_fields).unwrap_or_default();
     let settings = Settings {
         judge,
+        defer: fields.word("defer", &DeferPolicy::ALL).unwrap_or_default(),
         refs: refs(&fields),
         prices: each(&fields, "prices", "price", price),
         vendors: each(&fields, "vendors", "vendor", vendor),
@@ -263,7 +280,7 @@ pub(super) fn agentv(cx: &Context<'_>, node: &Node) -> BTreeMap<String, String> 
     refs
 }
 
-/// What a project's AgentV files call by this label, or by this name.
+/// What a project's AgentV files call by this label, or by this name; a name that only looks like one is told.
 pub(super) fn named_target(cx: &Context<'_>, span: Span, name: &str) -> Option<Target> {
     let files = [AGENTV_FILE, ".agentv/targets.yaml"];
     let nodes = files.iter().filter_map(|it| cx.parse(cx.find_optional(it, span.file)?));
@@ -276,6 +293,14 @@ pub(super) fn named_target(cx: &Context<'_>, span: Span, name: &str) -> Option<T
         })
         .filter_map(|it| named(&it))
         .collect();
+    let known: Vec<&str> = all.iter().map(Target::name).collect();
+    if !known.contains(&name)
+        && let Some(meant) = closest(name, &known)
+    {
+        let message = format!("`{name}` is no target of this project, and is read as the name of a model");
+        let help = format!("did you mean the target `{meant}`?");
+        cx.report(Diagnostic::warning(Code::UnknownName, span, message).help(help));
+    }
     all.into_iter().find(|it| it.name() == name)
 }
 

@@ -16,7 +16,7 @@ pub(crate) use evidence::{FoldedText, Folding, QuotableParts};
 pub use lines::{BadLine, Fields, Line, table};
 pub use sampled::{Sampled, populations};
 pub use steps::step_grades;
-pub use verdict::{Counts, FailedGate, Gate, Status, Step, UndecidedGate, Verdict};
+pub use verdict::{Counts, FailedGate, Gate, PanelVerdict, Status, Step, UndecidedGate, Verdict};
 
 pub use crate::quantity::{Time, Usd};
 pub use crate::rubric::{GraderKind, Value, Version};

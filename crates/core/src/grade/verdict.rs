@@ -121,3 +121,32 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
+
+/// What a panel says about one candidate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PanelVerdict {
+    pub status: Status,
+    /// The mean of the members' scores.
+    pub score: Option<f64>,
+    /// What was held against the pass mark, where it is not the mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median: Option<f64>,
+    /// The mean of the members' scores in the scale's own units, where all of them have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub native: Option<f64>,
+    /// Why it is no pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    pub members: u32,
+    /// Members that came to a verdict; the others abstained.
+    pub voters: u32,
+    pub passes: u32,
+    /// Voters with a failed gate.
+    pub gated: u32,
+    /// Share of pairs of voters that agree on pass or fail; absent with fewer than two.
+    pub agreement: Option<f64>,
+    /// Gates that members could not decide, where that leaves the panel without a verdict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided_gates: Vec<UndecidedGate>,
+}

@@ -1,7 +1,7 @@
 //! A row per grade, for spreadsheets.
 
 use super::said::{quote, seconds};
-use super::{status_word, word};
+use super::{leaf_reason, status_word, word};
 use crate::grade::{Grade, Outcome, Usd};
 use crate::run::{CaseResult, Run};
 
@@ -53,6 +53,9 @@ fn row(run: &Run, result: &CaseResult, grade: Option<&Grade>) -> [String; 16] {
     let dollars = |it: Usd| (it.nanos() as f64 / 1e9).to_string();
     let quotes: Vec<String> = grade.iter().flat_map(|it| &it.evidence).map(quote).collect();
     let cost = grade.map_or(result.spend.cost, |it| it.spend.cost);
+    let leaf = grade.and_then(|it| leaf_reason(result, &it.criterion));
+    let own = grade.map(|it| it.reason.as_str()).filter(|it| !it.is_empty());
+    let reason = own.into_iter().chain(leaf).collect::<Vec<_>>().join(" — ");
     [
         result.case.clone(),
         result.candidate.clone(),
@@ -64,7 +67,7 @@ fn row(run: &Run, result: &CaseResult, grade: Option<&Grade>) -> [String; 16] {
         outcome,
         value,
         number(grade.and_then(|it| it.outcome.unit())),
-        grade.map(|it| it.reason.as_str().to_owned()).unwrap_or_default(),
+        reason,
         quotes.join(" | "),
         cost.map(dollars).unwrap_or_default(),
         result.rubric.as_str().to_owned(),

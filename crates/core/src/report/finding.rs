@@ -1,7 +1,7 @@
 //! What failed cases failed on, for formats that list problems and not cases.
 
 use super::said::{Said, quote};
-use super::{is_bad, word};
+use super::{is_bad, leaf_reason, word};
 use crate::grade::{Grade, Status};
 use crate::run::{CaseResult, Run};
 
@@ -78,7 +78,8 @@ fn about<'a>(run: &'a Run, result: &'a CaseResult, rule: &'a str) -> Option<Find
     let gates: Vec<String> = gates.map(|it| format!("gate {} failed", word(&it.gate))).collect();
     let severity = if gates.is_empty() { severity(run, result, rule)? } else { Severity::Gate };
     let said = grades.iter().map(|it| Said::of(it).words());
-    let said: Vec<String> = gates.into_iter().chain(said).collect();
+    let leaf = leaf_reason(result, rule).map(str::to_owned);
+    let said: Vec<String> = gates.into_iter().chain(said).chain(leaf).collect();
     let message = format!("{}: {rule}: {}", result.case, said.join("; "));
     Some(Finding { result, rule, severity, message, grades })
 }
@@ -104,9 +105,30 @@ fn missed(run: &Run, result: &CaseResult) -> String {
     format!("{}: score {score}, pass mark {mark}{why}", result.case)
 }
 
-/// The suite's file with slashes, where the suite is named by it.
-pub(super) fn file(run: &Run) -> Option<String> {
-    let path = run.suite.as_deref()?.replace('\\', "/");
+/// Where a case is written, for whoever shows a finding beside the text.
+pub(super) struct Location {
+    pub file: String,
+    /// From 1; runs of older versions have none.
+    pub line: Option<u32>,
+}
+
+/// The file and line of a case, or the file that its suite is named by.
+pub(super) fn location(run: &Run, result: &CaseResult) -> Option<Location> {
+    let written = result.origin.as_ref().and_then(|origin| {
+        let file = as_file(&origin.file)?;
+        Some(Location { file, line: Some(origin.line) })
+    });
+    written.or_else(|| Some(Location { file: file(run)?, line: None }))
+}
+
+/// The suite's file, where the suite is named by it.
+fn file(run: &Run) -> Option<String> {
+    as_file(run.suite.as_deref()?)
+}
+
+/// A path with slashes, if the text is one.
+fn as_file(text: &str) -> Option<String> {
+    let path = text.replace('\\', "/");
     let path = path.strip_prefix("./").unwrap_or(&path);
     let (stem, ending) = path.rsplit('/').next()?.rsplit_once('.')?;
     let is_ending = ending.starts_with(|it: char| it.is_ascii_alphabetic())

@@ -1,10 +1,11 @@
 //! What a GitHub workflow shows: an annotation for each case that did not pass, and the page of the step.
 
 use super::said::{all, figure_lines, seconds};
-use super::{Tally, finding, gates, markdown, notes};
+use super::{Tally, finding, grounds, markdown, notes};
 use crate::grade::Status;
 use crate::quantity::plural;
-use crate::run::{CaseResult, Run};
+use crate::run::{CaseResult, NotGraded, Run};
+use crate::stats::Comparison;
 
 /// GitHub drops a page of more than a mebibyte; what tells that it was cut needs room too.
 const PAGE: usize = 1024 * 1024 - 200;
@@ -24,13 +25,16 @@ pub(super) fn render(run: &Run) -> String {
         run.id
     );
     let title = run.suite.as_deref().unwrap_or("Jurist");
+    if let Some(not_graded) = NotGraded::of(run) {
+        out.push_str(&command("warning", &[("title", title)], &not_graded.statement));
+    }
     out.push_str(&command("notice", &[("title", title)], &text));
     out
 }
 
 /// The run in Markdown, for the file that `GITHUB_STEP_SUMMARY` names.
-pub fn summary(run: &Run) -> String {
-    let page = markdown::render(run);
+pub fn summary(run: &Run, compared: Option<&Comparison>) -> String {
+    let page = markdown::render(run, compared);
     if page.len() <= PAGE {
         return page;
     }
@@ -52,10 +56,12 @@ fn annotation(run: &Run, result: &CaseResult) -> Option<String> {
     };
     let said = all(result).into_iter().flat_map(|it| it.lines());
     let lines: Vec<String> =
-        gates(result).into_iter().chain(notes(result)).chain(figure_lines(run, result)).chain(said).collect();
-    let file = finding::file(run);
+        grounds(result).into_iter().chain(notes(result)).chain(figure_lines(run, result)).chain(said).collect();
+    let location = finding::location(run, result);
+    let line = location.as_ref().and_then(|it| it.line).map(|it| it.to_string());
     let mut properties = vec![("title", result.case.as_str())];
-    properties.extend(file.as_deref().map(|it| ("file", it)));
+    properties.extend(location.as_ref().map(|it| ("file", it.file.as_str())));
+    properties.extend(line.as_deref().map(|it| ("line", it)));
     Some(command(kind, &properties, &lines.join("\n")))
 }
 

@@ -16,7 +16,10 @@ pub(super) fn render(run: &Run) -> String {
 }
 
 fn issue(run: &Run, finding: &Finding<'_>) -> Json {
-    let path = finding::file(run).or_else(|| run.suite.clone()).unwrap_or_else(|| "jurist".to_owned());
+    let location = finding::location(run, finding.result);
+    let line = location.as_ref().and_then(|it| it.line).unwrap_or(1);
+    let path =
+        location.map(|it| it.file).or_else(|| run.suite.clone()).unwrap_or_else(|| "jurist".to_owned());
     let took = seconds(run).map(|it| format!("run took {it:.1} s"));
     let facts: Vec<String> = figure_lines(run, finding.result).chain(finding.quotes()).chain(took).collect();
     json!({
@@ -25,7 +28,7 @@ fn issue(run: &Run, finding: &Finding<'_>) -> Json {
         "check_name": finding.rule,
         "fingerprint": finding.fingerprint(run),
         "severity": severity(finding.severity),
-        "location": { "path": path, "lines": { "begin": 1 } },
+        "location": { "path": path, "lines": { "begin": line } },
     })
 }
 

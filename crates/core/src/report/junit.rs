@@ -6,9 +6,9 @@
 use std::fmt::Write as _;
 
 use super::said::{all, figures, seconds};
-use super::{Tally, notes, reasons};
+use super::{Tally, grounds, notes, reasons};
 use crate::grade::Status;
-use crate::run::{CaseResult, Run};
+use crate::run::{CaseResult, NotGraded, Run};
 
 pub(super) fn render(run: &Run) -> String {
     let tally = Tally::of(run);
@@ -40,6 +40,9 @@ pub(super) fn render(run: &Run) -> String {
         let _ = writeln!(out, "      <system-out>{}</system-out>", output(run, &result));
         let _ = writeln!(out, "    </testcase>");
     }
+    if let Some(not_graded) = NotGraded::of(run) {
+        let _ = writeln!(out, "    <system-err>{}</system-err>", escaped(&not_graded.statement));
+    }
     out + "  </testsuite>\n</testsuites>\n"
 }
 
@@ -47,7 +50,13 @@ pub(super) fn render(run: &Run) -> String {
 fn properties(out: &mut String, run: &Run) {
     let rubrics: Vec<&str> = run.rubrics.keys().map(crate::grade::Version::as_str).collect();
     let cost = run.spend.cost.map(|it| it.to_string());
-    let found = [("run", Some(run.id.to_string())), ("rubrics", Some(rubrics.join(" "))), ("cost", cost)];
+    let not_graded = NotGraded::of(run).map(|it| it.statement);
+    let found = [
+        ("run", Some(run.id.to_string())),
+        ("rubrics", Some(rubrics.join(" "))),
+        ("cost", cost),
+        ("not_graded", not_graded),
+    ];
     let _ = writeln!(out, "    <properties>");
     for (key, value) in found.iter().filter_map(|(key, value)| Some((key, value.as_ref()?))) {
         let _ = writeln!(out, "      <property name=\"{key}\" value=\"{}\"/>", escaped(value));
@@ -60,8 +69,9 @@ fn output(run: &Run, result: &CaseResult) -> String {
         // Nothing may end the mark but what is written here.
         Some(format!("[[PROPERTY|{name}={}]]", escaped(&value?.replace(['\n', ']'], " "))))
     });
-    let said = all(result).into_iter().flat_map(|it| it.lines()).map(|it| escaped(&it));
-    figures.chain(notes(result)).chain(said).collect::<Vec<_>>().join("\n")
+    let said = all(result).into_iter().flat_map(|it| it.lines());
+    let said = grounds(result).into_iter().chain(notes(result)).chain(said).map(|it| escaped(&it));
+    figures.chain(said).collect::<Vec<_>>().join("\n")
 }
 
 /// Text inside XML, on one line of an attribute as well.

@@ -2,14 +2,19 @@
 
 use std::fmt::Write as _;
 
+use super::regressions::comparison_section;
 use super::said::{all, quote, seconds};
-use super::{Tally, gates, judges, mean_score, notes, status_word};
+use super::{Tally, grounds, judges, mean_score, notes, status_word};
 use crate::grade::Status;
-use crate::run::{CaseResult, Run};
+use crate::run::{CaseResult, NotGraded, Run};
+use crate::stats::Comparison;
 
-pub(super) fn render(run: &Run) -> String {
+pub(super) fn render(run: &Run, compared: Option<&Comparison>) -> String {
     let tally = Tally::of(run);
     let mut out = format!("# {}\n\n", cell(run.suite.as_deref().unwrap_or("Jurist")));
+    if let Some(not_graded) = NotGraded::of(run) {
+        let _ = writeln!(out, "**{}**\n", cell(&not_graded.statement));
+    }
     let _ = writeln!(
         out,
         "{} passed, {} failed, {} errors, {} deferred. Run `{}`.",
@@ -33,6 +38,9 @@ pub(super) fn render(run: &Run) -> String {
     }
     if let Some(seconds) = seconds(run) {
         let _ = writeln!(out, "Took {seconds:.1} s.");
+    }
+    if let Some(compared) = compared {
+        let _ = write!(out, "\n{}", comparison_section(compared));
     }
     table(&mut out, run);
     for result in run.results.iter().filter(|it| it.verdict.status != Status::Pass) {
@@ -73,8 +81,8 @@ fn table(out: &mut String, run: &Run) {
 /// What was said about a case, and the quotes it rests on.
 fn case(out: &mut String, result: &CaseResult) {
     let _ = writeln!(out, "\n## {}: {}\n", cell(&result.case), status_word(result.verdict.status));
-    for gate in gates(result).into_iter().chain(notes(result)) {
-        let _ = writeln!(out, "- {}", cell(&gate));
+    for ground in grounds(result).into_iter().chain(notes(result)) {
+        let _ = writeln!(out, "- {}", cell(&ground));
     }
     for said in all(result) {
         let _ = writeln!(out, "- {}", cell(&said.line()));
@@ -85,7 +93,7 @@ fn case(out: &mut String, result: &CaseResult) {
 }
 
 /// Text that cannot break out of a table, nor become markup, nor call anybody.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

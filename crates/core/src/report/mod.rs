@@ -12,6 +12,7 @@ mod junit;
 mod markdown;
 mod otel;
 mod ranked;
+mod regressions;
 mod rows;
 mod said;
 mod sarif;
@@ -23,12 +24,13 @@ pub use csv::csv_cell;
 pub use github::summary as github_summary;
 pub use otel::{Judged, otel_of_trace};
 pub use ranked::{strengths, wins};
+pub use regressions::{comparison_markdown, regression_lines};
 pub use rows::{COLUMNS, Cell, Column, Kind, Row, csv_head, csv_rows, rows};
 pub use shown::{Rubrics, rubrics, shown_score};
 
 use crate::grade::{Gate, Grade, GradeFlag, Outcome, Status};
-use crate::run::{CaseResult, Run};
-use crate::stats;
+use crate::run::{CaseResult, Run, RunSummary};
+use crate::stats::{self, Comparison};
 
 /// A way to write a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,11 +72,16 @@ impl Format {
 
 /// The run in this format, with a line break at its end.
 pub fn render(format: Format, run: &Run) -> String {
+    render_compared(format, run, None)
+}
+
+/// The same, with what became of its cases since another run where the format has room for it.
+pub fn render_compared(format: Format, run: &Run, compared: Option<&Comparison>) -> String {
     match format {
-        Format::Json => serde_json::to_string_pretty(run).expect("a run is plain data") + "\n",
+        Format::Json => with_summary(run, compared),
         Format::Ndjson => run.results.iter().map(|it| line(run, &it)).collect(),
         Format::Junit => junit::render(run),
-        Format::Markdown => markdown::render(run),
+        Format::Markdown => markdown::render(run, compared),
         Format::Tap => tap::render(run),
         Format::Csv => csv::render(run),
         Format::Html => html::render(run),
@@ -83,6 +90,20 @@ pub fn render(format: Format, run: &Run) -> String {
         Format::Github => github::render(run),
         Format::Otel => otel::render(run),
     }
+}
+
+/// The run as the contract has it, with what its results come to.
+fn with_summary(run: &Run, compared: Option<&Comparison>) -> String {
+    #[derive(serde::Serialize)]
+    struct Summarised<'a> {
+        #[serde(flatten)]
+        run: &'a Run,
+        summary: RunSummary,
+    }
+    let regressions = compared.map(|it| it.regressions.clone());
+    let summary = RunSummary { regressions, ..RunSummary::of(run) };
+    let summarised = Summarised { run, summary };
+    serde_json::to_string_pretty(&summarised).expect("a run is plain data") + "\n"
 }
 
 /// A case as the contract has it, with the one thing that only its rubric knows.
@@ -160,6 +181,25 @@ pub fn with_evidence(grade: &Grade, said: String) -> String {
     if is_flagged { format!("{} (the judge said {said})", flag.words()) } else { said }
 }
 
+/// What decided a verdict besides its answers: gates that failed, why a panel did not pass, and where trees ended.
+pub fn grounds(result: &CaseResult) -> Vec<String> {
+    let panel = result.panel.as_ref().and_then(|panel| panel.why.as_ref()).map(|why| format!("panel: {why}"));
+    gates(result).into_iter().chain(panel).chain(leaf_reasons(result)).collect()
+}
+
+/// What an author wrote at the leaf that a tree came to.
+fn leaf_reasons(result: &CaseResult) -> impl Iterator<Item = String> {
+    result.verdict.path.iter().filter_map(|step| {
+        let score = step.score.map(|score| format!(" ({score:.2})")).unwrap_or_default();
+        Some(format!("{}: {}{score} — {}", step.node, step.answer, step.reason.as_ref()?))
+    })
+}
+
+/// The reason of the leaf to which the answer to a question led.
+fn leaf_reason<'a>(result: &'a CaseResult, question: &str) -> Option<&'a str> {
+    result.verdict.path.iter().find(|step| step.node == question)?.reason.as_deref()
+}
+
 /// Why a case did not pass, a line for each criterion that has something to say.
 pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
     let rubric = run.rubrics.get(&result.rubric);
@@ -195,7 +235,7 @@ pub fn reasons(run: &Run, result: &CaseResult) -> Vec<String> {
     let same = 1 < grades.len() && grades.iter().all(|it| it.1 == grades[0].1);
     let lines = grades.iter().take(if same { 1 } else { usize::MAX });
     let lines = lines.map(|(id, said)| if same { said.clone() } else { format!("{id}: {said}") });
-    gates(result).into_iter().chain(lines).collect()
+    grounds(result).into_iter().chain(lines).collect()
 }
 
 /// Whether a criterion of a canonical rubric states what must not be.

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::finding::hex;
 use super::said::seconds;
-use super::{gates, status_word};
+use super::{grounds, status_word};
 use crate::grade::{Grade, Outcome, Status, Time, Value};
 use crate::run::{CaseResult, Run};
 
@@ -144,12 +144,12 @@ fn of_verdict(result: &CaseResult) -> Found {
         Status::Deferred => (None, None),
     };
     let label = (verdict.status != Status::Error).then(|| text(status_word(verdict.status)));
-    let gates = gates(result).join("; ");
+    let grounds = grounds(result).join("; ");
     vec![
         ("gen_ai.evaluation.name", Some(text("verdict"))),
         ("gen_ai.evaluation.score.value", score.map(number)),
         ("gen_ai.evaluation.score.label", label),
-        ("gen_ai.evaluation.explanation", (!gates.is_empty()).then(|| text(&gates))),
+        ("gen_ai.evaluation.explanation", (!grounds.is_empty()).then(|| text(&grounds))),
         ("error.type", error),
         ("jurist.judge", Some(text(&super::judges(result)))),
         ("jurist.cost", result.spend.cost.map(|it| json!({ "doubleValue": it }))),

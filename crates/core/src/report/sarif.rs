@@ -4,11 +4,11 @@
 
 use serde_json::{Value as Json, json};
 
-use super::finding::{self, Finding, Severity};
+use super::finding::{self, Finding, Location, Severity};
 use super::said::{Said, all, quote, seconds};
 use super::{Tally, status_word};
 use crate::grade::{Grade, Outcome, Status};
-use crate::run::{CaseResult, Run};
+use crate::run::{CaseResult, NotGraded, Run};
 
 pub(super) fn render(run: &Run) -> String {
     let mut rules = Rules::of(run);
@@ -118,16 +118,18 @@ fn grade(grade: &Grade) -> Json {
     })
 }
 
-/// The case, in its suite's file where that is known. Its line is not, and code scanning wants one.
+/// The case, in its file where that is known. Code scanning wants a line even where none is known.
 fn location(run: &Run, case: &CaseResult) -> Json {
     let suite = run.suite.as_deref().unwrap_or("suite");
     let logical = json!([{
         "name": case.case, "fullyQualifiedName": format!("{suite}/{}", case.case), "kind": "case",
     }]);
-    match finding::file(run) {
+    match finding::location(run, case) {
         None => json!({ "logicalLocations": logical }),
-        Some(file) => json!({
-            "physicalLocation": { "artifactLocation": { "uri": uri(&file) }, "region": { "startLine": 1 } },
+        Some(Location { file, line }) => json!({
+            "physicalLocation": {
+                "artifactLocation": { "uri": uri(&file) }, "region": { "startLine": line.unwrap_or(1) },
+            },
             "logicalLocations": logical,
         }),
     }
@@ -135,11 +137,17 @@ fn location(run: &Run, case: &CaseResult) -> Json {
 
 /// How the run itself went.
 fn invocation(run: &Run) -> Json {
+    let not_graded = NotGraded::of(run).map(|not_graded| {
+        json!({
+            "descriptor": { "id": "not_graded" }, "level": "warning",
+            "message": { "text": plain(&not_graded.statement) },
+        })
+    });
+    let of_cases = run.results.iter().flat_map(|it| notifications(run, &it));
     let mut invocation = json!({
         "executionSuccessful": Tally::of(run).errors == 0,
         "startTimeUtc": run.started,
-        "toolExecutionNotifications":
-            run.results.iter().flat_map(|it| notifications(run, &it)).collect::<Vec<_>>(),
+        "toolExecutionNotifications": of_cases.chain(not_graded).collect::<Vec<_>>(),
     });
     if let Some(ended) = run.ended {
         invocation["endTimeUtc"] = json!(ended);

@@ -5,12 +5,15 @@ use std::fmt::Write as _;
 use super::reasons;
 use super::said::{all, figures, quote, seconds};
 use crate::grade::Status;
-use crate::run::{CaseResult, Run};
+use crate::run::{CaseResult, NotGraded, Run};
 
 pub(super) fn render(run: &Run) -> String {
     let mut out = format!("TAP version 14\n1..{}\n# run {}\n", run.results.len(), run.id);
     if let Some(seconds) = seconds(run) {
         let _ = writeln!(out, "# took {seconds:.1} s");
+    }
+    if let Some(not_graded) = NotGraded::of(run) {
+        let _ = writeln!(out, "# {}", name(&not_graded.statement));
     }
     for (at, result) in run.results.iter().enumerate() {
         let (word, directive) = match result.verdict.status {

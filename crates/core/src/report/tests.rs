@@ -16,6 +16,7 @@ fn run() -> Run {
         .unwrap();
         CaseResult {
             case: case.to_owned(),
+            origin: None,
             trial: None,
             candidate: case.to_owned(),
             rubric: rubric.version().clone(),
@@ -31,6 +32,8 @@ fn run() -> Run {
             },
             grades: vec![Grade { reason: Reason::new("=cmd() <b>\"why\"</b> | # \u{1b}[31m"), ..grade }],
             spend: Spend::default(),
+            panel: None,
+            projected_calls: None,
             metadata: [("agent".to_owned(), "=a1".into()), ("tags".to_owned(), vec!["x", "y"].into())].into(),
             material: Material::default(),
         }
@@ -55,6 +58,7 @@ fn run() -> Run {
             result("later", Status::Deferred, Outcome::Deferred { why: crate::grade::Deferral::NoKey }),
         ]),
         spend: Spend::default(),
+        summary: None,
     }
 }
 
@@ -291,10 +295,10 @@ fn nobody_commands_githubs_runner_but_us() {
 #[test]
 fn a_long_page_is_cut_where_github_would_drop_it() {
     let mut run = hostile("x");
-    assert_eq!(github_summary(&run), render(Format::Markdown, &run));
+    assert_eq!(github_summary(&run, None), render(Format::Markdown, &run));
     let one = Packed::new(&run.results.get(0));
     run.results = std::iter::repeat_n(one, 20_000).collect();
-    let page = github_summary(&run);
+    let page = github_summary(&run, None);
     assert!(page.len() < 1024 * 1024 && page.starts_with("This page is cut"), "{}", page.len());
 }
 
@@ -400,4 +404,68 @@ fn evaluation_events_have_a_score_or_an_error() {
         );
     }
     assert!(records[4].get("traceId").is_none());
+}
+
+#[test]
+fn a_case_is_found_by_its_file_and_line() {
+    let mut run = run();
+    let origin = crate::suite::CaseOrigin { file: "evals/faq.yaml".to_owned(), line: 17 };
+    run.results.change(|_, result| result.origin = Some(origin.clone()));
+    let place = &json(Format::Sarif, &run)["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(
+        (&place["artifactLocation"]["uri"], &place["region"]["startLine"]),
+        (&json!("evals/faq.yaml"), &json!(17))
+    );
+    let place = &json(Format::Gitlab, &run)[0]["location"];
+    assert_eq!((&place["path"], &place["lines"]["begin"]), (&json!("evals/faq.yaml"), &json!(17)));
+    let annotations = render(Format::Github, &run);
+    assert!(annotations.contains("file=evals/faq.yaml,line=17::"), "{annotations}");
+}
+
+#[test]
+fn every_format_tells_where_a_tree_ended_and_why_a_panel_failed() {
+    let mut run = run();
+    run.results.change(|_, result| {
+        result.verdict.path = vec![crate::grade::Step {
+            node: "a".to_owned(),
+            answer: "no".to_owned(),
+            score: Some(0.25),
+            reason: Some("never called the weather tool".to_owned()),
+        }];
+        let verdicts = vec![result.verdict.clone(); 3];
+        let combine = crate::score::Combine::Jury { consensus: 0.66 };
+        result.panel = Some(crate::score::panel(&verdicts, combine, 0.7));
+    });
+    for (name, format) in Format::ALL {
+        assert!(render(format, &run).contains("never called the weather tool"), "{name}");
+    }
+    let failed = run.results.get(1);
+    assert!(reasons(&run, &failed).contains(&"panel: 0 of 3 members passed it; 2 have to".to_owned()));
+    for format in [Format::Json, Format::Junit, Format::Markdown, Format::Tap, Format::Html, Format::Github] {
+        assert!(render(format, &run).contains("0 of 3 members passed it"), "{format:?}");
+    }
+}
+
+#[test]
+fn what_nobody_graded_is_said_wherever_there_is_room_for_it() {
+    let mut run = run();
+    let statement = "1 of 4 cases was not graded";
+    for format in [
+        Format::Json,
+        Format::Junit,
+        Format::Markdown,
+        Format::Tap,
+        Format::Html,
+        Format::Sarif,
+        Format::Github,
+    ] {
+        assert!(render(format, &run).contains(statement), "{format:?}");
+    }
+    assert!(github_summary(&run, None).contains(statement));
+    let read: Run = serde_json::from_str(&render(Format::Json, &run)).unwrap();
+    assert_eq!(read, run, "the summary is for readers and is not read back");
+    run.results.change(|_, result| result.verdict.status = Status::Pass);
+    for (name, format) in Format::ALL {
+        assert!(!render(format, &run).contains("not graded"), "{name}");
+    }
 }

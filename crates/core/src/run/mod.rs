@@ -1,6 +1,7 @@
 //! The data contract of a run: one executed plan over a suite.
 
 mod packed;
+mod summary;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,10 +11,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::packed::Packed;
+pub use self::summary::{NotGraded, NotGradedReason, Regressions, RunSummary, StatusChange, UndecidedCase};
 
 use crate::candidate::Material;
-use crate::grade::{Grade, Spend, Time, Verdict, Version};
+use crate::grade::{Grade, PanelVerdict, Spend, Time, Verdict, Version};
 use crate::rubric::PASS_MARK;
+use crate::suite::CaseOrigin;
 
 /// A run with everything needed to report on it again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +38,14 @@ pub struct Run {
     #[schemars(with = "Vec<CaseResult>")]
     pub results: Results,
     pub spend: Spend,
+    /// What the results come to, written for readers of a file; Jurist itself makes it anew from the results.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "leave_summary")]
+    pub summary: Option<RunSummary>,
+}
+
+/// A summary that was written may be of other results than those beside it now.
+fn leave_summary<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<RunSummary>, D::Error> {
+    serde::de::IgnoredAny::deserialize(deserializer).map(|_| None)
 }
 
 impl Run {
@@ -50,15 +61,24 @@ impl Run {
 #[serde(deny_unknown_fields)]
 pub struct CaseResult {
     pub case: String,
+    /// Where the case is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<CaseOrigin>,
     /// Which of several trials this is, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<u32>,
     pub candidate: String,
     pub rubric: Version,
     pub verdict: Verdict,
+    /// How several judges came to the verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub panel: Option<PanelVerdict>,
     pub grades: Vec<Grade>,
     /// Of its judges, and of the agent that was run for it.
     pub spend: Spend,
+    /// The judge calls that were projected before it was graded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub projected_calls: Option<CallRange>,
     /// What it can be looked at by: the case's metadata and tags, short fields of its row, and which agent,
     /// model and prompt answered.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -73,6 +93,40 @@ impl CaseResult {
     pub fn base(&self) -> &str {
         let cut = self.trial.and_then(|_| self.case.rsplit_once(" [trial "));
         cut.map_or(self.case.as_str(), |it| it.0)
+    }
+}
+
+/// How many judge calls grading takes; a tree decides on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CallRange {
+    /// Where every condition leaves its criteria out.
+    pub least: u32,
+    /// Where every reply is understood.
+    pub most: u32,
+    /// Where every reply has to be repaired, and everything is left out that can be asked again.
+    pub limit: u32,
+}
+
+impl CallRange {
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            least: self.least.saturating_add(other.least),
+            most: self.most.saturating_add(other.most),
+            limit: self.limit.saturating_add(other.limit),
+        }
+    }
+}
+
+impl fmt::Display for CallRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { least, most, limit } = self;
+        let noun = if *most == 1 { "judge call" } else { "judge calls" };
+        match least == most {
+            true => write!(f, "about {most} {noun}, at most {limit}"),
+            false => write!(f, "{least} to {most} {noun}, at most {limit}"),
+        }
     }
 }
 

@@ -9,8 +9,9 @@ mod open;
 mod panel;
 mod sheet;
 
+pub use crate::grade::PanelVerdict;
 pub use open::open;
-pub use panel::{Combine, PanelVerdict, panel};
+pub use panel::{Combine, panel};
 pub use sheet::{Ballot, Refused, Sheet};
 
 use crate::grade::{Counts, FailedGate, Gate, Outcome, Status, Step, UndecidedGate, Verdict};

@@ -1,10 +1,7 @@
 //! Several members answering the same rubric: panels of models, juries of one, people.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::SLACK;
-use crate::grade::{Status, UndecidedGate, Verdict};
+use crate::grade::{PanelVerdict, Status, UndecidedGate, Verdict};
 use crate::suite::{Aggregate, TieBreak};
 
 /// How members' verdicts become one.
@@ -14,29 +11,6 @@ pub enum Combine {
     Panel { aggregate: Aggregate, tie_break: TieBreak },
     /// At least this share of members must pass.
     Jury { consensus: f64 },
-}
-
-/// What a panel says about one candidate.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PanelVerdict {
-    pub status: Status,
-    /// The mean of the members' scores.
-    pub score: Option<f64>,
-    /// What was held against the pass mark, where it is not the mean.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub median: Option<f64>,
-    pub members: u32,
-    /// Members that came to a verdict; the others abstained.
-    pub voters: u32,
-    pub passes: u32,
-    /// Voters with a failed gate.
-    pub gated: u32,
-    /// Share of pairs of voters that agree on pass or fail; absent with fewer than two.
-    pub agreement: Option<f64>,
-    /// Gates that members could not decide, where that leaves the panel without a verdict.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub undecided_gates: Vec<UndecidedGate>,
 }
 
 /// Combines members that were each scored and gated by themselves.
@@ -82,10 +56,22 @@ pub fn panel(members: &[Verdict], combine: Combine, pass_mark: f64) -> PanelVerd
         Status::Fail
     };
     let decided = matches!(status, Status::Pass | Status::Fail);
+    // The last member's units are not the panel's, and a mean needs all of them.
+    let natives: Option<Vec<f64>> = voters.iter().map(|it| it.native).collect();
+    let natives = natives.filter(|all| decided && !all.is_empty());
+    let votes = Votes { n_members: members.len(), n_voters: voters.len(), n_passes, n_gated };
     PanelVerdict {
         status,
         score: mean.filter(|_| decided),
         median: middle.filter(|_| decided),
+        native: natives.map(|all| all.iter().sum::<f64>() / all.len() as f64),
+        why: match status {
+            Status::Pass => None,
+            Status::Fail => Some(explain_failure(votes, combine, middle.or(mean), pass_mark)),
+            Status::Error | Status::Deferred => {
+                Some(format!("{} of {} members came to a verdict", votes.n_voters, votes.n_members))
+            }
+        },
         members: members.len() as u32,
         voters: voters.len() as u32,
         passes: n_passes as u32,
@@ -108,6 +94,37 @@ fn undecided(members: &[Verdict]) -> Vec<UndecidedGate> {
         }
     }
     gates
+}
+
+/// How the members of a panel voted.
+#[derive(Clone, Copy)]
+struct Votes {
+    n_members: usize,
+    n_voters: usize,
+    n_passes: usize,
+    n_gated: usize,
+}
+
+/// Why the votes of a panel are a failure, in a line.
+fn explain_failure(votes: Votes, combine: Combine, combined: Option<f64>, pass_mark: f64) -> String {
+    let Votes { n_voters, n_passes, n_gated, .. } = votes;
+    let passes = format!("{n_passes} of {n_voters} members passed it");
+    match (combine, combined) {
+        (Combine::Jury { consensus }, _) => {
+            let n_needed = (consensus * n_voters as f64 - SLACK).ceil();
+            format!("{passes}; {n_needed} have to")
+        }
+        (Combine::Panel { aggregate: Aggregate::Majority, .. }, _) if 2 * n_passes == n_voters => {
+            format!("{passes}; a tie fails")
+        }
+        (Combine::Panel { aggregate: Aggregate::Majority, .. }, _) => format!("{passes}; a majority has to"),
+        (Combine::Panel { .. }, None) => format!("{passes}; all have to"),
+        (Combine::Panel { aggregate, .. }, Some(combined)) if combined + SLACK < pass_mark => {
+            let name = if aggregate == Aggregate::Median { "median" } else { "mean" };
+            format!("the {name} of {n_voters} members is {combined:.2}, below the pass mark {pass_mark:.2}")
+        }
+        (Combine::Panel { .. }, Some(_)) => format!("a gate failed for {n_gated} of {n_voters} members"),
+    }
 }
 
 fn outvotes(for_it: usize, against: usize, tie_break: TieBreak) -> bool {

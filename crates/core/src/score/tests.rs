@@ -389,6 +389,39 @@ fn broken_members_abstain_until_too_few_are_left() {
 }
 
 #[test]
+fn a_panel_that_does_not_pass_says_why_and_has_units_of_its_own() {
+    let told = |members: &[&str], combine: Combine| {
+        let rubric = rubric("a required, b x99");
+        let verdicts: Vec<Verdict> = members.iter().map(|it| say(&rubric, it)).collect();
+        panel(&verdicts, combine, rubric.pass_mark).why
+    };
+    let why = |members: &[&str], combine: Combine| told(members, combine).unwrap();
+    assert_eq!(told(&["1 1", "1 1"], combine(Aggregate::Mean)), None);
+    assert_eq!(
+        why(&["1 0", "1 0.5"], combine(Aggregate::Mean)),
+        "the mean of 2 members is 0.26, below the pass mark 0.70"
+    );
+    assert_eq!(why(&["0 1", "0 1", "1 1"], combine(Aggregate::Median)), "a gate failed for 2 of 3 members");
+    assert_eq!(why(&["0 1", "1 1"], combine(Aggregate::Majority)), "1 of 2 members passed it; a tie fails");
+    assert_eq!(
+        why(&["0 1", "0 1", "1 1"], combine(Aggregate::Majority)),
+        "1 of 3 members passed it; a majority has to"
+    );
+    assert_eq!(
+        why(&["1 1", "0 0", "0 0"], Combine::Jury { consensus: 0.66 }),
+        "1 of 3 members passed it; 2 have to"
+    );
+    assert_eq!(
+        why(&["1 1", "failed failed", "failed failed"], combine(Aggregate::Mean)),
+        "1 of 3 members came to a verdict"
+    );
+    let verdict = |native: Option<f64>| Verdict { native, ..say(&rubric("a"), "1") };
+    let native = |members: &[Verdict]| panel(members, combine(Aggregate::Mean), 0.7).native;
+    assert_eq!(native(&[verdict(Some(4.0)), verdict(Some(5.0))]), Some(4.5));
+    assert_eq!(native(&[verdict(Some(4.0)), verdict(None)]), None);
+}
+
+#[test]
 fn a_jury_passes_by_consensus() {
     check_panel("a", &["1", "1", "0"], Combine::Jury { consensus: 0.66 }, Pass);
     check_panel("a", &["1", "0", "0"], Combine::Jury { consensus: 0.66 }, Fail);

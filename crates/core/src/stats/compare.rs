@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::regression::find_regressions;
 use super::resample::{Cluster, interval, sign_test};
 use super::several::holm;
 use super::special::{even_odds, normal_quantile};
 use crate::grade::{GraderKind, Status};
 use crate::quantity::plural;
-use crate::run::{CaseResult, Run};
+use crate::run::{CaseResult, Regressions, Run, StatusChange};
 
 /// A p-value under which a difference is taken to be shown.
 const ALPHA: f64 = 0.05;
@@ -36,6 +37,8 @@ pub struct Comparison {
     pub criteria: BTreeMap<String, Difference>,
     /// Cases whose verdict changed, the worst first.
     pub changed: Vec<StatusChange>,
+    /// What passed before and does not pass now; each case once, whatever became of its rubric.
+    pub regressions: Regressions,
 }
 
 /// The difference of two means.
@@ -52,16 +55,6 @@ pub struct Difference {
     pub n: usize,
     /// From case to case, the standard deviation of the differences.
     pub spread: f64,
-}
-
-/// A verdict that is another one now.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StatusChange {
-    pub case: String,
-    pub before: Status,
-    pub after: Status,
-    pub score_before: Option<f64>,
-    pub score_after: Option<f64>,
 }
 
 impl Difference {
@@ -195,6 +188,7 @@ pub fn compare(before: &Run, after: &Run, seed: u64) -> Comparison {
         pass_rate,
         criteria: criteria(before, after, &pairs, seed),
         changed,
+        regressions: find_regressions(&old, &new),
     }
 }
 

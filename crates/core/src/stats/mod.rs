@@ -5,6 +5,7 @@ mod varied;
 mod numbers;
 mod special;
 mod standing;
+mod regression;
 mod resample;
 mod proportion;
 mod ahead;
@@ -67,7 +68,7 @@ pub use calibrate::{
     Anchors, Calibration, Decisions, MIN_LABELS, Measured, Proof, Quality, Threshold, anchors, calibrate,
     calibrate_held_out, threshold,
 };
-pub use compare::{Comparison, Difference, StatusChange, WORTH_SEEING, compare};
+pub use compare::{Comparison, Difference, WORTH_SEEING, compare};
 pub use compute::compute;
 pub use consensus::{
     Consensus, Errors, Majority, Settled, SettledItem, Stop, Votes, agreement_with, dawid_skene, majority,

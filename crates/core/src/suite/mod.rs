@@ -6,6 +6,8 @@ mod monitor;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use annotation::{
@@ -28,6 +30,8 @@ pub struct Suite {
     pub judges: BTreeMap<String, Judge>,
     pub agent: Agent,
     pub servers: BTreeMap<String, Server>,
+    /// What produces candidates of cases that name no target of their own.
+    pub targets: Vec<Target>,
     /// Rubrics that have a name of their own, whether or not a case uses them.
     pub rubrics: BTreeMap<String, Arc<Rubric>>,
     pub cases: Vec<Case>,
@@ -39,6 +43,8 @@ pub struct Suite {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
     pub name: String,
+    /// Where it is written.
+    pub origin: Option<CaseOrigin>,
     pub description: Option<String>,
     pub tags: Vec<String>,
     pub metadata: Map<String, Value>,
@@ -59,6 +65,38 @@ pub struct Case {
     pub labels: BTreeMap<String, Label>,
     /// Trials per case.
     pub repeat: u32,
+}
+
+/// Where a case is written, for messages and for reports that point into files.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CaseOrigin {
+    /// Relative to the folder in which the run was started, where it is below it.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+}
+
+/// Two cases that ask the same are equal wherever they are written.
+impl PartialEq for CaseOrigin {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl CaseOrigin {
+    /// Shortens the path where it is below `folder`.
+    pub fn shorten(&mut self, folder: &std::path::Path) {
+        if let Ok(short) = std::path::Path::new(&self.file).strip_prefix(folder) {
+            self.file = short.display().to_string();
+        }
+    }
+}
+
+impl std::fmt::Display for CaseOrigin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
 }
 
 /// A person's answer.
@@ -304,6 +342,7 @@ impl Case {
     fn without_data(&self) -> Self {
         Self {
             name: self.name.clone(),
+            origin: self.origin.clone(),
             description: self.description.clone(),
             tags: self.tags.clone(),
             metadata: self.metadata.clone(),
@@ -494,6 +533,39 @@ fn texts_of<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     }
 }
 
+/// What `{{ env.NAME }}` or `{{ env.NAME | default("text") }}` asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EnvironmentVariable<'a> {
+    pub name: &'a str,
+    /// What stands for it where it is not set.
+    pub default: Option<&'a str>,
+}
+
+/// What follows the name of a variable and is not understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not understood after the name of a variable; only `default(\"…\")` may follow it")]
+pub struct UnknownFilter(String);
+
+impl<'a> EnvironmentVariable<'a> {
+    /// Reads what stands between braces; `None` where it is no variable of the environment.
+    pub fn parse(text: &'a str) -> Option<Result<Self, UnknownFilter>> {
+        let text = text.strip_prefix("env.")?;
+        let Some((name, filter)) = text.split_once('|') else {
+            return Some(Ok(Self { name: text, default: None }));
+        };
+        let filter = filter.trim();
+        let inner = filter.strip_prefix("default").map(str::trim_start);
+        let inner = inner.and_then(|it| it.strip_prefix('(')?.strip_suffix(')')).map(str::trim);
+        let quoted = |quote: char| inner?.strip_prefix(quote)?.strip_suffix(quote);
+        let default = quoted('"').or_else(|| quoted('\''));
+        let default = default.filter(|it| !it.contains(['"', '\'']));
+        Some(match default {
+            Some(_) => Ok(Self { name: name.trim_end(), default }),
+            None => Err(UnknownFilter(filter.to_owned())),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -520,5 +592,22 @@ mod tests {
     fn without_a_row_only_escapes_are_resolved() {
         let text = r#"{{ "{{" }} row.a }} {{ row.b }} {{ c }}"#;
         assert_eq!(fill(text, None), Ok("{{ row.a }} {{ row.b }} {{ c }}".to_owned()));
+    }
+
+    #[test]
+    fn variables_of_the_environment_may_have_a_default() {
+        let read = |text: &'static str| {
+            let found = EnvironmentVariable::parse(text)?;
+            Some(found.map(|it| (it.name, it.default)).map_err(|it| it.to_string()))
+        };
+        assert_eq!(read("row.x"), None);
+        assert_eq!(read("env.X"), Some(Ok(("X", None))));
+        assert_eq!(read("env.X | default(\"a, b\")"), Some(Ok(("X", Some("a, b")))));
+        assert_eq!(read("env.X|default ( '' )"), Some(Ok(("X", Some("")))));
+        for wrong in
+            ["env.X | upper", "env.X | default(y)", "env.X | default(\"a\" ~ \"b\")", "env.X | default(\")"]
+        {
+            assert!(read(wrong).unwrap().unwrap_err().contains("only `default("), "{wrong}");
+        }
     }
 }

@@ -8,18 +8,22 @@ mod target;
 mod workspace;
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use jurist_core::candidate::{Candidate, Measurements, Trace, Usage};
+use jurist_core::diagnostic::closest;
+use jurist_core::dialect::ReadError;
 use jurist_core::grade::{Deferral, Failure, Outcome, Spend};
-use jurist_core::suite::{Agent, Case, Judge, Server};
+use jurist_core::suite::{Agent, Case, EnvironmentVariable, Judge, Server};
 use tokio::sync::Semaphore;
 
 use crate::call::Caller;
 use crate::load::Project;
 use crate::model::Line;
-use crate::model::resolve::Resolver;
+use crate::model::resolve::{Resolver, Unresolved};
+use crate::permission::{NotPermitted, require_permission};
 use mcp::Mcp;
 use target::Runner;
 use workspace::Folder;
@@ -87,6 +91,44 @@ impl NotProduced {
     }
 }
 
+/// Why a case cannot be run as it is written: somebody has to change the file or the command.
+#[derive(Debug, thiserror::Error)]
+pub enum CannotRun {
+    #[error(transparent)]
+    NotPermitted(#[from] NotPermitted),
+    #[error(transparent)]
+    NoModel(#[from] Unresolved),
+    #[error("{0}")]
+    Target(String),
+    #[error("there is no server `{name}` in the file; {hint}")]
+    UnknownServer { name: String, hint: String },
+    #[error("the workspace `{path}`: {error}")]
+    Workspace { path: String, error: ReadError },
+}
+
+/// A run of which everything is known before anything is started.
+struct PreparedRun<'a> {
+    means: Means<'a>,
+    /// The folder that is copied.
+    workspace: Option<PathBuf>,
+}
+
+/// What answers.
+enum Means<'a> {
+    Echo,
+    Command(process::Command),
+    Http(http::HttpTarget),
+    Model { told: Judge, line: Arc<Line>, server: Option<NamedServer<'a>> },
+}
+
+struct NamedServer<'a> {
+    name: &'a str,
+    server: &'a Server,
+}
+
+/// What a header of a file asks for.
+const SENT_VARIABLE: &str = "a header with a variable of the environment";
+
 /// Which run this is, for programs that want to know.
 #[derive(Debug, Clone, Copy)]
 pub struct Which<'a> {
@@ -121,6 +163,11 @@ impl Agents {
         }
     }
 
+    /// Whether a case can be run as it is written, as far as can be told without starting or calling anything.
+    pub fn check(&self, case: &Case) -> Result<(), CannotRun> {
+        self.prepare(case).map(drop)
+    }
+
     /// Runs a case that gives no answer of its own.
     pub async fn produce(
         &self,
@@ -128,26 +175,19 @@ impl Agents {
         case: &Case,
         which: Which<'_>,
     ) -> Result<Produced, NotProduced> {
-        let runner = match case.targets.first() {
-            Some(target) => Runner::of(target).map_err(NotProduced::unreachable)?,
-            None if case.agent.model.is_some() || case.server.is_some() => Runner::Model(Judge::default()),
-            None => {
-                return Err(NotProduced::unreachable(
-                    "no response, trace or diff is given; name `targets` or a `server`, or give --agent MODEL",
-                ));
-            }
+        let prepared = self.prepare(case);
+        let prepared = prepared.map_err(|error| NotProduced::Failed(Failure::Crashed, error.to_string()))?;
+        let Some(prepared) = prepared else {
+            return Err(NotProduced::unreachable(
+                "no response, trace or diff is given; name `targets` or a `server`, or give --agent MODEL",
+            ));
         };
-        let folder = match &case.workspace {
-            Some(workspace) => {
-                let from = self.project.find(&workspace.path).map_err(|error| {
-                    NotProduced::unreachable(format!("the workspace `{}`: {error}", workspace.path))
-                })?;
-                Some(Folder::prepare(&from, workspace.git.as_deref()).await?)
-            }
+        let folder = match case.workspace.as_ref().zip(prepared.workspace.as_ref()) {
+            Some((workspace, from)) => Some(Folder::prepare(from, workspace.git.as_deref()).await?),
             None => None,
         };
         let timeout = Duration::from_secs_f64(case.agent.timeout.unwrap_or(TIMEOUT));
-        let work = self.run(&runner, caller, case, which, folder.as_ref());
+        let work = self.run(&prepared, caller, case, which, folder.as_ref());
         let mut produced = tokio::time::timeout(timeout, work).await.map_err(|_| {
             NotProduced::Failed(
                 Failure::Timeout,
@@ -160,67 +200,106 @@ impl Agents {
         Ok(produced)
     }
 
+    /// Finds everything that a run needs; `None` where the case names nothing that could be run.
+    fn prepare<'a>(&'a self, case: &'a Case) -> Result<Option<PreparedRun<'a>>, CannotRun> {
+        let runner = match case.targets.first() {
+            Some(target) => Runner::of(target).map_err(CannotRun::Target)?,
+            None if case.agent.model.is_some() || case.server.is_some() => Runner::Model(Judge::default()),
+            None => return Ok(None),
+        };
+        let allow = |what: String| require_permission(self.allow_commands, what);
+        let mut prepared = PreparedRun { means: Means::Echo, workspace: None };
+        prepared.means = match runner {
+            Runner::Echo => Means::Echo,
+            Runner::Command(command) => {
+                allow(command.shown())?;
+                Means::Command(command)
+            }
+            Runner::Http(request) => {
+                if request.names_variables() {
+                    allow(SENT_VARIABLE.to_owned())?;
+                }
+                self.check_address(&request.url)?;
+                Means::Http(request)
+            }
+            Runner::Model(told) => {
+                let line = self.line(&told, &case.agent)?;
+                let server = case.server.as_deref().map(|name| self.find_server(name)).transpose()?;
+                Means::Model { told, line, server }
+            }
+        };
+        if let Some(workspace) = &case.workspace {
+            let found = self.project.find(&workspace.path);
+            let unreadable = |error| CannotRun::Workspace { path: workspace.path.clone(), error };
+            prepared.workspace = Some(found.map_err(unreadable)?);
+        }
+        Ok(Some(prepared))
+    }
+
+    /// The server of the file by that name, if it may be started or sent what it asks for.
+    fn find_server<'a>(&'a self, name: &'a str) -> Result<NamedServer<'a>, CannotRun> {
+        let server = self.servers.get(name).ok_or_else(|| {
+            let known: Vec<&str> = self.servers.keys().map(String::as_str).collect();
+            let hint = match closest(name, &known) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None if known.is_empty() => "it has no `servers:`".to_owned(),
+                None => format!("it has {}", known.join(", ")),
+            };
+            CannotRun::UnknownServer { name: name.to_owned(), hint }
+        })?;
+        match server {
+            Server::Stdio { command, .. } => {
+                require_permission(self.allow_commands, format!("the server `{command}`"))?;
+            }
+            Server::Http { headers, url } => {
+                self.check_address(url)?;
+                if headers.values().any(|it| it.contains("{{")) {
+                    require_permission(self.allow_commands, SENT_VARIABLE)?;
+                }
+            }
+        }
+        Ok(NamedServer { name, server })
+    }
+
+    fn check_address(&self, url: &str) -> Result<(), NotPermitted> {
+        let is_allowed = self.allow_commands || !is_of_the_machine(url);
+        require_permission(is_allowed, format!("the address `{url}`, where machines keep their own keys"))
+    }
+
     async fn run(
         &self,
-        runner: &Runner,
+        prepared: &PreparedRun<'_>,
         caller: &Caller,
         case: &Case,
         which: Which<'_>,
         workspace: Option<&Folder>,
     ) -> Result<Produced, NotProduced> {
         let here = workspace.map_or(self.project.folder.as_path(), Folder::path);
-        match runner {
-            Runner::Echo => {
+        match &prepared.means {
+            Means::Echo => {
                 timed(async {
                     Ok(Produced { response: Some(prompt(&case.candidate)), ..Produced::default() })
                 })
                 .await
             }
-            Runner::Command(command) => {
-                self.consent(&command.shown())?;
+            Means::Command(command) => {
                 let _turn = self.programs.acquire().await;
                 let prompt = prompt(&case.candidate);
                 timed(command.run(&prompt, which, here, &self.project.folder)).await
             }
-            Runner::Http(request) => {
-                if request.names_variables() {
-                    self.consent("a header with a variable of the environment")?;
-                }
-                if is_of_the_machine(&request.url) {
-                    self.consent(&format!(
-                        "the address `{}`, where machines keep their own keys",
-                        request.url
-                    ))?;
-                }
+            Means::Http(request) => {
                 timed(request.send(self.resolver.client(), &prompt(&case.candidate))).await
             }
-            Runner::Model(told) => {
-                let line = self.line(told, &case.agent)?;
-                let Some(name) = &case.server else {
-                    return talk::talk(caller, &line, told, case, which, None).await;
-                };
-                let server = self.servers.get(name).ok_or_else(|| {
-                    NotProduced::unreachable(format!("there is no server `{name}` in the file"))
-                })?;
+            Means::Model { told, line, server: None } => {
+                talk::talk(caller, line, told, case, which, None).await
+            }
+            Means::Model { told, line, server: Some(NamedServer { name, server }) } => {
                 let turn = match server {
-                    Server::Stdio { command, .. } => {
-                        self.consent(&format!("the server `{command}`"))?;
-                        Some(self.programs.acquire().await)
-                    }
-                    Server::Http { headers, url } => {
-                        if is_of_the_machine(url) {
-                            self.consent(&format!(
-                                "the address `{url}`, where machines keep their own keys"
-                            ))?;
-                        }
-                        if headers.values().any(|it| it.contains("{{")) {
-                            self.consent("a header with a variable of the environment")?;
-                        }
-                        None
-                    }
+                    Server::Stdio { .. } => Some(self.programs.acquire().await),
+                    Server::Http { .. } => None,
                 };
                 let mcp = Mcp::connect(name, server, self.resolver.client(), here).await?;
-                let produced = talk::talk(caller, &line, told, case, which, Some(&mcp)).await;
+                let produced = talk::talk(caller, line, told, case, which, Some(&mcp)).await;
                 mcp.close().await;
                 drop(turn);
                 produced
@@ -228,30 +307,20 @@ impl Agents {
         }
     }
 
-    fn consent(&self, what: &str) -> Result<(), NotProduced> {
-        if self.allow_commands {
-            return Ok(());
-        }
-        Err(NotProduced::unreachable(format!(
-            "the file names {what}; --allow-commands lets it, if you trust the file"
-        )))
-    }
-
-    fn line(&self, told: &Judge, agent: &Agent) -> Result<Arc<Line>, NotProduced> {
+    fn line(&self, told: &Judge, agent: &Agent) -> Result<Arc<Line>, CannotRun> {
         let judge = match &told.model {
             Some(_) => told.clone(),
             None => Judge { model: agent.model.clone(), base_url: self.base_url.clone(), ..told.clone() },
         };
         if let Some(program) = judge.model.as_deref().and_then(|it| it.strip_prefix("command:")) {
-            self.consent(&format!("the program `{program}` as a model"))?;
+            require_permission(self.allow_commands, format!("the program `{program}` as a model"))?;
         }
         let key = format!("{:?} {:?}", judge.model, judge.base_url);
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = lines.get(&key) {
             return Ok(Arc::clone(line));
         }
-        let line = self.resolver.line(&judge).map_err(|error| NotProduced::unreachable(error.to_string()))?;
-        let line = Arc::new(line);
+        let line = Arc::new(self.resolver.line(&judge)?);
         lines.insert(key, Arc::clone(&line));
         Ok(line)
     }
@@ -299,19 +368,19 @@ fn prompt(candidate: &Candidate) -> String {
 
 /// Fills `{{ env.X }}`, and tells which variable is missing.
 fn with_environment(text: &str) -> Result<String, NotProduced> {
-    let mut missing = None;
+    let mut trouble = None;
     let filled = jurist_core::template::replace(text, |name| {
-        let name = name.strip_prefix("env.")?;
-        let value = crate::load::variable(name);
-        if value.is_none() {
-            missing.get_or_insert_with(|| name.to_owned());
-        }
-        value
+        let found = match EnvironmentVariable::parse(name)? {
+            Ok(EnvironmentVariable { name, default }) => {
+                let value = crate::load::variable(name).or_else(|| default.map(str::to_owned));
+                let missing = || format!("the variable {name} is not set");
+                value.ok_or_else(|| NotProduced::Deferred(Deferral::NoKey, missing()))
+            }
+            Err(error) => Err(NotProduced::Failed(Failure::Crashed, error.to_string())),
+        };
+        found.map_err(|error| trouble.get_or_insert(error)).ok()
     });
-    match missing {
-        Some(name) => Err(NotProduced::Deferred(Deferral::NoKey, format!("the variable {name} is not set"))),
-        None => Ok(filled),
-    }
+    trouble.map_or(Ok(filled), Err)
 }
 
 /// The beginning of a text that may be endless.

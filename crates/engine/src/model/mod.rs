@@ -249,6 +249,11 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// Anything that answers a prompt.
 pub trait Model: Send + Sync + std::fmt::Debug {
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>>;
+
+    /// Why nobody will be asked, where that is known before.
+    fn missing_key(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// A model that can be called, with what its calls are held to.

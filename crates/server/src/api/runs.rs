@@ -6,7 +6,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use jurist_core::report::{Format, render};
-use jurist_core::run::RunId;
+use jurist_core::run::{NotGraded, RunId};
+use jurist_core::stats;
 use jurist_store::runs::RunHead;
 use jurist_store::submissions::RunProgress;
 use jurist_store::{clock, random};
@@ -65,12 +66,19 @@ struct RunInFull {
     /// How many results there will be; absent for runs that were not submitted.
     n_units: Option<u64>,
     n_results: u64,
+    /// What nobody graded, why, and what to do about it; absent where everything was graded.
+    not_graded: Option<String>,
+    /// Where the share that passes may really lie (95 %); absent where nothing was decided.
+    pass_rate_interval: Option<(f64, f64)>,
     format: u32,
     seed: u64,
     /// The canonical form of every rubric used, by version.
     #[schema(value_type = std::collections::BTreeMap<String, Object>)]
     rubrics: serde_json::Value,
 }
+
+/// Cases that are read to say why some were not graded; most have the same reason.
+const MOST_REASONS: usize = 50;
 
 /// A run that has just begun
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -181,10 +189,20 @@ async fn show(
     let id: RunId = id.parse()?;
     let run = app.store.run(caller.project, id).await?;
     let RunProgress { n_units, n_results, .. } = app.store.run_progress(caller.project, id).await?;
+    let head = app.store.run_head(caller.project, id).await?;
+    let deferred = match head.n_deferred {
+        0 => Vec::new(),
+        _ => app.store.deferred_results(caller.project, id, MOST_REASONS).await?,
+    };
+    let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let not_graded = NotGraded::of_some(deferred.into_iter(), count(head.n_deferred), count(n_results));
+    let pass_rate = stats::pass_rate(count(head.n_pass), count(head.n_pass + head.n_fail)).ok();
     Ok(Json(RunInFull {
-        line: app.store.run_head(caller.project, id).await?.into(),
+        line: head.into(),
         n_units,
         n_results,
+        not_graded: not_graded.map(|it| it.statement),
+        pass_rate_interval: pass_rate.map(|it| it.interval),
         format: run.format,
         seed: run.seed,
         rubrics: serde_json::to_value(&run.rubrics).expect("rubrics are plain data"),

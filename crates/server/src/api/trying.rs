@@ -150,7 +150,7 @@ impl Trial {
         let mut judges: Vec<String> = Vec::new();
         let mut per_trace = Vec::new();
         for job in &prepared.jobs {
-            let CallRange { least, most } = job.unit.calls;
+            let CallRange { least, most, .. } = job.unit.calls;
             let trace = traces.get(&job.unit.name);
             let material = Material::new(&Candidate::default(), trace.cloned());
             let bytes = material.task.len() + material.text().len().min(4 * TRACE_TOKENS);

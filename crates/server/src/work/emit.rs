@@ -107,12 +107,15 @@ async fn of_trace(
     let version = store.rubric_version(project, rubric_version).await?;
     let result = CaseResult {
         case: trace.to_string(),
+        origin: None,
         trial: None,
         candidate: trace.to_string(),
         rubric: version.hash,
         spend: grades.iter().fold(Spend::default(), |sum, it| sum.plus(it.spend)),
         verdict: verdict.verdict,
         grades,
+        panel: None,
+        projected_calls: None,
         metadata: BTreeMap::new(),
         material: Material::default(),
     };

@@ -86,6 +86,7 @@ impl Prepared {
             Benches { asked: &asked, suite: &suite, resolver, embedders, made: BTreeMap::new() };
         let mut jobs = Vec::with_capacity(plan.units.len());
         for (at, unit) in plan.units.into_iter().enumerate() {
+            refuse_what_cannot_run(&agents, &unit)?;
             let (bench, agents) = (benches.bench(&unit)?, Arc::clone(&agents));
             jobs.push(Job { at, unit: Arc::new(unit), bench, agents, material: None });
         }
@@ -114,6 +115,7 @@ impl Prepared {
             rubrics,
             results: Results::default(),
             spend: Spend::default(),
+            summary: None,
         }
     }
 
@@ -229,6 +231,16 @@ fn wrong(asked: &NewRun) -> Result<(), Refused> {
     Ok(())
 }
 
+/// What is wrong with a case that would have to be run is told before anything is.
+fn refuse_what_cannot_run(agents: &Agents, unit: &Unit) -> Result<(), Refused> {
+    let case = unit.cell.case().expect("it was filled when it was planned");
+    if case.candidate.is_given() {
+        return Ok(());
+    }
+    let origin = case.origin.as_ref().map(|it| format!("{it}: ")).unwrap_or_default();
+    agents.check(&case).map_err(|error| Refused::Wrong(format!("{origin}`{}`: {error}", case.name)))
+}
+
 /// Every error of the files, with its line.
 pub fn problems(loaded: &Loaded) -> String {
     let errors = loaded.diagnostics.iter().filter(|it| it.severity == Severity::Error);
@@ -246,6 +258,7 @@ fn here(sent: Settings, work: &Work) -> Settings {
     let named = if work.allow_commands { sent.prices } else { BTreeMap::new() };
     Settings {
         judge: sent.judge.or(&own.judge),
+        defer: sent.defer,
         refs: sent.refs,
         prices: named.into_iter().chain(own.prices).collect(),
         vendors: sent.vendors.into_iter().chain(own.vendors).collect(),

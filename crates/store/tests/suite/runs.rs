@@ -22,12 +22,14 @@ fn run(seconds: i64, chance: u8) -> Run {
         rubrics: BTreeMap::from([(rubric, json!({"threshold": 0.5}))]),
         results: jurist_core::run::Results::default(),
         spend: Spend::default(),
+        summary: None,
     }
 }
 
 fn result(case: &str, status: Status, score: Option<f64>) -> CaseResult {
     CaseResult {
         case: case.into(),
+        origin: None,
         trial: None,
         candidate: case.into(),
         rubric: serde_json::from_value(json!("abc")).unwrap(),
@@ -43,6 +45,8 @@ fn result(case: &str, status: Status, score: Option<f64>) -> CaseResult {
         },
         grades: Vec::new(),
         spend: Spend { tokens_in: 3, cost: Some(Usd::from_nanos(10)), ..Spend::default() },
+        panel: None,
+        projected_calls: None,
         metadata: BTreeMap::new(),
         material: Default::default(),
     }

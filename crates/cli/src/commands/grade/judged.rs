@@ -26,6 +26,7 @@ pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
     let (rubric, bench) = args.judging.bench(chosen).await?;
     let (bench, caller) = (Arc::new(bench), Arc::new(args.judging.caller(&chosen.settings)?));
     let width = args.judging.width(&chosen.settings);
+    let no_defer = args.judging.no_defer(&chosen.settings);
     if args.judging.batch
         && let Some(ended) = collected(args, &rubric, &bench, &caller, width).await?
     {
@@ -69,7 +70,7 @@ pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
         let Some((place, _)) = waiting.pop_front() else { break };
         match done {
             Ok((id, decision)) => {
-                let status = ended(&decision, args.judging.no_defer);
+                let status = ended(&decision, no_defer);
                 tally.graded += 1;
                 tally.failed += usize::from(status == Ended::Failed);
                 tally.incomplete += usize::from(status == Ended::Incomplete);

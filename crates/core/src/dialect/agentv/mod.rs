@@ -73,7 +73,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "sharing",
     "timeout_seconds",
     "tracing",
-    "workspace",
     "writeLatestResults",
 ];
 
@@ -294,6 +293,7 @@ impl<'a> Defaults<'a> {
             self.repeat = read.repeat.unwrap_or(self.repeat);
         }
         fields.refuses(&["provider", "providers", "prompts"]);
+        fields.ignores(&["workspace"]);
         without_effect(&fields);
         fields.finish();
     }
@@ -411,7 +411,13 @@ fn test_file(cx: &Context<'_>, node: &Node) -> Vec<Node> {
 fn workspace(fields: &Fields<'_>) -> Option<Workspace> {
     let node = fields.get("workspace")?;
     let path = match node.map() {
-        Some(_) => node.get("template").and_then(|it| fields.cx.path(it, "template")),
+        Some(entries) => {
+            for entry in entries.iter().filter(|entry| entry.key != "template") {
+                let message = format!("`workspace.{}` has no effect here", entry.key);
+                fields.cx.report(Diagnostic::warning(Code::NoEffect, entry.key_span, message));
+            }
+            node.get("template").and_then(|it| fields.cx.path(it, "template"))
+        }
         None => fields.cx.path(node, "workspace"),
     };
     Some(Workspace { path: path?, git: None })
@@ -543,6 +549,7 @@ fn case(
         .and_then(Json::as_array)
         .map(|it| it.iter().filter_map(Json::as_str).map(str::to_owned).collect());
     let own_workspace = workspace(&fields);
+    let origin = cx.origin(fields.start());
     fields.knows(&["vars"]);
     fields.refuses(&["provider", "providers", "prompts"]);
     without_effect(&fields);
@@ -556,6 +563,7 @@ fn case(
     judge.temperature = asserted.temperature;
     let mut case = Case {
         name,
+        origin: Some(origin),
         description,
         tags: tags.unwrap_or_else(|| defaults.tags.clone()),
         metadata,

@@ -226,14 +226,8 @@ fn filled_prompt(
         Some(_) => cx.plain_text(&node, "prompts")?,
         None => pretty(&cx.json(&node)),
     };
-    let mut missing = Vec::new();
-    template::replace(&text, |name| {
-        // A variable of the environment that is not set has been reported.
-        let is_missing = !name.starts_with("env.") && !template::is_escape(name);
-        missing.extend(is_missing.then(|| name.to_owned()));
-        None
-    });
-    for name in missing {
+    // What stands between braces in the value of a variable is text.
+    for name in unfilled_names(&prompt.node, vars) {
         let known: Vec<&str> = vars.iter().map(|it| it.0).collect();
         let diagnostic = if name.contains('|') {
             Diagnostic::error(
@@ -257,6 +251,26 @@ fn filled_prompt(
     }
     let (prefix, suffix) = options.map_or((None, None), |it| (it.prefix.as_deref(), it.suffix.as_deref()));
     Some(format!("{}{text}{}", prefix.unwrap_or_default(), suffix.unwrap_or_default()))
+}
+
+/// Names between braces that no variable fills in; those of the environment are reported where they are filled in.
+fn unfilled_names(node: &Node, vars: &[(&str, Json)]) -> Vec<String> {
+    let mut names = Vec::new();
+    match &node.shape {
+        Shape::Scalar(scalar) => drop(template::replace(&scalar.text, |name| {
+            let variable = name.strip_prefix("vars.").unwrap_or(name);
+            let is_filled = name.starts_with("env.")
+                || template::is_escape(name)
+                || vars.iter().any(|(key, _)| *key == variable);
+            names.extend((!is_filled).then(|| name.to_owned()));
+            None
+        })),
+        Shape::List(items) => items.iter().for_each(|item| names.extend(unfilled_names(item, vars))),
+        Shape::Map(entries) => {
+            entries.iter().for_each(|entry| names.extend(unfilled_names(&entry.value, vars)));
+        }
+    }
+    names
 }
 
 /// `input` as messages: text is a user's message, a mapping is one message, a list is all of them.

@@ -21,7 +21,7 @@ use crate::chart::{Chart, Distribution, Layer, Measure, Place, Radar, RadarSerie
 use crate::grade::{Outcome, Spend, Status, Time, Usd, Value};
 use crate::quantity::plural;
 use crate::rubric::{Criterion, Polarity};
-use crate::run::{CaseResult, Run};
+use crate::run::{CaseResult, NotGraded, Run};
 use crate::stats::tenth;
 
 const PAGE: &str = include_str!("page.html");
@@ -85,6 +85,7 @@ fn page(run: &Run) -> Json {
         "tokens": tokens(run.spend), "seed": run.seed.to_string(),
         "histogram": shared.histogram(), "criteria": shared.criteria(), "rubrics": shared.rubric_rows(),
         "judges": judge_rows(run),
+        "not_graded": NotGraded::of(run).map(|it| clipped(&it.statement, 2_000).into_owned()),
         "cases": cases.collect::<Vec<_>>(),
     })
 }
@@ -179,6 +180,7 @@ impl Shared<'_> {
             "mark": mark.map(|it| format!("{it:.2}")), "mark_percent": mark.map(|it| it.clamp(0.0, 1.0) * 100.0),
             "low": self.falls_short(result), "why": why(result), "gates": gates(result),
             "notes": notes(result),
+            "panel": result.panel.as_ref().and_then(|it| it.why.as_deref()),
             "judges": clipped(&judges(result), 400), "cost": result.spend.cost.map(|it| it.to_string()),
             "nanos": result.spend.cost.map_or(0, Usd::nanos),
             "tokens": tokens(result.spend), "cached": result.spend.from_cache, "took": agent_took(result),

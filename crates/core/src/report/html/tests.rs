@@ -27,11 +27,14 @@ fn result(grades: Vec<Grade>, material: Material) -> CaseResult {
     CaseResult {
         case: "case".to_owned(),
         candidate: "case".to_owned(),
+        origin: None,
         trial: None,
         rubric: version("r"),
         verdict: serde_json::from_value(verdict).unwrap(),
         grades,
         spend: Spend::default(),
+        panel: None,
+        projected_calls: None,
         metadata: BTreeMap::new(),
         material,
     }
@@ -48,6 +51,7 @@ fn run(rubric: Json, results: Vec<CaseResult>) -> Run {
         rubrics: [(version("r"), rubric)].into(),
         results: results.into_iter().collect(),
         spend: Spend::default(),
+        summary: None,
     }
 }
 

@@ -1,0 +1,81 @@
+//! What got worse since another run, as lines and as Markdown.
+
+use std::fmt::Write as _;
+
+use super::markdown::cell;
+use super::word;
+use crate::quantity::plural;
+use crate::run::{Regressions, UndecidedCase};
+use crate::stats::{Comparison, WORTH_SEEING};
+
+/// Names that a line lists; more are counted.
+const MOST_NAMES: usize = 20;
+
+/// A line for the cases that got worse, one for those of which nobody knows, and one for those left aside.
+pub fn regression_lines(regressions: &Regressions) -> Vec<String> {
+    let Regressions { regressed, undecided, flaky } = regressions;
+    let mut lines = Vec::new();
+    if !regressed.is_empty() {
+        let names = list_names(regressed.iter().map(|change| change.case.clone()));
+        lines.push(format!("{} regressed: {names}", plural(regressed.len(), "case")));
+    }
+    if !undecided.is_empty() {
+        let names = list_names(undecided.iter().map(describe_undecided));
+        lines.push(format!("{} passed before and undecided now: {names}", plural(undecided.len(), "case")));
+    }
+    if !flaky.is_empty() {
+        let names = list_names(flaky.iter().cloned());
+        lines.push(format!("{} left aside as flaky: {names}", plural(flaky.len(), "case")));
+    }
+    lines
+}
+
+fn describe_undecided(undecided: &UndecidedCase) -> String {
+    let now = undecided.after.as_ref().map_or_else(|| "missing".to_owned(), word);
+    format!("{} ({now})", undecided.case)
+}
+
+fn list_names(names: impl ExactSizeIterator<Item = String>) -> String {
+    let n_more = names.len().saturating_sub(MOST_NAMES);
+    let more = (0 < n_more).then(|| format!("and {n_more} more"));
+    names.take(MOST_NAMES).chain(more).collect::<Vec<_>>().join(", ")
+}
+
+/// A comparison as a page of its own.
+pub fn comparison_markdown(compared: &Comparison) -> String {
+    format!("# Comparison\n\n{}", comparison_section(compared))
+}
+
+/// A comparison as a part of a page.
+pub(super) fn comparison_section(compared: &Comparison) -> String {
+    let mut out = String::from("## Since the baseline\n\n");
+    for caveat in &compared.caveats {
+        let _ = writeln!(out, "{}\n", cell(caveat));
+    }
+    if let Some(score) = &compared.score {
+        let _ = writeln!(out, "{}\n", cell(&score.sentence("score", WORTH_SEEING)));
+    }
+    let lines = regression_lines(&compared.regressions);
+    for line in &lines {
+        let _ = writeln!(out, "- {}", cell(line));
+    }
+    if lines.is_empty() {
+        let _ = writeln!(out, "- no case regressed");
+    }
+    if !compared.changed.is_empty() {
+        let _ = writeln!(out, "\n| case | before | after | score |\n| --- | --- | --- | --- |");
+    }
+    for change in &compared.changed {
+        let score = |it: Option<f64>| it.map_or_else(|| "–".to_owned(), |it| format!("{it:.2}"));
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} → {} |",
+            cell(&change.case),
+            word(&change.before),
+            word(&change.after),
+            score(change.score_before),
+            score(change.score_after)
+        );
+    }
+    out
+}

@@ -1,0 +1,185 @@
+//! What the results of a run come to, for readers who do not want to add them up: above all, what nobody graded.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{CallRange, CaseResult, Run};
+use crate::grade::{Deferral, Outcome, Status};
+use crate::quantity::plural;
+
+/// What the results of a run come to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunSummary {
+    pub passed: usize,
+    pub failed: usize,
+    pub errors: usize,
+    pub deferred: usize,
+    /// Judge calls that were projected before the run began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub projected_calls: Option<CallRange>,
+    /// Absent where every case was graded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_graded: Option<NotGraded>,
+    /// Against the run that this one was compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regressions: Option<Regressions>,
+}
+
+/// Cases that nobody graded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NotGraded {
+    /// In words, with the most frequent reason and what to do about it.
+    pub statement: String,
+    pub n_not_graded: usize,
+    pub n_cases: usize,
+    /// The most frequent first.
+    pub reasons: Vec<NotGradedReason>,
+}
+
+/// Why some cases were not graded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NotGradedReason {
+    pub why: Deferral,
+    pub reason: String,
+    /// What would have them graded.
+    pub remedy: String,
+    pub n_cases: usize,
+}
+
+/// What got worse since another run, case by case.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Regressions {
+    /// Cases that passed and now fail.
+    pub regressed: Vec<StatusChange>,
+    /// Cases that passed and now have no verdict, so that nobody knows whether they got worse.
+    pub undecided: Vec<UndecidedCase>,
+    /// Cases whose trials differ within one of the runs; they are counted nowhere else.
+    pub flaky: Vec<String>,
+}
+
+/// A case that passed and has no verdict now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UndecidedCase {
+    pub case: String,
+    /// Absent where the case is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Status>,
+}
+
+/// A verdict that is another one now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StatusChange {
+    pub case: String,
+    pub before: Status,
+    pub after: Status,
+    pub score_before: Option<f64>,
+    pub score_after: Option<f64>,
+}
+
+impl RunSummary {
+    pub fn of(run: &Run) -> Self {
+        let (mut counts, mut projected) = ([0; 4], None::<CallRange>);
+        for result in run.results.iter() {
+            counts[result.verdict.status as usize] += 1;
+            projected = match (projected, result.projected_calls) {
+                (Some(sum), Some(calls)) => Some(sum.plus(calls)),
+                (sum, calls) => sum.or(calls),
+            };
+        }
+        let [passed, failed, errors, deferred] = counts;
+        let (not_graded, regressions) = (NotGraded::of(run), None);
+        Self { passed, failed, errors, deferred, projected_calls: projected, not_graded, regressions }
+    }
+}
+
+impl NotGraded {
+    /// `None` where every case of the run was graded, or was to be and failed.
+    pub fn of(run: &Run) -> Option<Self> {
+        let deferred = || run.results.iter().filter(|result| result.verdict.status == Status::Deferred);
+        Self::of_some(deferred(), deferred().count(), run.results.len())
+    }
+
+    /// From some of the results that were not graded, and how many there are in all.
+    pub fn of_some(
+        deferred: impl Iterator<Item = CaseResult>,
+        n_not_graded: usize,
+        n_cases: usize,
+    ) -> Option<Self> {
+        let mut reasons: Vec<NotGradedReason> = Vec::new();
+        for result in deferred {
+            let first = result.grades.iter().find_map(|grade| match grade.outcome {
+                Outcome::Deferred { why } => Some((why, grade.reason.as_str())),
+                _ => None,
+            });
+            let (why, reason) = first.unwrap_or((Deferral::NotGraded, ""));
+            let reason = if reason.is_empty() { reason_of(why) } else { reason };
+            match reasons.iter_mut().find(|known| known.why == why && known.reason == reason) {
+                Some(known) => known.n_cases += 1,
+                None => {
+                    let (reason, remedy) = (reason.to_owned(), remedy_of(why).to_owned());
+                    reasons.push(NotGradedReason { why, reason, remedy, n_cases: 1 });
+                }
+            }
+        }
+        reasons.sort_by_key(|reason| std::cmp::Reverse(reason.n_cases));
+        Self::new(n_not_graded, n_cases, reasons)
+    }
+
+    /// The same over several runs.
+    pub fn of_all<'a>(runs: impl IntoIterator<Item = (&'a Option<Self>, usize)>) -> Option<Self> {
+        let (mut n_not_graded, mut n_cases, mut reasons) = (0, 0, Vec::new());
+        for (not_graded, n_results) in runs {
+            n_cases += n_results;
+            if let Some(found) = not_graded {
+                n_not_graded += found.n_not_graded;
+                reasons.extend(found.reasons.iter().cloned());
+            }
+        }
+        reasons.sort_by_key(|reason: &NotGradedReason| std::cmp::Reverse(reason.n_cases));
+        Self::new(n_not_graded, n_cases, reasons)
+    }
+
+    fn new(n_not_graded: usize, n_cases: usize, reasons: Vec<NotGradedReason>) -> Option<Self> {
+        let first = reasons.first()?;
+        let what = match (n_not_graded, n_cases) {
+            (n, all) if n == all => "nothing was graded".to_owned(),
+            (1, all) => format!("1 of {} was not graded", plural(all, "case")),
+            (n, all) => format!("{n} of {} were not graded", plural(all, "case")),
+        };
+        let more = match reasons.len() - 1 {
+            0 => String::new(),
+            n => format!(" ({} beside it)", plural(n, "other reason")),
+        };
+        let statement = format!("{what}: {}{more}. {}.", first.reason, first.remedy);
+        Some(Self { statement, n_not_graded, n_cases, reasons })
+    }
+}
+
+/// What to say where nobody gave a reason.
+fn reason_of(why: Deferral) -> &'static str {
+    match why {
+        Deferral::NoKey => "the judge's key is not set",
+        Deferral::OverBudget => "the budget was used up",
+        Deferral::SampledOut => "it was not in the sample",
+        Deferral::WaitsForPerson => "a person answers this",
+        Deferral::Unreachable => "what answers or judges cannot be reached",
+        Deferral::NotGraded => "no grade was given",
+    }
+}
+
+fn remedy_of(why: Deferral) -> &'static str {
+    match why {
+        Deferral::NoKey => "Set the variable, or pass --judge or --agent with a model that you can reach",
+        Deferral::OverBudget => "Raise --max-cost, and go on with --resume",
+        Deferral::SampledOut => "Raise the share that is sampled",
+        Deferral::WaitsForPerson => "Give the answers under `labels:`, or collect human annotations",
+        Deferral::Unreachable => "Fix that and run it again, or go on with --resume",
+        Deferral::NotGraded => "Go on with --resume",
+    }
+}
