@@ -374,7 +374,7 @@ async fn a_live_suite_runs_from_the_command_line_and_is_refused_where_it_may_not
     let output = run(&["--no-cache"]).await;
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("there is no server `summs`") && told.contains("suite.yaml:9"), "{told}");
+    assert!(told.contains("there is no server `summs`") && told.contains("suite.yaml:10:13"), "{told}");
     fs::write(folder.path().join("suite.yaml"), suite).unwrap();
     let output = run(&["--no-cache"]).await;
     let told = String::from_utf8_lossy(&output.stderr).into_owned();

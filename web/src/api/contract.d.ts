@@ -11,6 +11,34 @@ export interface components {
             failure: components["schemas"]["Failure"];
             time?: components["schemas"]["Time"] | null;
         };
+        /** @description How many judge calls grading takes; a tree decides on the way. */
+        CallRange: {
+            /**
+             * Format: uint32
+             * @description Where every condition leaves its criteria out.
+             */
+            least: number;
+            /**
+             * Format: uint32
+             * @description Where every reply has to be repaired, and everything is left out that can be asked again.
+             */
+            limit: number;
+            /**
+             * Format: uint32
+             * @description Where every reply is understood.
+             */
+            most: number;
+        };
+        /** @description Where a case is written, for messages and for reports that point into files. */
+        CaseOrigin: {
+            /** @description Relative to the folder in which the run was started, where it is below it. */
+            file: string;
+            /**
+             * Format: uint32
+             * @description From 1.
+             */
+            line: number;
+        };
         /** @description What came of one case. */
         CaseResult: {
             candidate: string;
@@ -25,6 +53,12 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             };
+            /** @description Where the case is written. */
+            origin?: components["schemas"]["CaseOrigin"] | null;
+            /** @description How several judges came to the verdict. */
+            panel?: components["schemas"]["PanelVerdict"] | null;
+            /** @description The judge calls that were projected before it was graded. */
+            projected_calls?: components["schemas"]["CallRange"] | null;
             rubric: components["schemas"]["Version"];
             /** @description Of its judges, and of the agent that was run for it. */
             spend: components["schemas"]["Spend"];
@@ -199,6 +233,26 @@ export interface components {
             task?: string;
             trace?: components["schemas"]["Trace"] | null;
         };
+        /** @description Cases that nobody graded. */
+        NotGraded: {
+            /** Format: uint */
+            n_cases: number;
+            /** Format: uint */
+            n_not_graded: number;
+            /** @description The most frequent first. */
+            reasons: components["schemas"]["NotGradedReason"][];
+            /** @description In words, with the most frequent reason and what to do about it. */
+            statement: string;
+        };
+        /** @description Why some cases were not graded. */
+        NotGradedReason: {
+            /** Format: uint */
+            n_cases: number;
+            reason: string;
+            /** @description What would have them graded. */
+            remedy: string;
+            why: components["schemas"]["Deferral"];
+        };
         /** @description What came of asking. Only `scored` enters a score. */
         Outcome: {
             /** @constant */
@@ -227,6 +281,46 @@ export interface components {
             kind: "deferred";
             why: components["schemas"]["Deferral"];
         };
+        /** @description What a panel says about one candidate. */
+        PanelVerdict: {
+            /**
+             * Format: double
+             * @description Share of pairs of voters that agree on pass or fail; absent with fewer than two.
+             */
+            agreement?: number | null;
+            /**
+             * Format: uint32
+             * @description Voters with a failed gate.
+             */
+            gated: number;
+            /**
+             * Format: double
+             * @description What was held against the pass mark, where it is not the mean.
+             */
+            median?: number | null;
+            /** Format: uint32 */
+            members: number;
+            /**
+             * Format: double
+             * @description The mean of the members' scores in the scale's own units, where all of them have one.
+             */
+            native?: number | null;
+            /** Format: uint32 */
+            passes: number;
+            /**
+             * Format: double
+             * @description The mean of the members' scores.
+             */
+            score?: number | null;
+            status: components["schemas"]["Status"];
+            /**
+             * Format: uint32
+             * @description Members that came to a verdict; the others abstained.
+             */
+            voters: number;
+            /** @description Why it is no pass. */
+            why?: string | null;
+        };
         /** @description A claim or a requirement, and whether it holds. */
         Point: {
             evidence?: components["schemas"]["Evidence"][];
@@ -235,8 +329,34 @@ export interface components {
         };
         /** @description A grader's reason, cut to what is kept. */
         Reason: string;
+        /** @description What got worse since another run, case by case. */
+        Regressions: {
+            /** @description Cases whose trials differ within one of the runs; they are counted nowhere else. */
+            flaky: string[];
+            /** @description Cases that passed and now fail. */
+            regressed: components["schemas"]["StatusChange"][];
+            /** @description Cases that passed and now have no verdict, so that nobody knows whether they got worse. */
+            undecided: components["schemas"]["UndecidedCase"][];
+        };
         Role: ("system" | "user" | "assistant" | "other") | "tool";
         RunId: string;
+        /** @description What the results of a run come to. */
+        RunSummary: {
+            /** Format: uint */
+            deferred: number;
+            /** Format: uint */
+            errors: number;
+            /** Format: uint */
+            failed: number;
+            /** @description Absent where every case was graded. */
+            not_graded?: components["schemas"]["NotGraded"] | null;
+            /** Format: uint */
+            passed: number;
+            /** @description Judge calls that were projected before the run began. */
+            projected_calls?: components["schemas"]["CallRange"] | null;
+            /** @description Against the run that this one was compared with. */
+            regressions?: components["schemas"]["Regressions"] | null;
+        };
         /** @description What an answer cost. */
         Spend: {
             cost?: components["schemas"]["Usd"] | null;
@@ -263,6 +383,16 @@ export interface components {
             tokens_out?: number;
         };
         Status: ("pass" | "fail") | "error" | "deferred";
+        /** @description A verdict that is another one now. */
+        StatusChange: {
+            after: components["schemas"]["Status"];
+            before: components["schemas"]["Status"];
+            case: string;
+            /** Format: double */
+            score_after?: number | null;
+            /** Format: double */
+            score_before?: number | null;
+        };
         /** @description One answered node on the way through a tree. */
         Step: {
             answer: string;
@@ -352,6 +482,12 @@ export interface components {
             task?: string | null;
             usage?: components["schemas"]["Usage"];
         };
+        /** @description A case that passed and has no verdict now. */
+        UndecidedCase: {
+            /** @description Absent where the case is missing. */
+            after?: components["schemas"]["Status"] | null;
+            case: string;
+        };
         /** @description Tokens, each counted once. */
         Usage: {
             /**
@@ -423,6 +559,8 @@ export interface components {
             spend: components["schemas"]["Spend"];
             started: components["schemas"]["Time"];
             suite?: string | null;
+            /** @description What the results come to, written for readers of a file; Jurist itself makes it anew from the results. */
+            summary?: components["schemas"]["RunSummary"] | null;
         };
         Answer: {
             /** @default {} */

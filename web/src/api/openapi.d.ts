@@ -3021,6 +3021,13 @@ export interface components {
              * @description How many results there will be; absent for runs that were not submitted.
              */
             n_units?: number | null;
+            /** @description What nobody graded, why, and what to do about it; absent where everything was graded. */
+            not_graded?: string | null;
+            /** @description Where the share that passes may really lie (95 %); absent where nothing was decided. */
+            pass_rate_interval?: [
+                number,
+                number
+            ] | null;
             /** @description The canonical form of every rubric used, by version. */
             rubrics: {
                 [key: string]: Record<string, never>;

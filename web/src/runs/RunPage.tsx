@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
-import { answered, api, type Schemas } from "../api/client";
+import { answered, api, type Schemas, told } from "../api/client";
 import { useProject } from "../api/session";
 import { useMoney } from "../money/useMoney";
 import type { RunView } from "../router";
@@ -28,7 +28,7 @@ export function RunPage() {
   const { run: id } = useParams({ from: "/p/$project/runs/$run" });
   const run = useQuery({
     queryKey: ["run", project.id, id],
-    queryFn: () => answered(api(project.id).GET("/api/v1/runs/{id}", { params: { path: { id } } })),
+    queryFn: () => told<RunInFull>(api(project.id).GET("/api/v1/runs/{id}", { params: { path: { id } } })),
   });
   return (
     <Loaded query={run} what="the run">
@@ -132,9 +132,7 @@ function Progress({ run, followed, total }: { run: RunInFull; followed: Followed
   const percent = (share: number) => Math.round(100 * share);
   // Of a run that goes on, the interval is of what was there when the page was opened.
   const interval = run.ended ? run.pass_rate_interval : undefined;
-  const passRate = interval
-    ? `pass rate (${percent(interval[0])} to ${percent(interval[1])})`
-    : "pass rate";
+  const passRate = interval ? `pass rate (${percent(interval[0])} to ${percent(interval[1])})` : "pass rate";
   return (
     <div className={styles.progress}>
       {(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use jurist_core::candidate::Candidate;
+use jurist_core::diagnostic::closest;
 use jurist_core::grade::{Status, Usd};
 use jurist_core::plan::{CallRange, Plan, Select, Unit, plan};
 use jurist_core::quantity::plural;
@@ -132,19 +133,27 @@ async fn graded(args: &Args) -> anyhow::Result<Ended> {
 
 /// What tells suites apart in the names of reports: their own names, or their paths where names repeat.
 fn suite_labels(files: &[&PathBuf]) -> Vec<Option<String>> {
-    let stem = |file: &Path| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let stems: Vec<String> = files.iter().map(|file| stem(file)).collect();
-    let label = |(at, file): (usize, &&PathBuf)| {
-        if files.len() < 2 {
-            return None;
-        }
-        if stems.iter().filter(|it| **it == stems[at]).count() == 1 {
-            return Some(stems[at].clone());
-        }
+    if files.len() < 2 {
+        return vec![None];
+    }
+    let stem = |file: &&PathBuf| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let path = |file: &&PathBuf| {
         let path = file.with_extension("").to_string_lossy().replace(['/', '\\'], "-");
-        Some(format!("{}-{}", at + 1, path.trim_matches(['-', '.'])))
+        path.trim_matches(['-', '.']).to_owned()
     };
-    files.iter().enumerate().map(label).collect()
+    let mut labels: Vec<String> = files.iter().map(stem).collect();
+    for (at, file) in files.iter().enumerate() {
+        if files.iter().filter(|other| stem(other) == stem(file)).count() != 1 {
+            labels[at] = path(file);
+        }
+    }
+    for at in 0..labels.len() {
+        // One file that is given twice, say.
+        if labels[..at].contains(&labels[at]) {
+            labels[at] = format!("{}-{}", labels[at], at + 1);
+        }
+    }
+    labels.into_iter().map(Some).collect()
 }
 
 /// One suite; `None` where the file is wrong, which has been told.
@@ -207,8 +216,14 @@ async fn evaluate_file(
 
 /// Has one target produce the answers of all cases that give none: one of the file's, or one that is named in full.
 fn choose_target(suite: &mut Suite, name: &str) {
-    let mut known = suite.cases.iter().flat_map(|case| &case.targets).chain(&suite.targets);
-    let known = known.find(|target| target.name() == name || target.id == name).cloned();
+    let known = || suite.cases.iter().flat_map(|case| &case.targets).chain(&suite.targets);
+    let names: Vec<&str> = known().map(Target::name).collect();
+    let known = known().find(|target| target.name() == name || target.id == name).cloned();
+    if let (None, Some(meant)) = (&known, closest(name, &names)) {
+        let told =
+            format!("`{name}` is no target of the file, and is read as a model; did you mean `{meant}`?");
+        render::warning(&told);
+    }
     let chosen = known.unwrap_or_else(|| Target { id: name.to_owned(), label: None, config: Map::default() });
     for case in suite.cases.iter_mut().filter(|case| !case.candidate.is_given()) {
         case.targets = vec![chosen.clone()];
