@@ -14,7 +14,7 @@ const OURS: [(&str, &str); 8] = [
     ("llm_trajectory_judge-014", "null is no verdict, so it is malformed and not a fail"),
     ("llm_trajectory_judge-040", "-1 is off the scale, like 8"),
     ("answer_relevance-042", "-1 is off the scale, like 8"),
-    ("answer_relevance-065", "of two objects the last one counts: the first may be a quote"),
+    ("answer_relevance-065", "two different answers are malformed: either may be a quote"),
     ("groundedness-074", "a claim without a verdict is malformed"),
     ("rubric_dag-130", "a leaf's score is a number, as everywhere"),
     ("rubric_dag-132", "a choice without a branch is an error before anything runs"),

@@ -173,6 +173,8 @@ export interface components {
             candidate: string;
             criterion: string;
             evidence?: components["schemas"]["Evidence"][];
+            /** @description What a reader should know before trusting it. */
+            flags?: components["schemas"]["GradeFlag"][];
             /**
              * Format: uint32
              * @description Version of this contract.
@@ -190,6 +192,8 @@ export interface components {
             spend?: components["schemas"]["Spend"];
             time?: components["schemas"]["Time"] | null;
         };
+        /** @description Something about a grade that its score does not show. */
+        GradeFlag: "verdict_in_candidate" | "no_verifiable_evidence";
         Grader: {
             /** @description Hash of everything that shapes its answers besides the candidate. */
             configuration?: string | null;

@@ -2063,6 +2063,8 @@ export interface components {
         GradeSaid: {
             error?: components["schemas"]["GradeError"] | null;
             evidence?: components["schemas"]["GradeEvidence"][];
+            /** @description What a reader should know before trusting it: verdict_in_candidate, no_verifiable_evidence. */
+            flags?: string[];
             /** @description What the answer rests on, one by one: claims, requirements. */
             points?: components["schemas"]["GradePoint"][];
             reason?: string;

@@ -10,7 +10,8 @@ const FLAGS: Record<string, FlagText> = {
   },
   no_verifiable_evidence: {
     label: "no verifiable evidence",
-    explanation: "Too few of the judge's quotes were found, so the answer counts as 0 whatever the judge said.",
+    explanation:
+      "Too few of the judge's quotes were found, so the answer counts as 0 whatever the judge said.",
   },
 };
 

@@ -62,6 +62,36 @@ fn run() -> Run {
     }
 }
 
+#[test]
+fn flags_of_grades_are_told_in_every_report() {
+    let mut run = run();
+    let mut planted = run.results.get(0);
+    planted.grades[0].flags = vec![GradeFlag::VerdictInCandidate];
+    let mut unproven = run.results.get(0);
+    unproven.case = "unproven".to_owned();
+    unproven.verdict.status = Status::Fail;
+    unproven.verdict.failed_gates =
+        vec![FailedGate { gate: Gate::Evidence, criterion: Some("a".to_owned()) }];
+    unproven.grades[0].flags = vec![GradeFlag::NoVerifiableEvidence];
+    run.results = Results::from_iter([planted, unproven]);
+    for format in [Format::Json, Format::Ndjson, Format::Junit, Format::Markdown, Format::Html] {
+        let text = render(format, &run);
+        let is_json = matches!(format, Format::Json | Format::Ndjson);
+        let flags = if is_json {
+            ["verdict_in_candidate", "no_verifiable_evidence"]
+        } else {
+            ["the candidate holds text shaped like a verdict", "no verifiable evidence (the judge said 1"]
+        };
+        for flag in flags {
+            assert!(text.contains(flag), "{format:?}: {flag} is not in {text}");
+        }
+    }
+    for format in [Format::Github, Format::Sarif, Format::Gitlab, Format::Tap] {
+        let text = render(format, &run);
+        assert!(text.contains("no verifiable evidence"), "{format:?}: {text}");
+    }
+}
+
 /// The failed case alone, about which a judge, the candidate and the suite's author say the worst there is.
 fn hostile(text: &str) -> Run {
     let mut run = run();
