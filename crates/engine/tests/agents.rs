@@ -16,9 +16,10 @@ use jurist_core::grade::{Deferral, Failure};
 use jurist_core::rubric::{Ask, Criterion, Draft, Rubric, Scale};
 use jurist_core::suite::{Agent, Case, Judge, Matrix, Server as McpServer, Target, Workspace};
 use jurist_engine::agent::{Agents, NotProduced, Produced, Which};
-use jurist_engine::call::Caller;
+use jurist_engine::call::{Cache, Caching, Caller};
 use jurist_engine::load::{Outside, Project};
 use jurist_engine::model::resolve::Resolver;
+use jurist_engine::record::{Cassette, Recorder, Tape};
 use serde_json::{Map, Value as Json, json};
 use server::{Act, Seen, Server};
 
@@ -175,6 +176,44 @@ async fn what_a_tool_does_wrong_is_told_to_the_model_and_what_breaks_the_server_
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[tokio::test]
+async fn a_run_from_the_cache_or_a_cassette_has_the_measurements_of_the_first() {
+    let server = Server::start(|_| Act::Say("It is 42.".to_owned())).await;
+    let resolver = Resolver::new(Settings::default(), |_| Some("sk-test".to_owned())).unwrap();
+    let resolver = Arc::new(resolver.trusting(Some(&server.url)));
+    let agents = Agents::new(resolver, BTreeMap::new(), project(Path::new(".")), None, true);
+    let folder = tempfile::tempdir().unwrap();
+    let (cache, tape) = (Cache::new(folder.path().join("cache")), folder.path().join("tape.jsonl"));
+    let case = case(model("vllm", &server), None);
+    let which = Which { name: &case.name, trial: 1 };
+    let recording = Caller::default()
+        .with_cache(cache.clone(), Caching::Use)
+        .with_tape(Tape::Record(Recorder::new(&tape).unwrap()));
+    let first = agents.produce(&recording, &case, which).await.unwrap().measurements;
+    recording.tape.finish().unwrap();
+    assert!(first.duration_ms.is_some_and(|it| 0.0 < it) && first.usage.is_some(), "{first:?}");
+    let cached = Caller::default().with_cache(cache, Caching::Use);
+    let replayed = Caller::default().with_tape(Tape::Replay(Cassette::load(&tape).unwrap()));
+    for caller in [cached, replayed] {
+        let again = agents.produce(&caller, &case, which).await.unwrap();
+        assert!(again.spend.from_cache);
+        assert_eq!(again.measurements, first);
+    }
+}
+
+#[tokio::test]
+async fn programs_are_measured_unless_they_say_it_themselves() {
+    let agents = agents(&[], true);
+    let run = async |command: &str| {
+        let case = case(target("cli", json!({ "command": command })), None);
+        produce(&agents, &case).await.unwrap().measurements
+    };
+    let plain = run("echo 42").await;
+    assert!(plain.duration_ms.is_some_and(|it| 0.0 < it) && plain.usage.is_none() && plain.cost.is_none());
+    let told = run(r#"echo '{"output": "42", "duration_ms": 2000, "cost_usd": 0.25}'"#).await;
+    assert_eq!((told.duration_ms, told.cost.map(|it| it.nanos())), (Some(2000.0), Some(250_000_000)));
 }
 
 #[tokio::test]

@@ -505,7 +505,10 @@ fn a_gate_behind_a_requirement_that_could_not_be_assessed_is_undecided() {
 fn a_tree_that_is_a_gate_is_decided_at_a_leaf() {
     let graph = Graph {
         root: "first".to_owned(),
-        nodes: vec![node("first", Answers::Choices(vec![("sure".to_owned(), leaf(1.0))]))],
+        nodes: vec![node(
+            "first",
+            Answers::Choices(vec![("sure".to_owned(), leaf(1.0)), ("no".to_owned(), leaf(0.0))]),
+        )],
     };
     let tree = Criterion { required: true, ..Criterion::new("t", "", Ask::Tree(graph)) };
     let base = Criterion::new("base", "…", Ask::Question(Scale::Unit));
@@ -569,10 +572,11 @@ fn judge(rubric: &Rubric, outcomes: &[Outcome]) -> Verdict {
 fn gated() -> impl Strategy<Value = (String, String, u8)> {
     let word = |words: &'static [&'static str]| (0..words.len()).prop_map(move |at| words[at]);
     let gate = word(&["", "required", "guard", "m0.4", "not required", "required or_na >base"]);
+    let group_gate = word(&["", "", "required", "m0.4"]);
     let weight = word(&["", "x0", "x3", "x0.2"]);
     let answer = word(&["1", "0.8", "0", "na", "?", "failed", "deferred", "perhaps"]);
-    let leaf = (gate.clone(), weight, answer);
-    let group = (gate, proptest::collection::vec(leaf, 1..4));
+    let leaf = (gate, weight, answer);
+    let group = (group_gate, proptest::collection::vec(leaf, 1..4));
     (proptest::collection::vec(group, 1..4), answer_of_base(), 0..4_u8).prop_map(|(groups, base, how)| {
         let (mut criteria, mut answers) = (vec!["base".to_owned()], vec![base]);
         for (at, (gate, leaves)) in groups.into_iter().enumerate() {
