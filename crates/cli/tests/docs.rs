@@ -66,3 +66,20 @@ fn every_yaml_block_of_the_documentation_is_in_order() {
     }
     assert!(10 < n_blocks, "{n_blocks}");
 }
+
+#[test]
+fn every_field_of_a_record_is_documented() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/checks.md");
+    let text = fs::read_to_string(page).unwrap();
+    let row = |row: &jurist_core::candidate::FieldRow| {
+        let name = |it: &jurist_core::candidate::FieldName| match it.tool {
+            "Jurist" => format!("`{}`", it.name),
+            tool => format!("`{}` ({tool})", it.name),
+        };
+        let names: Vec<String> = row.names.iter().map(name).collect();
+        format!("| {} | {} |\n", names.join(", "), row.about)
+    };
+    let rows: Vec<String> = jurist_core::candidate::RECORD_FIELDS.iter().map(row).collect();
+    let table = format!("| name | is |\n| --- | --- |\n{}", rows.concat());
+    assert!(text.contains(&table), "docs/checks.md must hold:\n{table}");
+}

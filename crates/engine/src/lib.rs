@@ -14,3 +14,4 @@ pub mod model;
 pub mod permission;
 mod program;
 pub mod record;
+pub mod record_file;

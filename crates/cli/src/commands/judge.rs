@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
-use jurist_core::candidate::Material;
-use jurist_core::candidate::{Format, read_trace};
+use jurist_core::candidate::{Format, Material, RecordField, RecordFields, read_trace};
 use jurist_core::dialect::{self, Dialect, ReadError, Variables, World};
 use jurist_core::grade::{Deferral, Grade, GradeFlag, Outcome, Spend, Status};
 use jurist_core::judge::{Keys, position_bias};
@@ -150,12 +149,10 @@ struct Given {
 fn given(path: &Path, task: Option<&str>) -> anyhow::Result<Given> {
     let name = path.display();
     let text = read_input(path).map_err(|error| anyhow::anyhow!("cannot read `{name}`: {error}"))?;
-    let keys = ["output", "outputs", "response", "answer", "trace"];
-    let record: Option<Json> =
-        serde_json::from_str(&text).ok().filter(|it: &Json| keys.iter().any(|key| it.get(*key).is_some()));
+    let record: Option<Json> = serde_json::from_str(&text).ok().filter(is_record);
     let mut material = match &record {
         Some(record) => {
-            Material::from_record(record, Keys::default()).with_context(|| format!("`{name}`"))?
+            Material::from_record(record, &Keys::default()).with_context(|| format!("`{name}`"))?
         }
         None => match read_trace(&text, None).with_context(|| format!("`{name}`"))? {
             // Half a record, or many of them, are not an answer.
@@ -173,6 +170,12 @@ fn given(path: &Path, task: Option<&str>) -> anyhow::Result<Given> {
     }
     let row = record.and_then(|it| it.as_object().cloned());
     Ok(Given { material, row })
+}
+
+/// Whether a JSON value names something that is graded; a list of messages or a conversation is a trace by itself.
+fn is_record(value: &Json) -> bool {
+    let fields = RecordFields::read(value);
+    fields.given(RecordField::Response).is_some() || value.get("trace").is_some()
 }
 
 async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
@@ -571,39 +574,47 @@ async fn parsed(record: &Json) -> Json {
     match scripted(record).await {
         Err(problem) => line["error"] = json!(problem),
         Ok(decision) => {
-            let opinion = &decision.opinions[0];
-            // One evaluator is one criterion, or one tree.
-            let grade = opinion.grades.last();
-            line["comment"] = json!(grade.map(|it| it.reason.as_str()));
-            if let Some(Outcome::Failed { failure, detail }) = grade.map(|it| &it.outcome) {
-                line["error"] = json!({ "failure": failure, "detail": detail });
-            }
-            let path: Vec<Json> = opinion.verdict.path.iter().map(|it| json!([it.node, it.answer])).collect();
-            if record["evaluator"] == "rubric_dag" {
-                line["path"] = json!(path);
-            }
-            match opinion.verdict.path.last() {
-                Some(leaf) if leaf.score.is_some() => {
-                    line["score"] = json!(leaf.score);
-                    line["value"] = json!(leaf.reason.as_deref().unwrap_or_default());
-                }
-                Some(_) => {}
-                None => {
-                    let points = grade.map_or(&[][..], |it| &it.points);
-                    line["score"] = json!(grade.and_then(|it| it.outcome.unit()));
-                    line["value"] = match grade.map(|it| &it.outcome) {
-                        Some(Outcome::Scored { .. }) if !points.is_empty() => line["comment"].clone(),
-                        Some(Outcome::Scored { value, .. }) => json!(value),
-                        _ => Json::Null,
-                    };
-                    if !points.is_empty() {
-                        line["points"] = json!(points);
-                    }
-                }
-            }
+            let finding = finding(&decision, record["evaluator"] == "rubric_dag");
+            line.as_object_mut().expect("it is an object").extend(finding);
         }
     }
     line
+}
+
+/// What one evaluator says, as a check would say it: score, value, comment, and what they rest on.
+pub fn finding(decision: &Decision, is_tree: bool) -> Row {
+    let mut line = json!({ "score": null, "value": null });
+    let opinion = &decision.opinions[0];
+    // One evaluator is one criterion, or one tree.
+    let grade = opinion.grades.last();
+    line["comment"] = json!(grade.map(|it| it.reason.as_str()));
+    if let Some(Outcome::Failed { failure, detail }) = grade.map(|it| &it.outcome) {
+        line["error"] = json!({ "failure": failure, "detail": detail });
+    }
+    let path: Vec<Json> = opinion.verdict.path.iter().map(|it| json!([it.node, it.answer])).collect();
+    if is_tree {
+        line["path"] = json!(path);
+    }
+    match opinion.verdict.path.last() {
+        Some(leaf) if leaf.score.is_some() => {
+            line["score"] = json!(leaf.score);
+            line["value"] = json!(leaf.reason.as_deref().unwrap_or_default());
+        }
+        Some(_) => {}
+        None => {
+            let points = grade.map_or(&[][..], |it| &it.points);
+            line["score"] = json!(grade.and_then(|it| it.outcome.unit()));
+            line["value"] = match grade.map(|it| &it.outcome) {
+                Some(Outcome::Scored { .. }) if !points.is_empty() => line["comment"].clone(),
+                Some(Outcome::Scored { value, .. }) => json!(value),
+                _ => Json::Null,
+            };
+            if !points.is_empty() {
+                line["points"] = json!(points);
+            }
+        }
+    }
+    if let Json::Object(line) = line { line } else { Row::new() }
 }
 
 /// Runs one evaluator with its replies in place of a model.
@@ -629,17 +640,12 @@ async fn scripted(record: &Json) -> Result<Decision, String> {
         .collect();
     let suite = loaded.suite.ok_or_else(|| problems.join("; "))?;
     let rubric = suite.rubrics.values().next().ok_or("no evaluator")?;
-    let key = |name: &'static str| params.get(name).and_then(Json::as_str);
-    let keys = Keys {
-        question: key("question_key").unwrap_or("question"),
-        context: key("context_key").unwrap_or("context"),
-        requirements: key("requirements_key").unwrap_or("requirements"),
-    };
+    let keys = Keys::of_rubric(rubric).map_err(|error| error.to_string())?;
     let mut whole = record.clone();
     for (name, value) in record["kwargs"].as_object().into_iter().flatten() {
         whole[name] = value.clone();
     }
-    let material = Material::from_record(&whole, keys).map_err(|error| error.to_string())?;
+    let material = Material::from_record(&whole, &keys).map_err(|error| error.to_string())?;
     let replies = record["judge_replies"].as_array().into_iter().flatten();
     let replies = replies.map(|it| it.as_str().map_or_else(|| it.to_string(), str::to_owned)).collect();
     let line = Line {

@@ -140,6 +140,11 @@ impl Judging {
         Ok((rubric, bench))
     }
 
+    /// Whether anything names a judge, a recording included.
+    pub fn names_judge(&self, told: &Judge, settings: &Settings) -> anyhow::Result<bool> {
+        Ok(self.replay.is_some() || self.resolver(settings)?.names_judge(&self.judge(told)))
+    }
+
     /// A program that a file names is not run unless a person agrees: files may come from strangers.
     pub fn consent(&self, judge: &Judge, named: &BTreeMap<String, Judge>) -> anyhow::Result<()> {
         let by_person = |it: &str| self.judge.as_deref() == Some(it);

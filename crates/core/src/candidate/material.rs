@@ -35,6 +35,12 @@ pub struct Material {
     pub raw_output: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_reference: Option<Value>,
+    /// Further references that are as right as the first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_references: Vec<Value>,
+    /// Tool calls to compare with, where they do not stand in the reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference_calls: Option<Value>,
     /// What the run measured of itself.
     #[serde(skip_serializing_if = "Measurements::is_empty")]
     pub measurements: Measurements,
@@ -65,7 +71,7 @@ impl Material {
             requirements: Vec::new(),
             raw_output: None,
             raw_reference: candidate.expected.clone(),
-            measurements: Measurements::default(),
+            ..Self::default()
         }
     }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::record::{RecordField, RecordFields};
 use super::trace::{Trace, Usage};
 use crate::quantity::Usd;
 
@@ -44,18 +45,22 @@ impl Measurements {
         }
     }
 
-    /// The figures that stand in a record, or in what a program answered: `duration_ms`, `latency_ms` or `latencyMs`,
-    /// `cost_usd` or `cost` (dollars), `usage`, `token_usage` or `tokenUsage`.
-    ///
-    /// A bare `latency` is left alone: some tools mean seconds by it.
+    /// The figures that stand in what a program answered, by the names that [`RECORD_FIELDS`](super::RECORD_FIELDS) has.
     pub fn from_json(value: &Value) -> Self {
-        let find = |keys: &[&str]| keys.iter().find_map(|key| value.get(*key));
-        let amount = |value: &Value| value.as_f64().filter(|amount| amount.is_finite() && 0.0 <= *amount);
+        if value.is_object() { Self::from_fields(&RecordFields::read(value)) } else { Self::default() }
+    }
+
+    /// The figures that stand in a record.
+    pub fn from_fields(fields: &RecordFields<'_>) -> Self {
+        let amount = |field: RecordField| {
+            let amount = fields.given(field).and_then(Value::as_f64);
+            amount.filter(|amount| amount.is_finite() && 0.0 <= *amount)
+        };
+        let seconds = amount(RecordField::DurationSeconds).map(|seconds| seconds * 1e3);
         Self {
-            duration_ms: find(&["duration_ms", "latency_ms", "latencyMs"]).and_then(amount),
-            usage: find(&["usage", "token_usage", "tokenUsage"]).and_then(read_usage),
-            cost: find(&["cost_usd", "cost"])
-                .and_then(amount)
+            duration_ms: amount(RecordField::DurationMs).or(seconds),
+            usage: fields.given(RecordField::Usage).and_then(read_usage),
+            cost: amount(RecordField::Cost)
                 .filter(|dollars| *dollars < 9e6)
                 .map(|dollars| Usd::from_nanos((dollars * 1e9).round() as i64)),
         }

@@ -4,6 +4,7 @@ pub mod diff;
 mod formats;
 mod material;
 mod measurements;
+mod record;
 mod render;
 mod trace;
 
@@ -14,6 +15,10 @@ pub use material::asked_in;
 pub(crate) use material::told;
 pub use material::{Material, Part};
 pub use measurements::Measurements;
+pub use record::{
+    BadRecord, FieldName, FieldRow, Overruled, RECORD_FIELDS, RecordField, RecordFields, closest_field,
+    expand_tool_calls, record_field,
+};
 pub use render::{for_judge, for_person};
 pub(crate) use trace::as_arguments;
 pub use trace::{Role, Step, ToolCall, ToolResult, Trace, Usage};

@@ -447,7 +447,7 @@ impl CallCheck {
         };
         match self {
             Self::Match { .. } | Self::Accuracy { .. } => {
-                let Some(reference) = subject.reference.as_deref() else {
+                let Some(reference) = subject.reference_trace() else {
                     // What cannot be read is said first.
                     return calls_of(trace, |_| Finding::nothing("there is no reference to compare with"));
                 };
@@ -471,7 +471,7 @@ impl CallCheck {
     }
 
     fn on_trace(&self, trace: &Trace, subject: &Subject<'_>) -> Finding {
-        match (self, subject.reference.as_deref().map(|reference| SubjectTrace::Raw(reference).read())) {
+        match (self, subject.reference_trace().map(|reference| SubjectTrace::Raw(reference).read())) {
             (Self::Steps { roles, wanted }, _) => {
                 let count = n_steps(trace, roles, wanted);
                 Finding {

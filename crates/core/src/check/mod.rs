@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use crate::catalogue::{CHECKS, Entry, Method, find};
 
 use subject::Scope;
-pub use subject::{NoOutput, Subject, SubjectTrace};
+pub use subject::{Subject, SubjectTrace};
 
 /// What a check says. Without a score, the comment tells why there is none.
 #[derive(Debug, Clone, PartialEq)]
@@ -166,11 +166,28 @@ impl Check {
 
     /// The texts whose embeddings [`run_with`](Self::run_with) will ask for.
     pub fn texts(&self, subject: &Subject<'_>) -> Vec<String> {
-        if let Kind::Similarity(check) = &self.kind { check.texts(subject) } else { Vec::new() }
+        let Kind::Similarity(check) = &self.kind else { return Vec::new() };
+        let mut texts = check.texts(subject);
+        for other in subject.other_references {
+            texts.extend(check.texts(&subject.with_reference(other)));
+        }
+        texts
     }
 
-    /// Like [`run`](Self::run), with embeddings at hand.
+    /// Like [`run`](Self::run), with embeddings at hand. Of several references that are equally right, the one counts
+    /// with which the score is best.
     pub fn run_with(&self, subject: &Subject<'_>, vector: &dyn Fn(&str) -> Option<Vec<f32>>) -> Finding {
+        let mut best = self.run_once(subject, vector);
+        for other in subject.other_references {
+            let finding = self.run_once(&subject.with_reference(other), vector);
+            if best.score < finding.score {
+                best = finding;
+            }
+        }
+        best
+    }
+
+    fn run_once(&self, subject: &Subject<'_>, vector: &dyn Fn(&str) -> Option<Vec<f32>>) -> Finding {
         match &self.kind {
             Kind::Text(check) => check.run(subject, self.scope),
             Kind::Json(check) => check.run(subject, self.scope),

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::{Finding, text_field};
-use crate::candidate::{Format, Material, Measurements, Trace, read_value, recognise, told};
+use crate::candidate::{BadRecord, Format, Material, Measurements, RecordField, RecordFields, Trace};
+use crate::candidate::{read_value, recognise, told};
 
 /// One candidate as checks see it. What is absent is `None`: a check that needs it says so and gives no number.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +18,10 @@ pub struct Subject<'a> {
     pub diff: Option<&'a str>,
     /// A reference that is null is one that says nothing.
     pub reference: Option<Cow<'a, Value>>,
+    /// Further references that are as right as that one.
+    pub other_references: &'a [Value],
+    /// Tool calls to compare with, where they do not stand in the reference.
+    pub reference_calls: Option<&'a Value>,
     /// What the run measured of itself.
     pub measurements: Measurements,
 }
@@ -40,11 +45,6 @@ pub(super) enum Scope {
 /// A run in which nothing was done.
 const NO_STEPS: &Value = &Value::Array(Vec::new());
 
-/// Why a record cannot be checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the record has no `output`")]
-pub struct NoOutput;
-
 impl<'a> Subject<'a> {
     /// From everything about a case that is graded.
     pub fn from_material(material: &'a Material) -> Self {
@@ -58,36 +58,45 @@ impl<'a> Subject<'a> {
             trace: material.trace.as_ref().map(SubjectTrace::Parsed),
             diff: material.diff.as_deref(),
             reference: raw_reference.or_else(|| material.reference.as_ref().map(text)),
+            other_references: &material.other_references,
+            reference_calls: material.reference_calls.as_ref(),
             measurements: material.measurements,
         }
     }
 
-    /// From a line of JSON, without reading more of it than checks will look at.
-    pub fn from_record(record: &'a Value) -> Result<Self, NoOutput> {
-        let field = |keys: &[&str]| keys.iter().find_map(|key| record.get(*key));
-        let reference = field(&["reference", "reference_outputs", "expected", "expected_output"]);
-        let own = field(&["response", "output", "answer"]);
-        let outputs = record.get("outputs");
+    /// From a record, without reading more of it than checks will look at.
+    pub fn from_fields(fields: &RecordFields<'a>) -> Result<Self, BadRecord> {
+        let said = fields.response()?;
         // A trace that is a plain word is the id of one, unless there is nothing else.
-        let is_alone = own.or(outputs).is_none();
-        let run = field(&["trace", "messages"]).filter(|run| !run.is_null());
-        let run = run.filter(|run| is_alone || !is_plain_text(run));
-        let subject = match (own, outputs, run) {
-            (Some(said), _, Some(run)) | (None, Some(said), Some(run)) => Self {
+        let run = fields.given(RecordField::Trace).filter(|run| said.is_none() || !is_plain_text(run));
+        let is_of_potato = fields.name(RecordField::Response) == Some("outputs");
+        let diff = fields.given(RecordField::Diff).and_then(Value::as_str);
+        let subject = match (said, run) {
+            (Some(said), Some(run)) => Self {
                 response: Some(Cow::Borrowed(said)),
                 trace: Some(SubjectTrace::Raw(run)),
                 measurements: Measurements::from_json(said).or(Measurements::from_json(run)),
                 ..Self::default()
             },
-            (Some(said), _, None) => Self::from_lone(said),
-            (None, Some(outputs), None) => Self::from_outputs(outputs, None),
-            (None, None, Some(run)) => Self::from_lone(run),
-            (None, None, None) => return Err(NoOutput),
+            (Some(outputs), None) if is_of_potato => Self::from_outputs(outputs, None),
+            (Some(said), None) => Self::from_lone(said),
+            (None, Some(run)) => Self::from_lone(run),
+            (None, None) => match fields.given(RecordField::Task).filter(|task| is_conversation(task)) {
+                Some(conversation) => Self::from_lone(conversation),
+                None if diff.is_some() => Self::default(),
+                None => return Err(fields.no_output()),
+            },
+        };
+        let (reference, other_references) = match fields.references() {
+            [first, others @ ..] => (Some(Cow::Borrowed(first)), others),
+            [] => (None, &[][..]),
         };
         Ok(Self {
-            diff: field(&["diff"]).and_then(Value::as_str),
-            reference: reference.map(Cow::Borrowed),
-            measurements: Measurements::from_json(record).or(subject.measurements),
+            diff,
+            reference,
+            other_references,
+            reference_calls: fields.given(RecordField::ReferenceCalls),
+            measurements: Measurements::from_fields(fields).or(subject.measurements),
             ..subject
         })
     }
@@ -126,6 +135,11 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// The same with another reference.
+    pub(super) fn with_reference(&self, reference: &'a Value) -> Self {
+        Self { reference: Some(Cow::Borrowed(reference)), other_references: &[], ..self.clone() }
+    }
+
     /// What a text check looks at, or that it is absent.
     pub(super) fn text_in(&self, scope: Scope) -> Result<Cow<'_, Value>, Finding> {
         if scope == Scope::Trace {
@@ -150,6 +164,11 @@ impl<'a> Subject<'a> {
 
     pub(super) fn response(&self) -> Result<Cow<'_, Value>, Finding> {
         self.text_in(Scope::Response)
+    }
+
+    /// What the calls of the trace are compared with.
+    pub(super) fn reference_trace(&self) -> Option<&Value> {
+        self.reference_calls.or(self.reference.as_deref())
     }
 
     /// The trace as it stands, or that there is none.
@@ -182,6 +201,12 @@ impl<'a> SubjectTrace<'a> {
             },
         }
     }
+}
+
+/// Whether messages hold an answer, and not only a question.
+fn is_conversation(value: &Value) -> bool {
+    let said = || read_value(value, None).ok().and_then(|(_, trace)| trace.answer().map(|_| ()));
+    value.is_array() && said().is_some()
 }
 
 /// Whether a value is words, and not a trace that some tool wrote into a text.

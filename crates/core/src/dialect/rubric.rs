@@ -492,6 +492,15 @@ fn typed(fields: &Fields<'_>, entries: &'static [Entry], what: &str) -> Option<M
             );
             return None;
         }
+        let (others, other) = if what == "check" { (RECIPES, "recipe") } else { (CHECKS, "check") };
+        if catalogue::find(others, &name).is_some() {
+            let message = format!("`{name}` is a {other}, and not a {what}");
+            fields.cx.report(
+                Diagnostic::error(Code::Unsupported, node.span, message)
+                    .help(format!("write `{other}: {{type: {name}}}` in a criterion")),
+            );
+            return None;
+        }
         fields.cx.report(
             Diagnostic::error(Code::Unsupported, node.span, format!("there is no {what} `{name}`")).suggest(
                 &name,

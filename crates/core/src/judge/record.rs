@@ -1,23 +1,74 @@
-//! A record of a file of candidates as material: our names for its fields, and those of other tools.
+//! A record of a file of candidates as material.
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
-use crate::candidate::{Format, TraceError, read_value};
-use crate::candidate::{Material, Measurements, asked_in, told};
+use crate::candidate::{
+    BadRecord, Format, Measurements, RecordField, RecordFields, Role, TRACE_TOKENS, Trace,
+};
+use crate::candidate::{Material, asked_in, for_judge, read_value, record_field, told};
+use crate::catalogue::Method;
+use crate::rubric::{Ask, Rubric};
 
-/// What the parts of `inputs` are called where a record has them.
-#[derive(Debug, Clone, Copy)]
-pub struct Keys<'a> {
-    pub question: &'a str,
-    pub context: &'a str,
-    pub requirements: &'a str,
+/// What the parts of `inputs` are called, where a recipe says so.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Keys {
+    pub question: Option<String>,
+    pub context: Option<String>,
+    pub requirements: Option<String>,
 }
 
-impl Default for Keys<'_> {
-    fn default() -> Self {
-        Self { question: "question", context: "context", requirements: "requirements" }
+/// Two criteria of a rubric that are to read different fields of one record.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{parameter}` is `{first}` in one criterion and `{second}` in another; a record is read in one way")]
+pub struct KeysDiffer {
+    parameter: &'static str,
+    first: String,
+    second: String,
+}
+
+impl Keys {
+    /// The names that a recipe gives.
+    pub fn of_method(method: &Method) -> Self {
+        let key = |name: &str| method.params.get(name).and_then(Json::as_str).map(str::to_owned);
+        Self {
+            question: key("question_key"),
+            context: key("context_key"),
+            requirements: key("requirements_key"),
+        }
+    }
+
+    /// The names that the recipes of a rubric give.
+    pub fn of_rubric(rubric: &Rubric) -> Result<Self, KeysDiffer> {
+        let mut keys = Self::default();
+        for question in rubric.questions() {
+            let Ask::Recipe(method) = &question.criterion.ask else { continue };
+            let told = Self::of_method(method);
+            for (parameter, known, told) in [
+                ("question_key", &mut keys.question, told.question),
+                ("context_key", &mut keys.context, told.context),
+                ("requirements_key", &mut keys.requirements, told.requirements),
+            ] {
+                match (&*known, told) {
+                    (Some(first), Some(second)) if *first != second => {
+                        return Err(KeysDiffer { parameter, first: first.clone(), second });
+                    }
+                    (None, Some(told)) => *known = Some(told),
+                    _ => {}
+                }
+            }
+        }
+        Ok(keys)
+    }
+
+    /// All names that are given.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        [&self.question, &self.context, &self.requirements].into_iter().flatten().map(String::as_str)
     }
 }
+
+/// What a question may be called inside `inputs`.
+const QUESTIONS: [&str; 8] =
+    ["question", "task", "prompt", "input", "user_input", "query", "text", "messages"];
 
 impl Material {
     /// From a line of JSON. Something that looks like a trace and cannot be read is an error.
@@ -27,60 +78,155 @@ impl Material {
     /// use jurist_core::judge::Keys;
     ///
     /// let record = serde_json::json!({ "inputs": { "question": "2 + 2?", "context": ["arithmetic"] }, "outputs": "4" });
-    /// let material = Material::from_record(&record, Keys::default()).unwrap();
+    /// let material = Material::from_record(&record, &Keys::default()).unwrap();
     /// assert_eq!((material.task.as_str(), material.answer()), ("2 + 2?", "4"));
     /// ```
-    pub fn from_record(record: &Json, keys: Keys<'_>) -> Result<Self, TraceError> {
-        let field = |names: &[&str]| names.iter().filter_map(|it| record.get(*it)).find(|it| !it.is_null());
-        let inputs = field(&["input", "inputs", "task", "prompt", "question", "messages_in"]);
-        let inside = |key: &str| inputs.and_then(|it| it.get(key)).or_else(|| record.get(key));
-        let task = match inputs {
-            Some(map @ Json::Object(_)) => {
-                let asked =
-                    [keys.question, "question", "task", "prompt", "input"].iter().find_map(|it| map.get(*it));
-                asked.map(told).unwrap_or_default()
-            }
-            Some(other) => told(other),
-            None => String::new(),
+    pub fn from_record(record: &Json, keys: &Keys) -> Result<Self, BadRecord> {
+        let fields = RecordFields::read(record);
+        let part = |field: RecordField, parameter: &'static str, key: Option<&str>| match key {
+            Some(key) => keyed(record, &fields, parameter, key),
+            None => Ok(fields.given(field).or_else(|| fields.inside_task(field))),
         };
-        let reference = field(&["reference", "reference_outputs", "expected", "expected_output"]);
+        let context = part(RecordField::Context, "context_key", keys.context.as_deref())?
+            .or_else(|| fields.inside(RecordField::Response, RecordField::Context));
+        let requirements = part(RecordField::Requirements, "requirements_key", keys.requirements.as_deref())?;
         let mut material = Self {
-            task,
-            context: inside(keys.context)
-                .or(field(&["contexts", "documents"]))
-                .map(texts)
-                .unwrap_or_default(),
-            requirements: inside(keys.requirements).map(texts).unwrap_or_default(),
-            reference: reference.map(told),
-            raw_reference: reference.cloned(),
-            diff: field(&["diff", "file_changes"]).map(told),
-            measurements: Measurements::from_json(record),
+            task: task(record, &fields, keys)?,
+            context: context.map(texts).unwrap_or_default(),
+            requirements: requirements.map(texts).unwrap_or_default(),
+            diff: fields.given(RecordField::Diff).map(told),
+            reference_calls: fields.given(RecordField::ReferenceCalls).cloned(),
+            measurements: Measurements::from_fields(&fields),
             ..Self::default()
         };
-        let output = field(&["response", "output", "outputs", "answer"]);
-        let run = field(&["trace", "messages"]);
-        material.raw_output = output.or(run).cloned();
+        let references = fields.references();
+        if !references.iter().all(Json::is_null) {
+            material.reference = Some(match references {
+                [only] => plain_text(only),
+                several => {
+                    format!("One of:\n- {}", several.iter().map(told).collect::<Vec<_>>().join("\n- "))
+                }
+            });
+            material.raw_reference = references.first().cloned();
+            material.other_references = references.iter().skip(1).cloned().collect();
+        }
+        material.add_output(&fields)?;
+        if let (true, Some(trace)) = (material.task.is_empty(), &material.trace) {
+            material.task = asked_in(trace).unwrap_or_default();
+        }
+        Ok(material)
+    }
+
+    fn add_output(&mut self, fields: &RecordFields<'_>) -> Result<(), BadRecord> {
+        let output = fields.response()?.filter(|value| !value.is_null());
+        let run = fields.given(RecordField::Trace);
+        self.raw_output = output.or(run).cloned();
         match output {
-            Some(Json::String(text)) => material.response = Some(text.clone()),
+            Some(Json::String(text)) => self.response = Some(text.clone()),
             // A value that is no trace is an answer in JSON.
             Some(value) => match read_value(value, None) {
-                Ok((Format::Text, _)) | Err(_) => material.response = Some(told(value)),
-                Ok((_, trace)) => material.trace = Some(trace),
+                Ok((Format::Text, _)) | Err(_) => self.response = Some(answer_text(value)),
+                Ok((_, trace)) => self.trace = Some(trace),
             },
             None => {}
         }
         if let Some(value) = run {
             match read_value(value, None)? {
                 // Perhaps the id of a trace; what was said counts.
-                (Format::Text, _) if material.response.is_some() => {}
-                (Format::Text, _) => material.response = Some(told(value)),
-                (_, trace) => material.trace = Some(trace),
+                (Format::Text, _) if self.response.is_some() => {}
+                (Format::Text, _) => self.response = Some(told(value)),
+                (_, trace) => self.trace = Some(trace),
             }
         }
-        if let (true, Some(trace)) = (material.task.is_empty(), &material.trace) {
-            material.task = asked_in(trace).unwrap_or_default();
+        // A conversation of ragas holds the answers as well.
+        let conversation = fields.given(RecordField::Task).filter(|_| output.is_none() && run.is_none());
+        let is_spoken = |trace: &Trace| trace.steps.iter().any(|step| step.role == Role::Assistant);
+        if self.diff.is_none()
+            && let Some(trace) = conversation.and_then(messages).filter(is_spoken)
+        {
+            self.task = asked_in(&trace).unwrap_or_default();
+            self.raw_output = conversation.cloned();
+            self.trace = Some(trace);
         }
-        Ok(material)
+        Ok(())
+    }
+}
+
+/// What stands where a recipe's key parameter says.
+fn keyed<'a>(
+    record: &'a Json,
+    fields: &RecordFields<'a>,
+    parameter: &'static str,
+    key: &str,
+) -> Result<Option<&'a Json>, BadRecord> {
+    let inside = fields.given(RecordField::Task).and_then(|inputs| inputs.get(key));
+    let found = inside.or_else(|| record.get(key));
+    found.map(Some).ok_or_else(|| BadRecord::NoSuchField { parameter, name: key.to_owned() })
+}
+
+fn task(record: &Json, fields: &RecordFields<'_>, keys: &Keys) -> Result<String, BadRecord> {
+    let inputs = fields.given(RecordField::Task);
+    let task = match (inputs, keys.question.as_deref()) {
+        // The input is the question itself.
+        (Some(Json::String(text)), _) => text.clone(),
+        (_, Some(key)) => keyed(record, fields, "question_key", key)?.map(conversation).unwrap_or_default(),
+        (Some(Json::Object(map)), None) => question_in(map),
+        (Some(other), None) => conversation(other),
+        (None, None) => String::new(),
+    };
+    let choices = fields.given(RecordField::Choices).and_then(Json::as_array);
+    let choices = choices.into_iter().flatten().filter_map(Json::as_str);
+    let choices: Vec<String> =
+        ('A'..='Z').zip(choices).map(|(letter, text)| format!("{letter}) {text}")).collect();
+    Ok(if choices.is_empty() { task } else { format!("{task}\n\n{}", choices.join("\n")) })
+}
+
+/// The question among several inputs; without one that is known by its name, all that is left beside the context.
+fn question_in(inputs: &Map<String, Json>) -> String {
+    if let Some(question) =
+        QUESTIONS.iter().filter_map(|name| inputs.get(*name)).find(|value| !value.is_null())
+    {
+        return conversation(question);
+    }
+    let mut rest = beside_context(inputs);
+    rest.retain(|_, value| !value.is_null());
+    if rest.is_empty() { String::new() } else { plain_text(&Json::Object(rest)) }
+}
+
+/// What a mapping says beside the documents, which stand in a part of their own.
+fn beside_context(map: &Map<String, Json>) -> Map<String, Json> {
+    let is_other =
+        |name: &str| matches!(record_field(name), Some(RecordField::Context | RecordField::Requirements));
+    let rest = map.iter().filter(|(name, _)| !is_other(name));
+    rest.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// An answer in JSON, without the documents that it came with.
+fn answer_text(value: &Json) -> String {
+    let rest = value.as_object().map(beside_context).filter(|rest| !rest.is_empty());
+    rest.map_or_else(|| told(value), |rest| plain_text(&Json::Object(rest)))
+}
+
+/// Messages as a conversation, one question as itself, everything else as it stands.
+fn conversation(value: &Json) -> String {
+    let Some(trace) = messages(value) else { return told(value) };
+    match trace.steps.as_slice() {
+        [only] if only.role == Role::User && !only.text.is_empty() => only.text.clone(),
+        _ => for_judge(&trace, TRACE_TOKENS),
+    }
+}
+
+fn messages(value: &Json) -> Option<Trace> {
+    let (format, trace) = value.as_array().and_then(|_| read_value(value, None).ok())?;
+    (format != Format::Text && !trace.steps.is_empty()).then_some(trace)
+}
+
+/// The one text that a mapping holds, such as `{"answer": "…"}`; everything else as JSON.
+fn plain_text(value: &Json) -> String {
+    let only = value.as_object().filter(|map| map.len() == 1).and_then(|map| map.values().next());
+    match only {
+        Some(Json::String(text)) => text.clone(),
+        _ => told(value),
     }
 }
 
@@ -88,6 +234,6 @@ fn texts(value: &Json) -> Vec<String> {
     match value {
         Json::Array(items) => items.iter().map(told).collect(),
         Json::Null => Vec::new(),
-        one => Some(told(one)).filter(|it| !it.trim().is_empty()).into_iter().collect(),
+        one => Some(told(one)).filter(|text| !text.trim().is_empty()).into_iter().collect(),
     }
 }

@@ -3,7 +3,7 @@
 mod annotation;
 mod monitor;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -362,16 +362,7 @@ impl Case {
 
     /// Texts of the rubric that rows fill in when a judge is asked.
     pub fn templates(&self) -> Vec<&str> {
-        let mut texts: Vec<&str> = self.rubric.description.as_deref().into_iter().collect();
-        for question in self.rubric.questions() {
-            texts.push(&question.criterion.description);
-            texts.extend(question.node.map(|it| it.ask.as_str()));
-            if let Ask::Recipe(method) = &question.criterion.ask {
-                method.params.values().for_each(|it| texts_of(it, &mut texts));
-            }
-        }
-        texts.retain(|it| it.contains("{{"));
-        texts
+        rubric_templates(&self.rubric)
     }
 
     /// The case as its row makes it.
@@ -531,6 +522,31 @@ fn texts_of<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
         Value::Object(map) => map.values().for_each(|it| texts_of(it, texts)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// Texts of a rubric that rows fill in when a judge is asked.
+fn rubric_templates(rubric: &Rubric) -> Vec<&str> {
+    let mut texts: Vec<&str> = rubric.description.as_deref().into_iter().collect();
+    for question in rubric.questions() {
+        texts.push(&question.criterion.description);
+        texts.extend(question.node.map(|it| it.ask.as_str()));
+        if let Ask::Recipe(method) = &question.criterion.ask {
+            method.params.values().for_each(|it| texts_of(it, &mut texts));
+        }
+    }
+    texts.retain(|it| it.contains("{{"));
+    texts
+}
+
+/// The fields of a row that a rubric's texts and its own prompt name.
+pub fn row_fields(rubric: &Rubric) -> BTreeSet<String> {
+    let texts = rubric_templates(rubric).into_iter().chain(rubric.prompt.as_deref());
+    let is_part = |it: char| it.is_alphanumeric() || "_-".contains(it);
+    let named = |text: &str| -> Vec<String> {
+        let after = text.split("row").skip(1).map(|it| it.trim_start_matches(['.', '[', '"', '\'']));
+        after.map(|it| it.split(|it: char| !is_part(it)).next().unwrap_or_default().to_owned()).collect()
+    };
+    texts.flat_map(named).filter(|it| !it.is_empty()).collect()
 }
 
 /// What `{{ env.NAME }}` or `{{ env.NAME | default("text") }}` asks for.

@@ -127,6 +127,11 @@ impl Resolver {
         (self.variable)("JURIST_JUDGE").or_else(by_key)
     }
 
+    /// Whether anything names a judge: the file, the settings, or the environment.
+    pub fn names_judge(&self, judge: &Judge) -> bool {
+        judge.model.is_some() || self.default_name().is_some()
+    }
+
     /// A line to a judge's model.
     pub fn line(&self, judge: &Judge) -> Result<Line, Unresolved> {
         let Some(name) = judge.model.clone().or_else(|| self.default_name()) else {

@@ -2,21 +2,27 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io::{BufRead, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
 use anyhow::Context;
+use futures_util::StreamExt;
+use jurist_core::candidate::{RecordField, RecordFields};
 use jurist_core::check::{Check, Finding, Subject};
 use jurist_core::grade::{Outcome, Status, Value};
 use jurist_core::rubric::{Ask, Rubric};
 use jurist_core::score::{Answer, Quote, verdict};
 use jurist_engine::embed::Embedders;
+use jurist_engine::record_file::{RawRecord, RecordFile};
 use serde_json::{Value as Json, json};
 
 use super::super::Ended;
-use super::super::judge::settings;
+use super::super::judge::{ended, settings};
 use super::super::judging::Judging;
-use super::{Args, Tally, id_of, opened, record};
+use super::judged::{JudgedRecord, finding_line};
+use super::notices::{FieldNotices, SeenFields};
+use super::recipe::{RecipeJob, RecipeJudges, is_recipe};
+use super::{Args, Tally, id_of, own_params};
 use crate::render;
 
 /// What every record is held to.
@@ -27,7 +33,7 @@ pub(super) enum Grading {
     Own,
 }
 
-/// So many lines are read before they are shared out.
+/// So many records are read before they are shared out.
 const BATCH: usize = 4096;
 
 /// Models take their time, so results come in smaller portions.
@@ -58,112 +64,262 @@ impl Grading {
 }
 
 pub(super) fn run(args: &Args, grading: &Grading) -> anyhow::Result<Ended> {
-    let meanings =
-        grading.is_about_meaning().then(|| Meanings { judging: &args.judging, made: OnceCell::new() });
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let mut tally = Tally::default();
+    let judges = match grading {
+        Grading::Own => Some(RecipeJudges::new(&args.judging, settings()?)),
+        _ => None,
+    };
+    let mut stage = Stage {
+        grading,
+        meanings: grading
+            .is_about_meaning()
+            .then(|| Meanings { judging: &args.judging, made: OnceCell::new() }),
+        judges,
+        runtime: OnceCell::new(),
+        notices: FieldNotices::default(),
+        no_defer: args.judging.no_defer,
+        strict: args.strict,
+        out: BufWriter::new(std::io::stdout().lock()),
+        tally: Tally::default(),
+    };
     for path in args.inputs() {
-        let name = path.display().to_string();
-        stream(opened(&path)?, &name, grading, meanings.as_ref(), args.strict, &mut out, &mut tally)?;
+        stage.grade_file(RecordFile::open(&path)?)?;
+        if stage.tally.stopped {
+            break;
+        }
     }
-    out.flush()?;
+    stage.out.flush()?;
+    let tally = stage.tally;
+    if let Some(caller) = stage.judges.as_ref().and_then(RecipeJudges::caller) {
+        args.judging.finish(caller)?;
+    }
     let Tally { graded, failed, incomplete, bad, .. } = &tally;
     let undecided = if 0 < *incomplete { format!(", {incomplete} without a verdict") } else { String::new() };
     render::summary(&format!("{graded} graded, {failed} failed{undecided}, {bad} not readable"));
     Ok(tally.ended())
 }
 
-fn stream(
-    mut input: Box<dyn BufRead + Send>,
-    name: &str,
-    grading: &Grading,
-    meanings: Option<&Meanings<'_>>,
+/// Everything that records pass on their way from a file to a line of output.
+struct Stage<'a, W: Write> {
+    grading: &'a Grading,
+    meanings: Option<Meanings<'a>>,
+    /// For records that name a recipe of their own.
+    judges: Option<RecipeJudges<'a>>,
+    runtime: OnceCell<tokio::runtime::Runtime>,
+    notices: FieldNotices,
+    no_defer: bool,
     strict: bool,
-    out: &mut impl Write,
-    tally: &mut Tally,
-) -> anyhow::Result<()> {
-    let n_threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let batch = if meanings.is_some() && !matches!(grading, Grading::Own) { SMALL_BATCH } else { BATCH };
-    let (mut number, mut lines) = (0, Vec::with_capacity(BATCH));
-    loop {
-        lines.clear();
-        while lines.len() < batch {
-            let mut line = Vec::new();
-            if input.read_until(b'\n', &mut line).with_context(|| format!("cannot read `{name}`"))? == 0 {
-                break;
-            }
-            lines.push(line);
-        }
-        if lines.is_empty() {
-            return Ok(());
-        }
-        let vectors = match meanings {
-            Some(meanings) => meanings.of(&lines, grading)?,
-            None => Vectors::new(),
-        };
-        let share = lines.len().div_ceil(n_threads);
-        let graded: Vec<Option<Result<Graded, String>>> = std::thread::scope(|scope| {
-            let workers: Vec<_> = lines
-                .chunks(share)
-                .map(|part| {
-                    scope.spawn(|| {
-                        part.iter()
-                            .map(|it| (!it.trim_ascii().is_empty()).then(|| grade(it, grading, &vectors)))
-                            .collect::<Vec<_>>()
-                    })
-                })
-                .collect();
-            workers.into_iter().flat_map(|it| it.join().expect("grading a record does not panic")).collect()
-        });
-        for result in graded {
-            number += 1;
-            match result {
-                None => {}
-                Some(Ok(graded)) => {
-                    tally.graded += 1;
-                    tally.failed += usize::from(graded.status == Some(Status::Fail));
-                    tally.incomplete += usize::from(graded.status == Some(Status::Error));
-                    writeln!(out, "{}", graded.line)?;
-                }
-                Some(Err(problem)) => {
-                    tally.bad += 1;
-                    render::trouble(&format!("{name}:{number}: {problem}"));
-                    if strict {
-                        tally.stopped = true;
-                        return Ok(());
+    out: W,
+    tally: Tally,
+}
+
+impl<W: Write> Stage<'_, W> {
+    fn grade_file(&mut self, mut file: RecordFile) -> anyhow::Result<()> {
+        let is_slow = self.meanings.is_some() && !matches!(self.grading, Grading::Own);
+        let batch = if is_slow { SMALL_BATCH } else { BATCH };
+        let mut records: Vec<RawRecord> = Vec::with_capacity(BATCH);
+        loop {
+            records.clear();
+            // What was read before the file broke off is graded first.
+            let mut end = Ok(());
+            while records.len() < batch {
+                match file.next_record() {
+                    Ok(Some(record)) => records.push(record),
+                    Ok(None) => break,
+                    Err(error) => {
+                        end = Err(error);
+                        break;
                     }
                 }
             }
+            if records.is_empty() {
+                return Ok(end?);
+            }
+            self.grade_batch(&records)?;
+            end?;
+            if self.tally.stopped {
+                return Ok(());
+            }
         }
     }
+
+    fn grade_batch(&mut self, records: &[RawRecord]) -> anyhow::Result<()> {
+        let vectors = match &self.meanings {
+            Some(meanings) => meanings.of(records, self.grading)?,
+            None => Vectors::new(),
+        };
+        let n_threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let (grading, notices) = (self.grading, &self.notices);
+        let grade_part = |part: &[RawRecord]| {
+            let mut seen = SeenFields::default();
+            let graded: Vec<_> =
+                part.iter().map(|record| grade(record, grading, &vectors, notices, &mut seen)).collect();
+            (graded, seen)
+        };
+        let parts: Vec<_> = std::thread::scope(|scope| {
+            let parts = records.chunks(records.len().div_ceil(n_threads));
+            let workers: Vec<_> = parts.map(|part| scope.spawn(|| grade_part(part))).collect();
+            workers.into_iter().map(|it| it.join().expect("grading a record does not panic")).collect()
+        });
+        let (mut graded, mut seen) = (Vec::with_capacity(records.len()), SeenFields::default());
+        for (part, seen_there) in parts {
+            graded.extend(part);
+            seen.merge(seen_there);
+        }
+        if !seen.is_empty() {
+            self.notices.say(seen);
+        }
+        if graded.iter().any(|result| matches!(result, Ok(Step::Recipe(_)))) {
+            return self.judge_batch(records, graded);
+        }
+        for (record, result) in records.iter().zip(graded) {
+            let result = result.map(|step| match step {
+                Step::Done(graded) => graded,
+                Step::Recipe(_) => Graded::default(),
+            });
+            self.write(record, result)?;
+            if self.tally.stopped {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries out the recipes of a batch, several at a time, and keeps the order.
+    fn judge_batch(
+        &mut self,
+        records: &[RawRecord],
+        graded: Vec<Result<Step, String>>,
+    ) -> anyhow::Result<()> {
+        let Some(judges) = self.judges.take() else { return Ok(()) };
+        let runtime = match self.runtime.take() {
+            Some(runtime) => runtime,
+            None => tokio::runtime::Builder::new_multi_thread().enable_all().build()?,
+        };
+        let no_defer = self.no_defer;
+        let done = runtime.block_on(async {
+            let each = graded.into_iter().map(|result| {
+                let judges = &judges;
+                async move {
+                    match result {
+                        Ok(Step::Done(graded)) => Ok(graded),
+                        Ok(Step::Recipe(job)) => {
+                            judges.grade(&job).await.map(|it| carried_out(&job, &it, no_defer))
+                        }
+                        Err(problem) => Err(problem),
+                    }
+                }
+            });
+            let mut results = futures_util::stream::iter(each)
+                .buffered(judges.width())
+                .zip(futures_util::stream::iter(records));
+            while let Some((result, record)) = results.next().await {
+                self.write(record, result)?;
+                // It may have cost money, and somebody may be waiting for it.
+                self.out.flush()?;
+                if self.tally.stopped {
+                    break;
+                }
+            }
+            anyhow::Ok(())
+        });
+        self.judges = Some(judges);
+        let _ = self.runtime.set(runtime);
+        done
+    }
+
+    fn write(&mut self, record: &RawRecord, result: Result<Graded, String>) -> anyhow::Result<()> {
+        match result {
+            Ok(graded) => {
+                self.tally.graded += 1;
+                match graded.ended {
+                    Ended::Failed => self.tally.failed += 1,
+                    Ended::Incomplete => self.tally.incomplete += 1,
+                    Ended::OverBudget => self.tally.over += 1,
+                    _ => {}
+                }
+                writeln!(self.out, "{}", graded.line)?;
+            }
+            Err(problem) => {
+                self.tally.bad += 1;
+                render::trouble(&format!("{}: {problem}", record.place()));
+                self.tally.stopped |= self.strict;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A record that was graded, or waits for a judge.
+enum Step {
+    Done(Graded),
+    Recipe(Box<RecipeJob>),
 }
 
 struct Graded {
     line: String,
-    /// Absent where a check stands alone.
-    status: Option<Status>,
+    ended: Ended,
+}
+
+impl Default for Graded {
+    fn default() -> Self {
+        Self { line: String::new(), ended: Ended::Passed }
+    }
+}
+
+/// What a judge made of a recipe, as a check would say it. A finding is no verdict, so nothing fails by it.
+fn carried_out(job: &RecipeJob, judged: &JudgedRecord, no_defer: bool) -> Graded {
+    let line = finding_line(judged, Some(&job.name));
+    let ended = match ended(&judged.decision, no_defer) {
+        Ended::Failed => Ended::Passed,
+        other => other,
+    };
+    Graded { line: line.to_string(), ended }
+}
+
+/// The name of the check or recipe that a record names for itself.
+fn own_name<'a>(fields: &RecordFields<'a>) -> Result<&'a str, String> {
+    let name = fields.given(RecordField::Evaluator).and_then(Json::as_str);
+    name.ok_or_else(|| "the record names no `evaluator`; or use --check".to_owned())
 }
 
 /// The check that a record names for itself.
-fn own_check(record: &Json) -> Result<(&str, Check), String> {
-    let name = ["evaluator", "check"].iter().find_map(|it| record.get(*it)?.as_str());
-    let name = name.ok_or("the record names no `evaluator`; or use --check")?;
-    let params = record.get("params").cloned().unwrap_or_else(|| json!({}));
-    Ok((name, Check::new(name, &params).map_err(|error| error.to_string())?))
+fn own_check(name: &str, record: &Json) -> Result<Check, String> {
+    Check::new(name, &own_params(record)?).map_err(|error| error.to_string())
 }
 
-fn grade(line: &[u8], grading: &Grading, vectors: &Vectors) -> Result<Graded, String> {
-    let record = record(line)?;
-    let subject = Subject::from_record(&record).map_err(|error| error.to_string())?;
-    let id = id_of(&record);
-    match grading {
-        Grading::One(check) => Ok(told(&id, None, &run_check(check, &subject, vectors))),
-        Grading::Own => {
-            let (name, check) = own_check(&record)?;
-            Ok(told(&id, Some(name), &run_check(&check, &subject, vectors)))
-        }
-        Grading::Rubric(rubric, checks) => Ok(judged(&id, rubric, checks, &subject, vectors)),
+fn grade(
+    raw: &RawRecord,
+    grading: &Grading,
+    vectors: &Vectors,
+    notices: &FieldNotices,
+    seen: &mut SeenFields,
+) -> Result<Step, String> {
+    let record = raw.parse()?;
+    let mut fields = RecordFields::read(&record);
+    if let (Grading::Own, Some(params)) = (grading, record.get("params")) {
+        let keys = ["question_key", "context_key", "requirements_key"];
+        fields
+            .unknown
+            .retain(|name| keys.iter().all(|key| params.get(*key).is_none_or(|named| named != *name)));
     }
+    notices.look(&fields, seen);
+    let id = id_of(&fields);
+    if let Grading::Own = grading {
+        let name = own_name(&fields)?;
+        if is_recipe(name) {
+            let name = name.to_owned();
+            return Ok(Step::Recipe(Box::new(RecipeJob { name, record, place: raw.place() })));
+        }
+    }
+    let subject = Subject::from_fields(&fields).map_err(|error| error.to_string())?;
+    Ok(Step::Done(match grading {
+        Grading::One(check) => told(&id, None, &run_check(check, &subject, vectors)),
+        Grading::Own => {
+            let name = own_name(&fields)?;
+            told(&id, Some(name), &run_check(&own_check(name, &record)?, &subject, vectors))
+        }
+        Grading::Rubric(rubric, checks) => judged(&id, rubric, checks, &subject, vectors),
+    }))
 }
 
 fn run_check(check: &Check, subject: &Subject<'_>, vectors: &Vectors) -> Finding {
@@ -177,7 +333,7 @@ fn told(id: &Json, check: Option<&str>, finding: &Finding) -> Graded {
     if let Some(check) = check {
         line["check"] = json!(check);
     }
-    Graded { line: line.to_string(), status: None }
+    Graded { line: line.to_string(), ended: Ended::Passed }
 }
 
 fn said(finding: &Finding) -> Json {
@@ -208,7 +364,12 @@ fn judged(id: &Json, rubric: &Rubric, checks: &[Check], subject: &Subject<'_>, v
         })
         .collect();
     let line = json!({ "id": id, "status": verdict.status, "score": verdict.score, "verdict": verdict, "grades": grades });
-    Graded { line: line.to_string(), status: Some(verdict.status) }
+    let ended = match verdict.status {
+        Status::Fail => Ended::Failed,
+        Status::Error => Ended::Incomplete,
+        Status::Pass | Status::Deferred => Ended::Passed,
+    };
+    Graded { line: line.to_string(), ended }
 }
 
 /// Embeddings of texts, by model and text.
@@ -230,7 +391,7 @@ impl Meanings<'_> {
         self.made.get().context("what was just set is there")
     }
 
-    fn of(&self, lines: &[Vec<u8>], grading: &Grading) -> anyhow::Result<Vectors> {
+    fn of(&self, records: &[RawRecord], grading: &Grading) -> anyhow::Result<Vectors> {
         let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let mut add = |check: &Check, subject: &Subject<'_>| {
             if let Some(model) = check.embedding_model() {
@@ -238,16 +399,16 @@ impl Meanings<'_> {
             }
         };
         // Most records that name their own check name another one.
-        let names_one = |it: &[u8]| it.windows(7).any(|it| it == b"similar");
-        let may_ask = |it: &&Vec<u8>| !matches!(grading, Grading::Own) || names_one(it);
-        for line in lines.iter().filter(may_ask) {
-            let Ok(record) = record(line) else { continue };
-            let Ok(subject) = Subject::from_record(&record) else { continue };
+        let may_ask = |raw: &&RawRecord| !matches!(grading, Grading::Own) || raw.mentions("similar");
+        for raw in records.iter().filter(may_ask) {
+            let Ok(record) = raw.parse() else { continue };
+            let fields = RecordFields::read(&record);
+            let Ok(subject) = Subject::from_fields(&fields) else { continue };
             match grading {
                 Grading::One(check) => add(check, &subject),
                 Grading::Rubric(_, checks) => checks.iter().for_each(|it| add(it, &subject)),
                 Grading::Own => {
-                    if let Ok((_, check)) = own_check(&record) {
+                    if let Ok(check) = own_name(&fields).and_then(|name| own_check(name, &record)) {
                         add(&check, &subject);
                     }
                 }

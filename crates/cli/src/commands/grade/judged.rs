@@ -1,40 +1,64 @@
 //! Records before judges: as many at work as there are calls at a time, results in the order of the records.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
-use jurist_core::candidate::Material;
+use jurist_core::candidate::{Material, RecordFields};
 use jurist_core::grade::Status;
 use jurist_core::judge::Keys;
 use jurist_core::rubric::Rubric;
 use jurist_core::stats::effective_votes;
+use jurist_core::suite::row_fields;
 use jurist_engine::call::Caller;
 use jurist_engine::judge::{Bench, Case, Decision};
-use serde_json::Value as Json;
+use jurist_engine::record_file::{RawRecord, RecordFile, RecordsError};
+use serde_json::{Value as Json, json};
 
-use super::super::judge::{decision_line, ended};
+use super::super::judge::{decision_line, ended, finding};
 use super::super::judging::Batched;
 use super::super::{Chosen, Ended};
-use super::{Args, Tally, id_of, opened, record};
+use super::notices::{FieldNotices, SeenFields};
+use super::{Args, Tally, id_of};
 use crate::render;
 
+/// How a line of output says what judges said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineShape {
+    /// A verdict with all its grades.
+    Verdict,
+    /// Score, value and comment, as a check says them.
+    Finding,
+}
+
+/// Everything by which records are judged.
+struct Court {
+    rubric: Arc<Rubric>,
+    keys: Keys,
+    bench: Bench,
+    caller: Caller,
+}
+
 /// What judges say about each record, in the order of the records; as many at work as there are calls at a time.
-pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
+pub(super) async fn run(args: &Args, chosen: &Chosen, shape: LineShape) -> anyhow::Result<Ended> {
     let (rubric, bench) = args.judging.bench(chosen).await?;
-    let (bench, caller) = (Arc::new(bench), Arc::new(args.judging.caller(&chosen.settings)?));
+    let keys = Keys::of_rubric(&rubric)?;
+    let used = row_fields(&rubric).into_iter().chain(keys.names().map(str::to_owned)).collect();
+    let mut notices = FieldNotices::new(used);
+    let court = Arc::new(Court { rubric, keys, bench, caller: args.judging.caller(&chosen.settings)? });
+    let caller = &court.caller;
     let width = args.judging.width(&chosen.settings);
     let no_defer = args.judging.no_defer(&chosen.settings);
     if args.judging.batch
-        && let Some(ended) = collected(args, &rubric, &bench, &caller, width).await?
+        && let Some(ended) = collected(args, &court, width).await?
     {
         return Ok(ended);
     }
     let mut out = BufWriter::new(std::io::stdout());
     let (mut tally, mut waiting) = (Tally::default(), VecDeque::new());
-    let mut lines = lines(args.inputs(), width);
+    let mut records = read_records(args.inputs(), width);
     let mut votes = Vec::new();
     let mut progress = render::Progress::new();
     let interrupt = tokio::signal::ctrl_c();
@@ -46,13 +70,11 @@ pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
         }
         let has_room = is_open && !tally.stopped && waiting.len() < width;
         let done = tokio::select! {
-            line = lines.recv(), if has_room => match line {
-                Some(line) => {
-                    let (place, line) = line?;
-                    let (rubric, bench, caller) = (Arc::clone(&rubric), Arc::clone(&bench), Arc::clone(&caller));
-                    let at = place.clone();
-                    let task = tokio::spawn(async move { decided(&at, &line, &rubric, &bench, &caller).await });
-                    waiting.push_back((place, task));
+            record = records.recv(), if has_room => match record {
+                Some(record) => {
+                    let record = record?;
+                    let (place, court) = (record.place(), Arc::clone(&court));
+                    waiting.push_back(WaitingRecord { place, task: tokio::spawn(court.judge(record)) });
                     continue;
                 }
                 None => {
@@ -63,22 +85,31 @@ pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
             done = next(&mut waiting), if !waiting.is_empty() => done.context("grading a record does not panic")?,
             _ = &mut interrupt => {
                 out.flush()?;
-                args.judging.finish(&caller)?;
+                args.judging.finish(caller)?;
                 return Ok(Ended::Interrupted);
             }
         };
-        let Some((place, _)) = waiting.pop_front() else { break };
+        let Some(WaitingRecord { place, .. }) = waiting.pop_front() else { break };
         match done {
-            Ok((id, decision)) => {
-                let status = ended(&decision, no_defer);
+            Ok(judged) => {
+                let mut seen = SeenFields::default();
+                notices.look(&RecordFields::read(&judged.record), &mut seen);
+                notices.say(seen);
+                let decision = &judged.decision;
+                let status = ended(decision, no_defer);
                 tally.graded += 1;
-                tally.failed += usize::from(status == Ended::Failed);
+                // A finding is no verdict, so nothing fails by it.
+                tally.failed += usize::from(status == Ended::Failed && shape == LineShape::Verdict);
                 tally.incomplete += usize::from(status == Ended::Incomplete);
                 tally.over += usize::from(status == Ended::OverBudget);
                 tally.deferred += usize::from(decision.status == Status::Deferred);
                 let scores: Option<Vec<f64>> = decision.opinions.iter().map(|it| it.verdict.score).collect();
                 votes.extend(scores.filter(|_| decision.panel.is_some() && !decision.escalated));
-                writeln!(out, "{}", decision_line(&id, &decision))?;
+                let line = match shape {
+                    LineShape::Verdict => decision_line(&judged.id, decision),
+                    LineShape::Finding => finding_line(&judged, None),
+                };
+                writeln!(out, "{line}")?;
                 // It may have cost money, and somebody may be waiting for it.
                 out.flush()?;
             }
@@ -91,11 +122,11 @@ pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
                 }
             }
         }
-        progress.show(|| format!("{} graded · {}", tally.graded, spent(&caller)));
+        progress.show(|| format!("{} graded · {}", tally.graded, spent(caller)));
     }
     progress.clear();
     out.flush()?;
-    args.judging.finish(&caller)?;
+    args.judging.finish(caller)?;
     let read = caller.meter.read();
     render::note(&format!(
         "{} graded, {} failed, {} errors, {} not asked, {} not readable · {} requests, {} from cache · {}",
@@ -106,10 +137,10 @@ pub(super) async fn run(args: &Args, chosen: &Chosen) -> anyhow::Result<Ended> {
         tally.bad,
         read.requests,
         read.from_cache,
-        spent(&caller)
+        spent(caller)
     ));
     if let Some(effective) = effective_votes(&votes) {
-        let n = bench.members.len();
+        let n = court.bench.members.len();
         render::note(&format!(
             "{n} judges are worth {effective:.1} independent votes, by how their scores correlate"
         ));
@@ -124,27 +155,19 @@ fn spent(caller: &Caller) -> String {
 /// Gets every reply that the records ask for in batches; a tree's next question waits for the next one.
 ///
 /// How it ends, if it does not get them.
-async fn collected(
-    args: &Args,
-    rubric: &Arc<Rubric>,
-    bench: &Arc<Bench>,
-    caller: &Arc<Caller>,
-    width: usize,
-) -> anyhow::Result<Option<Ended>> {
+async fn collected(args: &Args, court: &Arc<Court>, width: usize) -> anyhow::Result<Option<Ended>> {
     let paths = args.inputs();
     anyhow::ensure!(
         !paths.iter().any(|it| it.as_os_str() == "-"),
         "--batch reads its records several times; give a file"
     );
     loop {
-        let mut lines = lines(paths.clone(), width);
+        let mut records = read_records(paths.clone(), width);
         let mut waiting = VecDeque::new();
-        while let Some(line) = lines.recv().await {
-            let (place, line) = line?;
-            let (rubric, bench, caller) = (Arc::clone(rubric), Arc::clone(bench), Arc::clone(caller));
-            waiting.push_back(tokio::spawn(async move {
-                decided(&place, &line, &rubric, &bench, &caller).await.map(|_| ())
-            }));
+        while let Some(record) = records.recv().await {
+            let record = record?;
+            let court = Arc::clone(court);
+            waiting.push_back(tokio::spawn(async move { court.judge(record).await.map(|_| ()) }));
             if width <= waiting.len()
                 && let Some(task) = waiting.pop_front()
             {
@@ -154,7 +177,7 @@ async fn collected(
         for task in waiting {
             let _ = task.await;
         }
-        match args.judging.run_batch(caller).await? {
+        match args.judging.run_batch(&court.caller).await? {
             Batched::Nothing => return Ok(None),
             Batched::Done => {}
             Batched::Failed => return Ok(Some(Ended::Incomplete)),
@@ -163,34 +186,41 @@ async fn collected(
 }
 
 /// The first that waits, done.
-async fn next(waiting: &mut VecDeque<(String, Task)>) -> Result<Decided, tokio::task::JoinError> {
+async fn next(waiting: &mut VecDeque<WaitingRecord>) -> Result<Judgement, tokio::task::JoinError> {
     match waiting.front_mut() {
-        Some((_, task)) => task.await,
+        Some(first) => (&mut first.task).await,
         None => std::future::pending().await,
     }
 }
 
-type Decided = Result<(Json, Decision), String>;
-type Task = tokio::task::JoinHandle<Decided>;
-type Lines = tokio::sync::mpsc::Receiver<anyhow::Result<(String, Vec<u8>)>>;
+/// A record that is before its judges.
+struct WaitingRecord {
+    place: String,
+    task: tokio::task::JoinHandle<Judgement>,
+}
 
-/// Lines that say something, each with its place; read on a thread of its own, since a pipe may keep us waiting.
-fn lines(paths: Vec<PathBuf>, width: usize) -> Lines {
+/// A record with what its judges decided.
+pub(super) struct JudgedRecord {
+    id: Json,
+    record: Json,
+    pub(super) decision: Decision,
+}
+
+type Judgement = Result<JudgedRecord, String>;
+type Records = tokio::sync::mpsc::Receiver<Result<RawRecord, RecordsError>>;
+
+/// Records, read on a thread of its own, since a pipe may keep us waiting.
+fn read_records(paths: Vec<PathBuf>, width: usize) -> Records {
     let (sender, receiver) = tokio::sync::mpsc::channel(width);
     std::thread::spawn(move || {
         for path in paths {
-            let name = path.display().to_string();
-            let input = match opened(&path) {
-                Ok(input) => input,
+            let mut file = match RecordFile::open(&path) {
+                Ok(file) => file,
                 Err(error) => return drop(sender.blocking_send(Err(error))),
             };
-            for (at, line) in input.split(b'\n').enumerate() {
-                let line = match line {
-                    Ok(line) if line.trim_ascii().is_empty() => continue,
-                    Ok(line) => Ok((format!("{name}:{}", at + 1), line)),
-                    Err(error) => Err(anyhow::anyhow!("cannot read `{name}`: {error}")),
-                };
-                if sender.blocking_send(line).is_err() {
+            while let Some(record) = file.next_record().transpose() {
+                let is_over = record.is_err();
+                if sender.blocking_send(record).is_err() || is_over {
                     return;
                 }
             }
@@ -199,16 +229,30 @@ fn lines(paths: Vec<PathBuf>, width: usize) -> Lines {
     receiver
 }
 
-async fn decided(place: &str, line: &[u8], rubric: &Rubric, bench: &Bench, caller: &Caller) -> Decided {
-    let record = record(line)?;
+impl Court {
+    async fn judge(self: Arc<Self>, raw: RawRecord) -> Judgement {
+        judge_record(&raw.place(), raw.parse()?, &self.keys, &self.rubric, &self.bench, &self.caller).await
+    }
+}
+
+/// Has one record judged by a rubric.
+pub(super) async fn judge_record(
+    place: &str,
+    record: Json,
+    keys: &Keys,
+    rubric: &Rubric,
+    bench: &Bench,
+    caller: &Caller,
+) -> Judgement {
+    let fields = RecordFields::read(&record);
     // Without an id of its own, a record is known by where it stands.
-    let id = match id_of(&record) {
+    let id = match id_of(&fields) {
         Json::Null => Json::from(place),
         id => id,
     };
-    let material = Material::from_record(&record, Keys::default()).map_err(|error| error.to_string())?;
+    let material = Material::from_record(&record, keys).map_err(|error| error.to_string())?;
     if material.response.is_none() && material.trace.is_none() && material.diff.is_none() {
-        return Err("the record has no `output`".to_owned());
+        return Err(fields.no_output().to_string());
     }
     let candidate = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
     let case = Case {
@@ -220,5 +264,20 @@ async fn decided(place: &str, line: &[u8], rubric: &Rubric, bench: &Bench, calle
         contests: None,
     };
     let decision = bench.decide(caller, case).await.map_err(|error| error.to_string())?;
-    Ok((id, decision))
+    Ok(JudgedRecord { id, record, decision })
+}
+
+/// What judges said, as a check would say it.
+pub(super) fn finding_line(judged: &JudgedRecord, check: Option<&str>) -> Json {
+    let is_tree = judged.decision.opinions.iter().any(|opinion| !opinion.verdict.path.is_empty());
+    let mut line = Json::Object(finding(&judged.decision, is_tree));
+    line["id"] = judged.id.clone();
+    line["spend"] = json!(judged.decision.spend);
+    if judged.decision.panel.is_some() {
+        line["score"] = json!(judged.decision.score);
+    }
+    if let Some(check) = check {
+        line["check"] = json!(check);
+    }
+    line
 }

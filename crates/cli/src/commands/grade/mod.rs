@@ -1,38 +1,46 @@
 mod checked;
 mod judged;
+mod notices;
+mod recipe;
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
+use jurist_core::candidate::{RecordField, RecordFields};
 use jurist_core::check::Check;
 use jurist_core::rubric::Ask;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
+use super::judge::settings;
 use super::judging::{Judging, wait_for};
 use super::{Ended, Loading, rubric};
 use checked::Grading;
+use judged::LineShape;
+use recipe::{ensure_judge, is_recipe, recipe_rubric};
 
 /// Grade records with checks, at memory speed, or with judges, as fast as they answer
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A record is a line of JSON with `output` (also: outputs, response, trace), perhaps `reference`
-(also: reference_outputs, expected) and `id`. It may name its own check: `evaluator` and `params`.
-Judges also see `input` (also: inputs, question), `context` and `diff`.
+A record is a JSON object with `output` (also: response, answer, actual_output, …), perhaps `reference`
+(also: expected, target, ideal, ground_truth, …) and `id`; judges also see `input` (also: inputs, question,
+user_input, …), `context` and `diff`. Records of ragas, DeepEval, Inspect, OpenAI evals, LangSmith and
+Braintrust are read as they are; docs/checks.md has every name.
+A record may name its own check or recipe: `evaluator` and `params`.
+A file is JSON lines, a JSON array (.json), or a table with a header (.csv, .tsv); a recipe needs --judge.
 Records stream: memory does not grow with the file, all cores work, results keep the order.
 
 Examples:
   jurist grade answers.jsonl --check contains --params '{\"value\": \"Paris\"}'
   jurist grade runs.jsonl --check trajectory_match --params '{\"mode\": \"unordered\"}'
+  jurist grade ragas.csv --check groundedness --judge gpt-5-mini
   jurist grade answers.jsonl --rubric rubric.yaml      a whole rubric: a verdict for each record
   jurist grade answers.jsonl --rubric rubric.yaml --judge gpt-5-mini --max-cost 2
   cat cases.jsonl | jurist grade                       records that carry their own check")]
 pub struct Args {
-    /// Records, one JSON object per line; standard input without any
+    /// Records: JSON lines, a JSON array, CSV or TSV; standard input without any
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The check to run on every record; `jurist checks` lists them
+    /// The check or recipe for every record; `jurist checks` lists them
     #[arg(long, value_name = "NAME", conflicts_with = "rubric")]
     check: Option<String>,
     /// Its parameters
@@ -57,6 +65,12 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let grading = match (&args.check, &args.rubric) {
         (Some(name), _) => {
             let params: Json = serde_json::from_str(&args.params).context("`--params` is not JSON")?;
+            anyhow::ensure!(params.is_object(), "`--params` must be a JSON object of parameters");
+            if is_recipe(name) {
+                let chosen = recipe_rubric(name, &params, &settings()?).map_err(anyhow::Error::msg)?;
+                ensure_judge(&args.judging, name, &chosen).map_err(anyhow::Error::msg)?;
+                return wait_for(judged::run(args, &chosen, LineShape::Finding));
+            }
             Grading::One(Check::new(name, &params)?)
         }
         (None, Some(path)) => {
@@ -65,7 +79,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                 return Ok(Ended::BadInput);
             };
             if !chosen.rubric.questions().all(|it| matches!(it.criterion.ask, Ask::Check(_))) {
-                return wait_for(judged::run(args, &chosen));
+                return wait_for(judged::run(args, &chosen, LineShape::Verdict));
             }
             Grading::of(&chosen.rubric)?
         }
@@ -78,14 +92,6 @@ impl Args {
     fn inputs(&self) -> Vec<PathBuf> {
         if self.files.is_empty() { vec![PathBuf::from("-")] } else { self.files.clone() }
     }
-}
-
-fn opened(path: &Path) -> anyhow::Result<Box<dyn BufRead + Send>> {
-    if path.as_os_str() == "-" {
-        return Ok(Box::new(BufReader::new(std::io::stdin())));
-    }
-    let file = File::open(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    Ok(Box::new(BufReader::with_capacity(1 << 20, file)))
 }
 
 /// What came of the records.
@@ -115,14 +121,21 @@ impl Tally {
     }
 }
 
-fn record(line: &[u8]) -> Result<Json, String> {
-    let line = std::str::from_utf8(line).map_err(|_| "not text in UTF-8".to_owned())?;
-    let record: Json = serde_json::from_str(line.trim_start_matches('\u{feff}'))
-        .map_err(|error| format!("not JSON: {error}"))?;
-    if record.is_object() { Ok(record) } else { Err("a record must be a JSON object".to_owned()) }
+/// Ids from outside are kept as given.
+fn id_of(fields: &RecordFields<'_>) -> Json {
+    fields.given(RecordField::Id).cloned().unwrap_or(Json::Null)
 }
 
-/// Ids from outside are kept as given.
-fn id_of(record: &Json) -> Json {
-    ["id", "candidate", "trace_id"].iter().find_map(|it| record.get(*it)).cloned().unwrap_or(Json::Null)
+/// The parameters of a record's own check or recipe; a cell of a table holds them as text.
+fn own_params(record: &Json) -> Result<Json, String> {
+    let params = match record.get("params") {
+        None | Some(Json::Null) => json!({}),
+        Some(Json::String(text)) => serde_json::from_str(text).unwrap_or_default(),
+        Some(other) => other.clone(),
+    };
+    if params.is_object() {
+        Ok(params)
+    } else {
+        Err("`params` must be a JSON object of parameters".to_owned())
+    }
 }

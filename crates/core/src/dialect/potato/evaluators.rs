@@ -14,28 +14,54 @@ use crate::dialect::rubric::{Named, preset};
 use crate::dialect::tree::{choices, leaf};
 use crate::rubric::{Answers, Ask, Criterion, Draft, Graph, Node as TreeNode, Rubric, Target, WHOLE};
 use crate::source::{Node, Shape, Span};
+use crate::suite::Judge;
 
-/// A list of evaluators is a rubric whose criteria are those evaluators.
-pub(super) fn evaluators(cx: &Context<'_>, items: &[Node], span: Span) -> Option<Arc<Rubric>> {
-    let (mut ids, mut spot, mut criteria) = (Ids::default(), Spot::new(span), Vec::new());
-    for item in items {
-        if let Some((criterion, at)) = evaluator(cx, item, &mut ids) {
-            criteria.push(criterion);
-            spot.children.push(at);
-        }
-    }
-    (!criteria.is_empty() || items.is_empty()).then_some(())?;
-    accept(cx, Draft { criteria, ..Draft::default() }, &spot).map(Arc::new)
+use super::endpoint::judge;
+
+/// A list of evaluators as a rubric, with the judge that their `config` names.
+pub(super) struct EvaluatorList {
+    pub(super) rubric: Option<Arc<Rubric>>,
+    pub(super) judge: Judge,
 }
 
-fn evaluator(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion, Spot)> {
+struct Evaluator {
+    criterion: Criterion,
+    spot: Spot,
+    judge: Option<Judge>,
+}
+
+/// A list of evaluators is a rubric whose criteria are those evaluators.
+pub(super) fn evaluators(cx: &Context<'_>, items: &[Node], span: Span) -> EvaluatorList {
+    let (mut ids, mut spot, mut criteria) = (Ids::default(), Spot::new(span), Vec::new());
+    let mut judge: Option<Judge> = None;
+    for item in items {
+        let Some(evaluator) = evaluator(cx, item, &mut ids) else { continue };
+        match (&judge, evaluator.judge) {
+            (Some(first), Some(other)) if *first != other => cx.error(
+                Code::Conflict,
+                cx.head(item),
+                "this evaluator has another judge in its `config` than one before it; a rubric has one judge",
+            ),
+            (_, told) => judge = judge.or(told),
+        }
+        criteria.push(evaluator.criterion);
+        spot.children.push(evaluator.spot);
+    }
+    let is_list = !criteria.is_empty() || items.is_empty();
+    let draft = is_list.then(|| Draft { criteria, ..Draft::default() });
+    let rubric = draft.and_then(|it| accept(cx, it, &spot)).map(Arc::new);
+    EvaluatorList { rubric, judge: judge.unwrap_or_default() }
+}
+
+fn evaluator(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<Evaluator> {
     let fields = Fields::new(cx, node, "evaluator")?;
     let name_node = fields.need("name")?;
     let name = cx.plain_text(name_node, "name")?;
     let key = fields.name("key");
     let empty = Node { span: name_node.span, shape: Shape::Map(Vec::new()) };
     let params = Fields::new(cx, fields.get("params").unwrap_or(&empty), "set of parameters")?;
-    params.knows(&["config", "key"]);
+    params.knows(&["key"]);
+    let judge = judge(&params);
     let key = key.or_else(|| params.name("key"));
     let mut spot = Spot::new(fields.start());
     let ask = if name == "rubric_dag" {
@@ -60,7 +86,7 @@ fn evaluator(cx: &Context<'_>, node: &Node, ids: &mut Ids) -> Option<(Criterion,
     params.finish();
     fields.finish();
     let id = ids.fresh(key.as_deref().unwrap_or(&name));
-    Some((Criterion::new(id, "", ask?), spot))
+    Some(Evaluator { criterion: Criterion::new(id, "", ask?), spot, judge })
 }
 
 /// The names of Potato's own library.

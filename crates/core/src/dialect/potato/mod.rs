@@ -1,5 +1,6 @@
 //! The Potato dialect: annotation tasks for people, and lists of programmatic evaluators.
 
+mod endpoint;
 mod evaluators;
 mod schemes;
 
@@ -100,8 +101,9 @@ pub(super) fn suite(cx: &Context<'_>, node: &Node) -> Suite {
     if node.get("evaluators").is_some() && node.get("annotation_schemes").is_none() {
         let Some(fields) = Fields::new(cx, node, "evaluator file") else { return suite };
         if let Some(items) = fields.list("evaluators") {
-            let rubric = evaluators(cx, items, fields.key_span("evaluators"));
-            suite.rubrics.extend(rubric.map(|it| ("evaluators".to_owned(), it)));
+            let list = evaluators(cx, items, fields.key_span("evaluators"));
+            suite.rubrics.extend(list.rubric.map(|it| ("evaluators".to_owned(), it)));
+            suite.judge = list.judge;
         }
         fields.finish();
         return suite;

@@ -134,8 +134,7 @@ fn material(text: &str) -> Material {
         diff: Some(text()),
         requirements: vec![text()],
         raw_output: Some(json!(text())),
-        raw_reference: None,
-        measurements: Default::default(),
+        ..Material::default()
     }
 }
 

@@ -1,0 +1,94 @@
+//! Fields of records that deserve a word: those that nothing uses, and those that stand there twice.
+
+use std::collections::BTreeSet;
+
+use jurist_core::candidate::{RecordFields, closest_field};
+
+use crate::render;
+
+/// More names are no slip of the keyboard: then names are values, and nobody reads on.
+const MAX_SAID: usize = 100;
+
+/// Says what deserves a word, once per run.
+#[derive(Default)]
+pub(super) struct FieldNotices {
+    /// Names that a rubric's texts or a recipe's parameters use.
+    used: BTreeSet<String>,
+    said: SeenFields,
+}
+
+/// What deserves a word in some records.
+#[derive(Default)]
+pub(super) struct SeenFields {
+    unused: BTreeSet<String>,
+    overruled: BTreeSet<OverruledName>,
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct OverruledName {
+    used: String,
+    unused: String,
+}
+
+impl FieldNotices {
+    pub(super) fn new(used: BTreeSet<String>) -> Self {
+        Self { used, ..Self::default() }
+    }
+
+    /// Adds what is new in a record to `seen`.
+    pub(super) fn look(&self, fields: &RecordFields<'_>, seen: &mut SeenFields) {
+        for name in &fields.unknown {
+            let is_known =
+                [&self.used, &self.said.unused, &seen.unused].iter().any(|names| names.contains(*name));
+            if !is_known && self.said.unused.len() < MAX_SAID {
+                seen.unused.insert((*name).to_owned());
+            }
+        }
+        for pair in &fields.overruled {
+            let pair = OverruledName { used: pair.used.to_owned(), unused: pair.unused.to_owned() };
+            if !self.said.overruled.contains(&pair) {
+                seen.overruled.insert(pair);
+            }
+        }
+    }
+
+    /// Says what was seen, and will not say it again.
+    pub(super) fn say(&mut self, seen: SeenFields) {
+        for pair in seen.overruled {
+            if !self.said.overruled.contains(&pair) {
+                let OverruledName { used, unused } = &pair;
+                render::warning(&format!(
+                    "`{used}` and `{unused}` differ in these records; `{used}` is used"
+                ));
+                self.said.overruled.insert(pair);
+            }
+        }
+        let mut plain = Vec::new();
+        for name in
+            seen.unused.into_iter().filter(|name| !self.said.unused.contains(name)).collect::<Vec<_>>()
+        {
+            match closest_field(&name) {
+                Some(meant) => render::warning(&format!(
+                    "nothing uses the field `{name}` of these records; did you mean `{meant}`?"
+                )),
+                None => plain.push(format!("`{name}`")),
+            }
+            self.said.unused.insert(name);
+        }
+        if !plain.is_empty() {
+            let fields = if plain.len() == 1 { "field" } else { "fields" };
+            render::note(&format!("nothing uses the {fields} {} of these records", plain.join(", ")));
+        }
+    }
+}
+
+impl SeenFields {
+    pub(super) fn is_empty(&self) -> bool {
+        self.unused.is_empty() && self.overruled.is_empty()
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        self.unused.extend(other.unused);
+        self.overruled.extend(other.overruled);
+    }
+}

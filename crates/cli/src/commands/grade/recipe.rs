@@ -1,0 +1,152 @@
+//! Recipes by name: each is a rubric of one criterion, which a judge answers.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jurist_core::catalogue::{RECIPES, find};
+use jurist_core::diagnostic::{Diagnostic, Severity};
+use jurist_core::dialect::{self, Dialect, ReadError, Settings, Variables, World};
+use jurist_core::judge::Keys;
+use jurist_engine::call::Caller;
+use jurist_engine::judge::Bench;
+use serde_json::{Map, Value as Json, json};
+
+use super::super::Chosen;
+use super::super::judging::Judging;
+use super::judged::{JudgedRecord, judge_record};
+
+/// A tree of questions is an evaluator of Potato's as well, and a judge answers it.
+pub(super) const TREE: &str = "rubric_dag";
+
+pub(super) fn is_recipe(name: &str) -> bool {
+    name == TREE || find(RECIPES, name).is_some()
+}
+
+/// A recipe as a rubric, with the judge that its `config` names.
+pub(super) fn recipe_rubric(name: &str, params: &Json, settings: &Settings) -> Result<Chosen, String> {
+    let params = params.as_object().ok_or("`params` must be a mapping of parameters")?;
+    // Potato's own evaluators have parameters that only its dialect knows.
+    let is_of_potato = !name.contains(['-', ':']) && name != "factuality";
+    let (dialect, file) = if is_of_potato {
+        (Dialect::Potato, json!({ "evaluators": [{ "name": name, "params": params }] }))
+    } else {
+        let mut recipe = Map::from_iter([("type".to_owned(), json!(name))]);
+        recipe.extend(params.clone());
+        (
+            Dialect::Native,
+            json!({ "rubrics": { name: { "criteria": [{ "name": name, "recipe": recipe }] } } }),
+        )
+    };
+    let (path, text) = (Path::new("params.json"), file.to_string());
+    let world = World {
+        root: PathBuf::new(),
+        read: &|asked| if asked == path { Ok(text.as_str().into()) } else { Err(ReadError::Missing) },
+        glob: &|_| Ok(Vec::new()),
+        variable: &|_| None,
+        variables: Variables::Filled,
+    };
+    let loaded = dialect::load(path, Some(dialect), &world);
+    let diagnostics = loaded.diagnostics.into_sorted();
+    let mut errors = diagnostics.iter().filter(|it: &&Diagnostic| it.severity == Severity::Error);
+    if let Some(error) = errors.next() {
+        let help = error.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+        return Err(format!("`{name}`: {}{help}", error.message));
+    }
+    let suite = loaded.suite.ok_or_else(|| format!("`{name}` cannot be read"))?;
+    let rubric = suite.rubrics.into_values().next().ok_or_else(|| format!("`{name}` cannot be read"))?;
+    Ok(Chosen {
+        rubric,
+        judge: suite.judge.or(&settings.judge),
+        judges: suite.judges,
+        settings: settings.clone(),
+        candidate: None,
+    })
+}
+
+/// That a recipe needs a judge, where nothing names one.
+pub(super) fn ensure_judge(judging: &Judging, name: &str, chosen: &Chosen) -> Result<(), String> {
+    match judging.names_judge(&chosen.judge, &chosen.settings) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(format!(
+            "`{name}` is a recipe, which a judge carries out; give --judge MODEL, or set JURIST_JUDGE"
+        )),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Judges for records that name a recipe of their own; nobody is looked for before one does.
+pub(super) struct RecipeJudges<'a> {
+    judging: &'a Judging,
+    settings: Settings,
+    caller: OnceCell<Arc<Caller>>,
+    /// By what a record's `config` says.
+    benches: Mutex<HashMap<String, Arc<Bench>>>,
+}
+
+/// So many benches are kept; each has connections of its own.
+const MAX_BENCHES: usize = 32;
+
+/// A record whose recipe is still to be carried out.
+pub(super) struct RecipeJob {
+    pub(super) name: String,
+    pub(super) record: Json,
+    pub(super) place: String,
+}
+
+impl<'a> RecipeJudges<'a> {
+    pub(super) fn new(judging: &'a Judging, settings: Settings) -> Self {
+        Self { judging, settings, caller: OnceCell::new(), benches: Mutex::default() }
+    }
+
+    /// Calls at a time.
+    pub(super) fn width(&self) -> usize {
+        self.judging.width(&self.settings)
+    }
+
+    /// The caller, if anybody was called.
+    pub(super) fn caller(&self) -> Option<&Arc<Caller>> {
+        self.caller.get()
+    }
+
+    fn make_caller(&self) -> Result<Arc<Caller>, String> {
+        if let Some(caller) = self.caller.get() {
+            return Ok(Arc::clone(caller));
+        }
+        let caller = Arc::new(self.judging.caller(&self.settings).map_err(|error| error.to_string())?);
+        Ok(Arc::clone(self.caller.get_or_init(|| caller)))
+    }
+
+    async fn bench(&self, chosen: &Chosen, config: &str) -> Result<Arc<Bench>, String> {
+        let known = || self.benches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bench) = known().get(config) {
+            return Ok(Arc::clone(bench));
+        }
+        let (_, bench) = self.judging.bench(chosen).await.map_err(|error| error.to_string())?;
+        let bench = Arc::new(bench);
+        let mut known = known();
+        if MAX_BENCHES <= known.len() {
+            known.clear();
+        }
+        known.insert(config.to_owned(), Arc::clone(&bench));
+        Ok(bench)
+    }
+
+    pub(super) async fn grade(&self, job: &RecipeJob) -> Result<JudgedRecord, String> {
+        if self.judging.batch {
+            return Err(
+                "--batch sends the questions of one rubric or recipe; name it with --rubric or --check"
+                    .to_owned(),
+            );
+        }
+        let params = super::own_params(&job.record)?;
+        let chosen = recipe_rubric(&job.name, &params, &self.settings)?;
+        ensure_judge(self.judging, &job.name, &chosen)?;
+        let keys = Keys::of_rubric(&chosen.rubric).map_err(|error| error.to_string())?;
+        let config = params.get("config").map(Json::to_string).unwrap_or_default();
+        let bench = self.bench(&chosen, &config).await?;
+        let caller = self.make_caller()?;
+        judge_record(&job.place, job.record.clone(), &keys, &chosen.rubric, &bench, &caller).await
+    }
+}
