@@ -64,8 +64,10 @@ impl Grading {
 }
 
 pub(super) fn run(args: &Args, grading: &Grading) -> anyhow::Result<Ended> {
+    let settings = settings()?;
+    let no_defer = args.judging.no_defer(&settings);
     let judges = match grading {
-        Grading::Own => Some(RecipeJudges::new(&args.judging, settings()?)),
+        Grading::Own => Some(RecipeJudges::new(&args.judging, settings)),
         _ => None,
     };
     let mut stage = Stage {
@@ -76,7 +78,7 @@ pub(super) fn run(args: &Args, grading: &Grading) -> anyhow::Result<Ended> {
         judges,
         runtime: OnceCell::new(),
         notices: FieldNotices::default(),
-        no_defer: args.judging.no_defer,
+        no_defer,
         strict: args.strict,
         out: BufWriter::new(std::io::stdout().lock()),
         tally: Tally::default(),
