@@ -259,7 +259,8 @@ impl Office<'_> {
         };
         let line = |it: &BatchEntry| {
             let body = self.http.body(&it.request);
-            in_reply_order(&json!({ "custom_id": it.key, "method": "POST", "url": path, "body": body })) + "\n"
+            in_reply_order(&json!({ "custom_id": it.key, "method": "POST", "url": path, "body": body }))
+                + "\n"
         };
         let lines: String = part.iter().map(line).collect();
         // The hash of what it separates cannot stand in it.

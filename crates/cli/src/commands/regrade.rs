@@ -90,8 +90,7 @@ async fn regraded(args: &Args) -> anyhow::Result<Ended> {
     let name = before.suite.clone().unwrap_or_else(|| args.rubric.display().to_string());
     let run = args.running.new_run(name, jobs.iter().map(|it| &it.unit.cell.template().rubric));
     let log = args.running.log(&runs, &run).await;
-    let ready =
-        Ready { jobs, run, log, done: BTreeMap::new(), paid: Usd::default(), part: Part::default() };
+    let ready = Ready { jobs, run, log, done: BTreeMap::new(), paid: Usd::default(), part: Part::default() };
     Ok(args.running.go(&runs, ready, judging.caller(&settings)?, &settings).await?.ended)
 }
 

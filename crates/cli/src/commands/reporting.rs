@@ -205,7 +205,8 @@ pub fn case_in_full(out: &mut impl Write, run: &Run, result: &CaseResult) -> any
         line(&result.case),
         score(result, &rubrics(run))
     )?;
-    for ground in grounds(result).into_iter().chain(notes(result).iter().map(|note| format!("note: {note}"))) {
+    for ground in grounds(result).into_iter().chain(notes(result).iter().map(|note| format!("note: {note}")))
+    {
         writeln!(out, "    {}", line(&ground))?;
     }
     answers(out, result)

@@ -323,6 +323,7 @@ impl<'a> RecordFields<'a> {
                 _ => fields.unknown.push(name),
             }
         }
+        fields.settle_overruled(map);
         holders.sort_unstable_by_key(|(known, _)| (known.field as usize, known.rank));
         for (holder, inner) in holders {
             // Logs of OpenAI evals say `data` for many things; only their events are records.
@@ -348,6 +349,19 @@ impl<'a> RecordFields<'a> {
         if !unused.value.is_null() && used.value != unused.value {
             self.overruled.push(Overruled { used: used.name, unused: unused.name });
         }
+    }
+
+    /// Names are read in their own order, so one that was taken first may have given way since.
+    fn settle_overruled(&mut self, map: &'a Map<String, Value>) {
+        let found = &self.found;
+        self.overruled.retain_mut(|pair| {
+            let used = known_name(pair.unused).and_then(|known| found[known.field as usize]);
+            let Some(used) = used.filter(|used| map.get(pair.unused) != Some(used.value)) else {
+                return false;
+            };
+            pair.used = used.name;
+            true
+        });
     }
 
     /// Takes from a holder what the record itself does not say; whether there was anything.

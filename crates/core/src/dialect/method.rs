@@ -15,6 +15,7 @@ use crate::template;
 
 /// Reads the parameters of `entry` from a mapping.
 pub(super) fn method(fields: &Fields<'_>, entry: &'static Entry) -> Method {
+    let n_errors = fields.cx.n_errors();
     let mut params = params(fields, entry.params);
     entry.settle_spelling(|key| fields.has(key), &mut params);
     let is_there = |it: &Param| fields.has(it.name) || it.alias.is_some_and(|it| fields.has(it));
@@ -24,7 +25,10 @@ pub(super) fn method(fields: &Fields<'_>, entry: &'static Entry) -> Method {
         fields.lacks(&names, Diagnostic::error(Code::MissingKey, fields.start(), message));
     }
     let method = Method { entry, params };
-    compile_check(fields, &method);
+    // What is wrong has been reported where it was read.
+    if fields.cx.n_errors() == n_errors {
+        compile_check(fields, &method);
+    }
     method
 }
 
@@ -38,7 +42,6 @@ fn compile_check(fields: &Fields<'_>, method: &Method) {
     if !method.params.values().all(is_whole) {
         return;
     }
-    // A parameter that is missing or of the wrong type has been reported where it was read.
     if let Err(BadCheck::Parameter { name, problem, .. }) = Check::compile(method) {
         let param = method.entry.params.iter().find(|param| param.name == name);
         let written = param.and_then(|param| param.alias).filter(|alias| fields.has(alias)).unwrap_or(&name);

@@ -55,8 +55,12 @@ fn annotation(run: &Run, result: &CaseResult) -> Option<String> {
         Status::Deferred => "notice",
     };
     let said = all(result).into_iter().flat_map(|it| it.lines());
-    let lines: Vec<String> =
-        grounds(result).into_iter().chain(notes(result)).chain(figure_lines(run, result)).chain(said).collect();
+    let lines: Vec<String> = grounds(result)
+        .into_iter()
+        .chain(notes(result))
+        .chain(figure_lines(run, result))
+        .chain(said)
+        .collect();
     let location = finding::location(run, result);
     let line = location.as_ref().and_then(|it| it.line).map(|it| it.to_string());
     let mut properties = vec![("title", result.case.as_str())];

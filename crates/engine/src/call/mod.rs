@@ -325,10 +325,11 @@ impl Caller {
         tries.0 = tries.0.saturating_sub(1);
         self.meter.n_requests.fetch_add(1, Ordering::Relaxed);
         let started = Instant::now();
-        let result = line.model.complete(request).await.map(|reply| Reply {
-            duration_ms: Some(started.elapsed().as_secs_f64() * 1e3),
-            ..reply
-        });
+        let result = line
+            .model
+            .complete(request)
+            .await
+            .map(|reply| Reply { duration_ms: Some(started.elapsed().as_secs_f64() * 1e3), ..reply });
         let n_refused = result.as_ref().map_or_else(|error| error.n_refused, |reply| reply.n_refused);
         self.meter.n_requests.fetch_add(u64::from(n_refused), Ordering::Relaxed);
         let development = gate.record(permit, &line.name, &result);
