@@ -545,3 +545,60 @@ fn too_long() -> std::io::Error {
         format!("a record has more than {} MB; is a quote or bracket left open?", MAX_RECORD_BYTES >> 20);
     std::io::Error::new(ErrorKind::InvalidData, problem)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Places and parsed records of a file with this name and text.
+    fn read(name: &str, text: &str) -> Vec<(String, Result<Value, String>)> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let mut file = RecordFile::open(&path).unwrap();
+        let mut all = Vec::new();
+        while let Some(record) = file.next_record().unwrap() {
+            let place = record.place().rsplit('/').next().unwrap_or_default().to_owned();
+            all.push((place, record.parse()));
+        }
+        all
+    }
+
+    #[test]
+    fn records_that_cross_the_edge_of_the_buffer_are_whole() {
+        // Brackets, quotes and backslashes inside texts, at every distance from the edge of 1 MiB.
+        for shift in 0..12 {
+            let output = format!("{}{}", "x".repeat((1 << 20) - 24 + shift), r#"\"]},{\"#);
+            let records = [serde_json::json!({ "output": output }), serde_json::json!({ "output": "short" })];
+            let texts = records.each_ref().map(Value::to_string);
+            for (name, text) in
+                [("list.json", format!("[{}]", texts.join(", "))), ("lines.jsonl", texts.join("\n"))]
+            {
+                let read: Vec<Value> =
+                    read(name, &text).into_iter().map(|(_, record)| record.unwrap()).collect();
+                assert!(read == records, "{name} {shift}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_inside_an_object_is_read_unless_the_object_is_a_record() {
+        let lists = |text: &str| read("file.json", text).len();
+        assert_eq!(
+            lists(r#"{"object": "list", "data": [{"output": "a"}, {"output": "b"}], "has_more": false}"#),
+            2
+        );
+        assert_eq!(lists(r#"{"samples": [{"output": "a"}]}"#), 1);
+        let record = r#"{"examples": [{"q": 1}, {"q": 2}], "output": "a"}"#;
+        assert_eq!(read("file.json", record)[0].1.as_ref().unwrap()["output"], "a");
+    }
+
+    #[test]
+    fn lines_and_numbers_of_records_are_those_of_the_file() {
+        let places: Vec<String> = read("list.json", "[\n {\"output\":\n \"a\"},\n\n {\"output\": \"b\"}\n]")
+            .into_iter()
+            .map(|(place, _)| place)
+            .collect();
+        assert_eq!(places, ["list.json:2 (record 1)", "list.json:5 (record 2)"]);
+    }
+}

@@ -133,12 +133,12 @@ impl<W: Write> Stage<'_, W> {
                     }
                 }
             }
-            if records.is_empty() {
-                return Ok(end?);
+            let is_over = records.is_empty();
+            if !is_over {
+                self.grade_batch(&records)?;
             }
-            self.grade_batch(&records)?;
             end?;
-            if self.tally.stopped {
+            if is_over || self.tally.stopped {
                 return Ok(());
             }
         }
@@ -157,9 +157,10 @@ impl<W: Write> Stage<'_, W> {
                 part.iter().map(|record| grade(record, grading, &vectors, notices, &mut seen)).collect();
             (graded, seen)
         };
+        let grade_part = &grade_part;
         let parts: Vec<_> = std::thread::scope(|scope| {
             let parts = records.chunks(records.len().div_ceil(n_threads));
-            let workers: Vec<_> = parts.map(|part| scope.spawn(|| grade_part(part))).collect();
+            let workers: Vec<_> = parts.map(|part| scope.spawn(move || grade_part(part))).collect();
             workers.into_iter().map(|it| it.join().expect("grading a record does not panic")).collect()
         });
         let (mut graded, mut seen) = (Vec::with_capacity(records.len()), SeenFields::default());
@@ -173,12 +174,13 @@ impl<W: Write> Stage<'_, W> {
         if graded.iter().any(|result| matches!(result, Ok(Step::Recipe(_)))) {
             return self.judge_batch(records, graded);
         }
-        for (record, result) in records.iter().zip(graded) {
-            let result = result.map(|step| match step {
-                Step::Done(graded) => graded,
-                Step::Recipe(_) => Graded::default(),
-            });
-            self.write(record, result)?;
+        for (record, step) in records.iter().zip(graded) {
+            match step {
+                Ok(Step::Done(graded)) => self.write(record, Ok(graded))?,
+                Err(problem) => self.write(record, Err(problem))?,
+                // There is none, or the batch had gone to the judges.
+                Ok(Step::Recipe(_)) => {}
+            }
             if self.tally.stopped {
                 break;
             }
@@ -260,12 +262,6 @@ enum Step {
 struct Graded {
     line: String,
     ended: Ended,
-}
-
-impl Default for Graded {
-    fn default() -> Self {
-        Self { line: String::new(), ended: Ended::Passed }
-    }
 }
 
 /// What a judge made of a recipe, as a check would say it. A finding is no verdict, so nothing fails by it.

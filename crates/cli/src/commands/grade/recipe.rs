@@ -118,11 +118,12 @@ impl<'a> RecipeJudges<'a> {
         Ok(Arc::clone(self.caller.get_or_init(|| caller)))
     }
 
-    async fn bench(&self, chosen: &Chosen, config: &str) -> Result<Arc<Bench>, String> {
+    async fn bench(&self, name: &str, chosen: &Chosen, config: &str) -> Result<Arc<Bench>, String> {
         let known = || self.benches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bench) = known().get(config) {
             return Ok(Arc::clone(bench));
         }
+        ensure_judge(self.judging, name, chosen)?;
         let (_, bench) = self.judging.bench(chosen).await.map_err(|error| error.to_string())?;
         let bench = Arc::new(bench);
         let mut known = known();
@@ -142,10 +143,9 @@ impl<'a> RecipeJudges<'a> {
         }
         let params = super::own_params(&job.record)?;
         let chosen = recipe_rubric(&job.name, &params, &self.settings)?;
-        ensure_judge(self.judging, &job.name, &chosen)?;
         let keys = Keys::of_rubric(&chosen.rubric).map_err(|error| error.to_string())?;
         let config = params.get("config").map(Json::to_string).unwrap_or_default();
-        let bench = self.bench(&chosen, &config).await?;
+        let bench = self.bench(&job.name, &chosen, &config).await?;
         let caller = self.make_caller()?;
         judge_record(&job.place, job.record.clone(), &keys, &chosen.rubric, &bench, &caller).await
     }
