@@ -255,7 +255,8 @@ pub fn record_field(name: &str) -> Option<RecordField> {
 /// The name of the table that `name` is most likely a slip of the keyboard for.
 pub fn closest_field(name: &str) -> Option<&'static str> {
     let names: Vec<&'static str> = NAMES.iter().map(|known| known.name).collect();
-    closest(name, &names)
+    // A known name whose content is something else than usual is spelt right.
+    closest(name, &names).filter(|meant| *meant != name)
 }
 
 /// The fields of one record, each under whatever name it stands.

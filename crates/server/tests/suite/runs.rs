@@ -295,7 +295,7 @@ fn a_cap_holds_over_all_parts_of_a_run() {
         assert_eq!(head["n_results"], 60);
         assert!(0 < head["n_deferred"].as_u64().unwrap(), "{head}");
         let told = head["not_graded"].as_str().unwrap();
-        assert!(told.contains("of 60 cases were not graded") && told.contains("--max-cost"), "{told}");
+        assert!(told.contains("nothing was graded") && told.contains("--max-cost"), "{told}");
     });
 }
 
