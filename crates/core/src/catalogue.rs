@@ -177,6 +177,15 @@ const USED: &[Param] = &[
 /// Patterns run in linear time, or with look-around and back references within a number of steps.
 const ENGINE: Kind = Kind::OneOf(&["linear", "backtracking"]);
 
+/// Code, and what it is given.
+const CODE: &[Param] = &[
+    need("value", Kind::Text),
+    may("threshold", Kind::Fraction),
+    may("config", Kind::Map),
+    may("timeout_ms", Kind::Amount),
+    may("env", Kind::TextOrTexts),
+];
+
 /// Where a text is searched: in the final response unless told otherwise, or in everything that the trace holds.
 const SCOPE: Kind = Kind::OneOf(&["response", "trace"]);
 
@@ -314,22 +323,20 @@ pub const CHECKS: &[Entry] = &[
             may("cwd", Kind::Text),
             may("timeout_ms", Kind::Amount),
             may("config", Kind::Map),
+            may("env", Kind::TextOrTexts),
         ],
     ),
-    on_candidate(
-        "javascript",
-        "a JavaScript expression or file, run by node",
-        &[need("value", Kind::Text), may("threshold", Kind::Number), may("config", Kind::Map)],
-    ),
-    on_candidate(
-        "python",
-        "a Python expression or file, run by python3",
-        &[need("value", Kind::Text), may("threshold", Kind::Number), may("config", Kind::Map)],
-    ),
+    on_candidate("javascript", "a JavaScript expression or file, run by node", CODE),
+    on_candidate("python", "a Python expression or file, run by python3", CODE),
     on_candidate(
         "webhook",
         "an HTTP service answers with a score",
-        &[need("value", Kind::Text), may("threshold", Kind::Number), may("config", Kind::Map)],
+        &[
+            need("value", Kind::Text),
+            may("threshold", Kind::Fraction),
+            may("config", Kind::Map),
+            may("timeout_ms", Kind::Amount),
+        ],
     ),
     on_candidate(
         "max-score",

@@ -62,6 +62,11 @@ impl Unit {
         self.cell.template().rubric.questions().filter_map(of).collect()
     }
 
+    /// Whether it is graded together with the other outputs of its task.
+    pub fn is_compared(&self) -> bool {
+        self.cell.template().rubric.questions().any(|question| question.criterion.is_comparison())
+    }
+
     /// Questions that a judge may be asked; each node of a tree is one.
     fn n_judge_questions(&self) -> usize {
         let questions = self.cell.template().rubric.questions();

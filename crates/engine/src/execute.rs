@@ -6,22 +6,25 @@ use std::time::Instant;
 
 use futures_util::future::join_all;
 
-use jurist_core::candidate::{Material, Trace, TraceSource, read_trace, read_value};
+use jurist_core::candidate::{Candidate, CaseData, Material, Trace, TraceSource, read_trace, read_value};
+use jurist_core::check::MaxScore;
 use jurist_core::grade::{
-    FORMAT, FailedGate, Failure, Grade, Grader, GraderKind, Outcome, Reason, Spend, Status, Verdict, locate,
+    Deferral, FORMAT, FailedGate, Failure, Grade, Grader, GraderKind, Outcome, Reason, Spend, Status,
+    Verdict, locate,
 };
+use jurist_core::judge::BadTemplate;
 use jurist_core::plan::{Plan, Unit};
 use jurist_core::redact::Redactor;
-use jurist_core::rubric::Value;
+use jurist_core::rubric::{CheckOf, Rubric, Value};
 use jurist_core::run::CaseResult;
-use jurist_core::score::{Answer, Quote, verdict};
+use jurist_core::score::{Answer, NotComparable, Quote, verdict};
 use jurist_core::suite::Target;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 use tokio::task::JoinSet;
 
 use crate::agent::{Agents, Which};
 use crate::call::Caller;
-use crate::judge::{Bench, Case, Contested, Decision, Exchange, compare};
+use crate::judge::{Bench, Case, Contested, Decision, Exchange, MemberAnswers, compare};
 
 /// A unit with the judges that sit over it.
 #[derive(Debug, Clone)]
@@ -163,7 +166,7 @@ fn clean(result: &mut CaseResult, exchanges: &mut [Exchange], redactor: &Redacto
 fn siblings(jobs: Vec<Job>) -> Vec<Vec<Job>> {
     let (mut groups, mut by_task) = (Vec::<Vec<Job>>::new(), HashMap::new());
     for job in jobs {
-        if job.unit.contests().is_empty() {
+        if !job.unit.is_compared() {
             groups.push(vec![job]);
             continue;
         }
@@ -178,12 +181,85 @@ fn siblings(jobs: Vec<Job>) -> Vec<Vec<Job>> {
 
 async fn graded(jobs: &[Job], caller: &Caller) -> Vec<(CaseResult, Vec<Exchange>)> {
     let found = join_all(jobs.iter().map(|it| material(it, caller))).await;
-    let mut contests = contested(jobs, caller, &found).await.into_iter();
-    let each = jobs.iter().zip(found).map(|(job, found)| {
-        let contests = contests.next().unwrap_or_default();
-        async move { decided(job, caller, found, &contests).await }
-    });
-    join_all(each.collect::<Vec<_>>()).await
+    let mut contests = contested(jobs, caller, &found).await;
+    let each = jobs.iter().zip(&found).zip(&contests);
+    let answers = join_all(each.map(|((job, found), contests)| answer(job, caller, found, contests))).await;
+    compare_scores(jobs, &answers, &mut contests);
+    let each = jobs.iter().zip(found).zip(answers).zip(contests);
+    join_all(each.map(|(((job, found), answers), contests)| async move {
+        conclude(job, caller, found, answers, &contests).await
+    }))
+    .await
+}
+
+/// What a unit's judges and checks say of it alone; nothing where there is no candidate.
+type Answers = Option<Result<Vec<MemberAnswers>, BadTemplate>>;
+
+async fn answer(
+    job: &Job,
+    caller: &Caller,
+    found: &Found,
+    contests: &BTreeMap<String, Contested>,
+) -> Answers {
+    let (material, _) = found.as_ref().ok()?;
+    Some(job.bench.answer(caller, case_of(job, material, contests)).await)
+}
+
+fn case_of<'a>(job: &'a Job, material: &'a Material, contests: &'a BTreeMap<String, Contested>) -> Case<'a> {
+    let (unit, template) = (&*job.unit, job.unit.cell.template());
+    let (rubric, labels, row) = (&template.rubric, Some(&template.labels), unit.cell.row());
+    Case { candidate: &unit.name, material, row, rubric, labels, contests: Some(contests) }
+}
+
+/// Decides every `max-score`, now that each output has been graded by everything else.
+fn compare_scores(jobs: &[Job], answers: &[Answers], contests: &mut [BTreeMap<String, Contested>]) {
+    let Some(first) = jobs.first() else { return };
+    let rubric = &first.unit.cell.template().rubric;
+    for CheckOf { criterion, check } in rubric.max_scores() {
+        // Who was not produced takes no part.
+        let present: Vec<(usize, &[MemberAnswers])> = answers
+            .iter()
+            .enumerate()
+            .filter_map(|(at, it)| Some((at, it.as_ref()?.as_ref().ok()?.as_slice())))
+            .collect();
+        let totals: Result<Vec<f64>, NotComparable> =
+            present.iter().map(|(_, members)| mean_total(&check, rubric, members)).collect();
+        let outcomes: Vec<(Outcome, String)> = match totals {
+            Ok(totals) => {
+                check.standings(&totals).into_iter().map(|it| (scored(it.is_best), it.comment)).collect()
+            }
+            // A comparison that leaves somebody out would name the wrong winner.
+            Err(missing) => vec![not_compared(&missing); present.len()],
+        };
+        for ((at, _), (outcome, reason)) in present.iter().zip(outcomes) {
+            let contested = Contested { outcome, reason, spend: None, exchanges: Vec::new() };
+            contests[*at].insert(criterion.id.clone(), contested);
+        }
+    }
+}
+
+/// Several judges count alike.
+fn mean_total(check: &MaxScore, rubric: &Rubric, members: &[MemberAnswers]) -> Result<f64, NotComparable> {
+    let mut sum = 0.0;
+    for member in members {
+        let scores = member.scores_to_compare(rubric)?;
+        let nothing = || NotComparable { criterion: "everything else".to_owned(), deferred: false };
+        sum += check.total(&scores).ok_or_else(nothing)?;
+    }
+    Ok(sum / members.len().max(1) as f64)
+}
+
+fn scored(is_best: bool) -> Outcome {
+    let unit = f64::from(u8::from(is_best));
+    Outcome::Scored { value: Value::Number(unit), unit: Some(unit) }
+}
+
+fn not_compared(missing: &NotComparable) -> (Outcome, String) {
+    let detail = format!("the outputs cannot be compared: {missing} for one of them");
+    match missing.deferred {
+        true => (Outcome::Deferred { why: Deferral::NotGraded }, detail),
+        false => (Outcome::Failed { failure: Failure::Crashed, detail }, String::new()),
+    }
 }
 
 type Found = Result<(Material, Spend), (Outcome, String)>;
@@ -221,10 +297,11 @@ async fn contested(jobs: &[Job], caller: &Caller, found: &[Found]) -> Vec<BTreeM
     all
 }
 
-async fn decided(
+async fn conclude(
     job: &Job,
     caller: &Caller,
     found: Found,
+    answers: Answers,
     contests: &BTreeMap<String, Contested>,
 ) -> (CaseResult, Vec<Exchange>) {
     let unit = &*job.unit;
@@ -232,11 +309,11 @@ async fn decided(
         Ok(found) => found,
         Err(why) => return (without_candidate(unit, &why.0, &why.1, Material::default()), Vec::new()),
     };
-    let template = unit.cell.template();
-    let (rubric, labels, row) = (&template.rubric, Some(&template.labels), unit.cell.row());
-    let contests = Some(contests);
-    let case = Case { candidate: &unit.name, material: &material, row, rubric, labels, contests };
-    match job.bench.decide(caller, case).await {
+    let concluded = match answers.expect("there is a candidate") {
+        Ok(answers) => job.bench.conclude(caller, case_of(job, &material, contests), answers).await,
+        Err(error) => Err(error),
+    };
+    match concluded {
         Ok(mut decision) => {
             let exchanges =
                 decision.opinions.iter_mut().flat_map(|it| std::mem::take(&mut it.exchanges)).collect();
@@ -261,8 +338,12 @@ async fn material(job: &Job, caller: &Caller) -> Found {
         let produced = produced.map_err(|why| (why.outcome(), why.reason().to_owned()))?;
         let mut candidate = case.candidate;
         (candidate.response, candidate.diff) = (produced.response, produced.diff);
+        candidate.context.extend(produced.context);
         let measurements = produced.measurements;
-        let material = Material { measurements, ..Material::new(&candidate, produced.trace) };
+        let mut metadata = case.metadata;
+        metadata.extend(produced.metadata);
+        let case_data = case_data(job, &candidate, metadata);
+        let material = Material { measurements, case_data, ..Material::new(&candidate, produced.trace) };
         return Ok((material, produced.spend));
     }
     let broken = |detail: String| (Outcome::Failed { failure: Failure::Crashed, detail }, String::new());
@@ -277,7 +358,17 @@ async fn material(job: &Job, caller: &Caller) -> Found {
             Some(read_trace(&text, None).map_err(|error| broken(format!("`{path}`: {error}")))?.1)
         }
     };
-    Ok((Material::new(&case.candidate, trace), Spend::default()))
+    let case_data = case_data(job, &case.candidate, case.metadata);
+    Ok((Material { case_data, ..Material::new(&case.candidate, trace) }, Spend::default()))
+}
+
+/// What programs are told about a case; nobody else needs it.
+fn case_data(job: &Job, candidate: &Candidate, metadata: Map<String, Json>) -> CaseData {
+    if job.unit.cell.template().rubric.external_checks().next().is_none() {
+        return CaseData::default();
+    }
+    let row = job.unit.cell.row().cloned().unwrap_or_default();
+    CaseData { vars: row.into_iter().chain(candidate.vars.clone()).collect(), metadata }
 }
 
 /// The result of a unit that could not be graded at all, for a reason that is not the candidate's.

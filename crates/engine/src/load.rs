@@ -162,6 +162,30 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|it| !it.is_empty())
 }
 
+/// What programs inherit of the environment: nothing that could be a secret.
+const HARMLESS: [&str; 15] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TERM",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "VIRTUAL_ENV",
+    "PYTHONPATH",
+    "NODE_PATH",
+    "SYSTEMROOT",
+];
+
+/// Variables that a program needs to find its way, and no others.
+pub fn harmless_variables() -> impl Iterator<Item = (&'static str, String)> {
+    HARMLESS.iter().filter_map(|name| Some((*name, variable(name)?)))
+}
+
 /// All variables of the environment.
 pub fn variables() -> impl Iterator<Item = (String, String)> {
     std::env::vars()

@@ -59,6 +59,7 @@ fn bench_of(line: Line) -> Bench {
         mappings: Default::default(),
         seed: 7,
         embedders: None,
+        programs: None,
         transcript: false,
     }
 }

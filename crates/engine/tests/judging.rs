@@ -55,6 +55,7 @@ fn bench(members: Vec<Member>) -> Bench {
         mappings: Default::default(),
         seed: 7,
         embedders: None,
+        programs: None,
         transcript: false,
     }
 }

@@ -16,7 +16,7 @@ use jurist_engine::agent::Agents;
 use jurist_engine::bundle::{Bundle, Reading};
 use jurist_engine::embed::Embedders;
 use jurist_engine::execute::jobs;
-use jurist_engine::judge::{Bench, expected};
+use jurist_engine::judge::{Bench, CheckPrograms, expected, permit_check};
 use jurist_engine::load::Project;
 use jurist_engine::model::resolve::Resolver;
 use jurist_server::{NewRun, Shard};
@@ -198,6 +198,7 @@ async fn evaluate_file(
     suite.cases = Vec::new();
     let embedders = judging.embedders(&resolver);
     let project = Project::of(file, args.loading.options().outside);
+    let programs = judging.check_programs(&resolver, project.clone());
     let agents = Agents::new(
         Arc::clone(&resolver),
         suite.servers.clone(),
@@ -206,7 +207,7 @@ async fn evaluate_file(
         judging.allow_commands,
     );
     let agents = Arc::new(agents);
-    let suite = Loaded { suite, settings, resolver, embedders, agents, default_model, file, part };
+    let suite = Loaded { suite, settings, resolver, embedders, agents, programs, default_model, file, part };
     if args.explain {
         explain(args, &suite, &plan)?;
         return Ok(Some(Ended::Passed.into()));
@@ -272,6 +273,7 @@ struct Loaded<'a> {
     resolver: Arc<Resolver>,
     embedders: Arc<Embedders>,
     agents: Arc<Agents>,
+    programs: Arc<CheckPrograms>,
     /// Who judges where a case names nobody: found on this machine, or in a recording.
     default_model: Option<String>,
     file: &'a Path,
@@ -303,6 +305,7 @@ impl Loaded<'_> {
             &self.embedders,
         )?;
         bench.transcript = true;
+        bench.programs = Some(Arc::clone(&self.programs));
         // Trials are independent draws.
         for member in &mut bench.members {
             member.draw += (unit.trial - 1) * 1000;
@@ -322,7 +325,11 @@ impl Loaded<'_> {
         let judging = self.bench(args, unit, made).err().map(|error| format!("{error:#}"));
         let case = unit.cell.case().expect("it was filled when it was planned");
         let running = if case.candidate.is_given() { None } else { self.agents.check(&case).err() };
-        running.map(|error| error.to_string()).into_iter().chain(judging).collect()
+        let checks = unit.cell.template().rubric.external_checks();
+        let is_allowed = args.running.judging.allow_commands;
+        let refused = checks.filter_map(|it| permit_check(is_allowed, &it.check).err());
+        let refused = refused.map(|error| error.to_string());
+        running.map(|error| error.to_string()).into_iter().chain(judging).chain(refused).collect()
     }
 
     /// What keeps units of a plan from being run or judged, each with where its case is written.

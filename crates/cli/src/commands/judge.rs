@@ -665,6 +665,7 @@ async fn scripted(record: &Json) -> Result<Decision, String> {
         calls: Calls::PerCriterion,
         seed: 0,
         embedders: None,
+        programs: None,
         transcript: false,
     };
     let case =

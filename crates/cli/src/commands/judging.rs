@@ -10,8 +10,8 @@ use jurist_core::suite::Judge;
 use jurist_engine::batch::BatchOffice;
 use jurist_engine::call::{Cache, Caching, Caller, Limits, Notice};
 use jurist_engine::embed::Embedders;
-use jurist_engine::judge::Bench;
-use jurist_engine::load;
+use jurist_engine::judge::{Bench, CheckPrograms, permit_check};
+use jurist_engine::load::{self, Project};
 use jurist_engine::model::resolve::Resolver;
 use jurist_engine::permission::require_permission;
 use jurist_engine::record::{Cassette, Recorder, Tape};
@@ -132,7 +132,9 @@ impl Judging {
         let resolver = self.resolver(&chosen.settings)?;
         let judge = self.found(self.judge(&chosen.judge), &resolver).await?;
         self.consent(&judge, &chosen.judges)?;
-        let bench = Bench::new(&resolver, &judge, &chosen.judges, self.seed, &self.embedders(&resolver))?;
+        let mut bench = Bench::new(&resolver, &judge, &chosen.judges, self.seed, &self.embedders(&resolver))?;
+        self.permit_checks(&chosen.rubric)?;
+        bench.programs = Some(self.check_programs(&resolver, chosen.project.clone()));
         let rubric = match judge.on_error {
             Some(on_error) => Arc::new(chosen.rubric.with_on_error(on_error)),
             None => Arc::clone(&chosen.rubric),
@@ -163,6 +165,19 @@ impl Judging {
             }
             None => Ok(()),
         }
+    }
+
+    /// Programs and services that a rubric names run only if a person agrees.
+    pub fn permit_checks(&self, rubric: &Rubric) -> anyhow::Result<()> {
+        for it in rubric.external_checks() {
+            permit_check(self.allow_commands, &it.check).with_context(|| format!("`{}`", it.criterion.id))?;
+        }
+        Ok(())
+    }
+
+    /// What runs the programs and asks the services that decide checks.
+    pub fn check_programs(&self, resolver: &Arc<Resolver>, project: Project) -> Arc<CheckPrograms> {
+        Arc::new(CheckPrograms::new(Arc::clone(resolver), project, self.allow_commands))
     }
 
     /// Embeddings for checks that compare meanings.

@@ -58,7 +58,7 @@ use jurist_core::dialect::{Dialect, Settings, Variables};
 use jurist_core::rubric::Rubric;
 use jurist_core::suite::{Judge, Monitor, Suite};
 use jurist_engine::bundle::Reading;
-use jurist_engine::load::{Options, Outside, load_noting};
+use jurist_engine::load::{Options, Outside, Project, load_noting};
 
 use crate::render;
 
@@ -239,6 +239,8 @@ struct Chosen {
     /// Judges that the file names.
     judges: BTreeMap<String, Judge>,
     settings: Settings,
+    /// Where its file stands; programs start there.
+    project: Project,
     /// What the eval that uses it says about its candidate.
     candidate: Option<Candidate>,
 }
@@ -265,6 +267,7 @@ fn rubric(path: &Path, name: Option<&str>, flag: &str, loading: &Loading) -> any
         judge: it.2.clone(),
         judges: suite.judges.clone(),
         settings: settings.clone(),
+        project: Project::of(path, loading.options().outside),
     };
     if let Some(name) = name {
         let found = all.iter().find(|it| it.0 == name).map(taken);

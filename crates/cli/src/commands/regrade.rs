@@ -67,6 +67,7 @@ async fn regraded(args: &Args) -> anyhow::Result<Ended> {
     let unnamed = judging.found(judging.judge(&Judge::default()), &resolver).await?.model;
     let embedders = judging.embedders(&resolver);
     let project = Project::of(&args.rubric, args.loading.options().outside);
+    let programs = judging.check_programs(&resolver, project.clone());
     let agents = Agents::new(Arc::clone(&resolver), BTreeMap::new(), project, None, false);
     let agents = Arc::new(agents);
     let mut jobs = Vec::new();
@@ -75,8 +76,14 @@ async fn regraded(args: &Args) -> anyhow::Result<Ended> {
         let mut judge = judging.judge(&case.judge);
         judge.model = judge.model.or_else(|| unnamed.clone());
         judging.consent(&judge, &suite.judges)?;
+        judging.permit_checks(&case.rubric)?;
+        anyhow::ensure!(
+            case.rubric.max_scores().next().is_none(),
+            "`max-score` compares the outputs of one case, and here each is graded by itself; use `jurist eval`"
+        );
         let mut bench = Bench::new(&resolver, &judge, &suite.judges, judging.seed, &embedders)?;
         bench.transcript = true;
+        bench.programs = Some(Arc::clone(&programs));
         let trial = result.trial.unwrap_or(1);
         for member in &mut bench.members {
             member.draw += (trial - 1) * 1000;

@@ -213,6 +213,7 @@ impl Running {
         if let Some(calls) = projected_calls(jobs.iter().map(|job| &*job.unit)).filter(|_| !self.quiet) {
             render::note(&calls);
         }
+        let agents = jobs.first().map(|job| Arc::clone(&job.agents));
         let redactor = Redactor::new(load::secrets(), &settings.redact)?;
         let shared = Arc::new(Shared { caller, redactor });
         let (started, n_before, n_units) = (Instant::now(), results.len(), results.len() + jobs.len());
@@ -265,6 +266,9 @@ impl Running {
         };
         let (stopped, mut kept) = tokio::join!(grading, log.keep(coming));
         progress.clear();
+        for warning in agents.iter().flat_map(|it| it.warnings()) {
+            render::warning(&warning);
+        }
         run.results = results.into_values().collect();
         run.spend = run.results.iter().fold(Spend::default(), |sum, it| sum.plus(it.spend));
         // Calls that led to no result, of this attempt or an earlier one, were paid for as well.

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Candidate, Measurements, Role, Step, Trace, for_judge, read_value};
 
@@ -41,9 +41,28 @@ pub struct Material {
     /// Tool calls to compare with, where they do not stand in the reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_calls: Option<Value>,
+    /// What the file says about the case besides; only programs that check the answer get it.
+    #[serde(skip_serializing_if = "CaseData::is_empty")]
+    pub case_data: CaseData,
     /// What the run measured of itself.
     #[serde(skip_serializing_if = "Measurements::is_empty")]
     pub measurements: Measurements,
+}
+
+/// What a program that checks an answer is told about its case.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CaseData {
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub vars: Map<String, Value>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+}
+
+impl CaseData {
+    pub fn is_empty(&self) -> bool {
+        self.vars.is_empty() && self.metadata.is_empty()
+    }
 }
 
 /// A piece of what is graded, under the name that evidence gives it.

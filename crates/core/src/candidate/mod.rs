@@ -13,7 +13,7 @@ pub(crate) use formats::{duration, plain_calls, recognise};
 pub use material::TRACE_TOKENS;
 pub use material::asked_in;
 pub(crate) use material::told;
-pub use material::{Material, Part};
+pub use material::{CaseData, Material, Part};
 pub use measurements::Measurements;
 pub use record::{
     BadRecord, FieldName, FieldRow, Overruled, RECORD_FIELDS, RecordField, RecordFields, closest_field,
@@ -23,7 +23,7 @@ pub use render::{for_judge, for_person};
 pub(crate) use trace::as_arguments;
 pub use trace::{Role, Step, ToolCall, ToolResult, Trace, Usage};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Everything about a candidate that a file gives; what is missing is produced by running it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -38,6 +38,8 @@ pub struct Candidate {
     /// Documents that the answer may rest on.
     pub context: Vec<String>,
     pub expected: Option<Value>,
+    /// Variables of the case, for programs that check the answer.
+    pub vars: Map<String, Value>,
 }
 
 /// Where a trace is to be had, in any format that [`read_trace`] understands.

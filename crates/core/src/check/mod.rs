@@ -1,13 +1,15 @@
 //! Deterministic checks: decided by code, the same every time.
 //!
 //! A check is compiled once, which finds every fault of its parameters, and then run on any number of subjects.
-//! Checks that need a program, a network or a model are described in the catalogue and run elsewhere.
+//! What a program, a service or the other outputs of a case decide is compiled here as well, and run elsewhere.
 
 mod bounds;
 mod calls;
+mod external;
 mod fields;
 mod json;
 mod matching;
+mod max_score;
 mod overlap;
 mod similarity;
 mod subject;
@@ -19,6 +21,11 @@ use serde_json::{Map, Value};
 
 use crate::catalogue::{CHECKS, Entry, Method, find};
 
+pub use external::{
+    BadAnswer, CheckCode, ExternalCheck, ExternalInput, ExternalKind, ExternalVerdict, ScriptCommand,
+    VerdictPart,
+};
+pub use max_score::{MaxScore, ScoredCriterion, Standing};
 use subject::Scope;
 pub use subject::{Subject, SubjectTrace};
 
@@ -70,11 +77,54 @@ pub enum BadCheck {
     Missing { check: &'static str, name: &'static str },
     #[error("`{name}` of `{check}`: {problem}")]
     Parameter { check: &'static str, name: String, problem: String },
-    #[error("`{0}` needs more than the subject itself: a program, a network or a model")]
-    NeedsTheWorld(&'static str),
+    #[error(
+        "`{0}` is decided by a program, a service or the other outputs of a case, so no record can name it for itself"
+    )]
+    NotLocal(&'static str),
 }
 
-/// A check that is ready to run.
+/// Any check of the catalogue, ready to run.
+#[derive(Debug)]
+pub enum CompiledCheck {
+    /// Decided from the subject alone, perhaps with embeddings.
+    Local(Check),
+    /// Decided by a program or a service.
+    External(ExternalCheck),
+    /// Decided when all outputs of the case are graded.
+    MaxScore(MaxScore),
+}
+
+impl CompiledCheck {
+    /// From a name and parameters as data; every parameter is checked.
+    pub fn new(name: &str, params: &Value) -> Result<Self, BadCheck> {
+        Self::compile_literally(&method(name, params)?)
+    }
+
+    /// From a method of a rubric, whose parameters have the right types already, or do not: then it says so.
+    pub fn compile(method: &Method) -> Result<Self, BadCheck> {
+        Self::compile_literally(&method.without_escapes())
+    }
+
+    fn compile_literally(method: &Method) -> Result<Self, BadCheck> {
+        let params = Params { entry: method.entry, map: &method.params };
+        if let Some(check) = external::compile(&params)? {
+            return Ok(Self::External(check));
+        }
+        if let Some(check) = max_score::compile(&params)? {
+            return Ok(Self::MaxScore(check));
+        }
+        Check::compile_local(&params).map(Self::Local)
+    }
+
+    fn into_local(self, entry: &'static Entry) -> Result<Check, BadCheck> {
+        match self {
+            Self::Local(check) => Ok(check),
+            Self::External(_) | Self::MaxScore(_) => Err(BadCheck::NotLocal(entry.name)),
+        }
+    }
+}
+
+/// A check that is decided from the subject alone.
 #[derive(Debug)]
 pub struct Check {
     kind: Kind,
@@ -105,51 +155,32 @@ impl Check {
     /// assert!(Check::new("contains", &json!({ "vaule": "Paris" })).is_err());
     /// ```
     pub fn new(name: &str, params: &Value) -> Result<Self, BadCheck> {
-        let entry = find(CHECKS, name).ok_or_else(|| BadCheck::Unknown(name.to_owned()))?;
-        let empty = Map::new();
-        let params = params.as_object().unwrap_or(&empty);
-        let known = |key: &str| entry.params.iter().find(|it| it.name == key || it.alias == Some(key));
-        let mut read = Map::new();
-        for (key, value) in params {
-            let Some(param) = known(key) else {
-                let names: Vec<&str> = entry.params.iter().map(|it| it.name).collect();
-                let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                return Err(BadCheck::UnknownParameter { check: entry.name, name: key.clone(), known });
-            };
-            if !value.is_null() {
-                read.insert(param.name.to_owned(), value.clone());
-            }
-        }
-        entry.settle_spelling(|key| params.get(key).is_some_and(|value| !value.is_null()), &mut read);
-        if let Some(missing) = entry.params.iter().find(|it| it.required && !read.contains_key(it.name)) {
-            return Err(BadCheck::Missing { check: entry.name, name: missing.name });
-        }
-        Self::compile_literally(&Method { entry, params: read })
+        let method = method(name, params)?;
+        CompiledCheck::compile_literally(&method)?.into_local(method.entry)
     }
 
     /// From a method of a rubric, whose parameters have the right types already, or do not: then it says so.
     pub fn compile(method: &Method) -> Result<Self, BadCheck> {
-        Self::compile_literally(&method.without_escapes())
+        CompiledCheck::compile(method)?.into_local(method.entry)
     }
 
-    fn compile_literally(method: &Method) -> Result<Self, BadCheck> {
-        let params = Params { entry: method.entry, map: &method.params };
-        let kind = if let Some(check) = text::compile(&params)? {
+    fn compile_local(params: &Params<'_>) -> Result<Self, BadCheck> {
+        let kind = if let Some(check) = text::compile(params)? {
             Kind::Text(check)
-        } else if let Some(check) = json::compile(&params)? {
+        } else if let Some(check) = json::compile(params)? {
             Kind::Json(check)
-        } else if let Some(check) = calls::compile(&params)? {
+        } else if let Some(check) = calls::compile(params)? {
             Kind::Calls(check)
-        } else if let Some(check) = bounds::compile(&params)? {
+        } else if let Some(check) = bounds::compile(params)? {
             Kind::Bounds(check)
-        } else if method.entry.name == "field-accuracy" {
-            Kind::Fields(fields::compile(&params)?)
-        } else if let Some(check) = overlap::compile(&params)? {
+        } else if params.name() == "field-accuracy" {
+            Kind::Fields(fields::compile(params)?)
+        } else if let Some(check) = overlap::compile(params)? {
             Kind::Overlap(check)
-        } else if let Some(check) = similarity::compile(&params)? {
+        } else if let Some(check) = similarity::compile(params)? {
             Kind::Similarity(check)
         } else {
-            return Err(BadCheck::NeedsTheWorld(method.entry.name));
+            return Err(BadCheck::Unknown(params.name().to_owned()));
         };
         let scopes = [("response", Scope::Response), ("trace", Scope::Trace)];
         Ok(Self { kind, scope: params.word("scope", &scopes, Scope::Response)? })
@@ -198,6 +229,30 @@ impl Check {
             Kind::Similarity(check) => check.run(subject, vector),
         }
     }
+}
+
+/// The entry of this name with its parameters, none of them unknown and none missing.
+fn method(name: &str, params: &Value) -> Result<Method, BadCheck> {
+    let entry = find(CHECKS, name).ok_or_else(|| BadCheck::Unknown(name.to_owned()))?;
+    let empty = Map::new();
+    let params = params.as_object().unwrap_or(&empty);
+    let known = |key: &str| entry.params.iter().find(|it| it.name == key || it.alias == Some(key));
+    let mut read = Map::new();
+    for (key, value) in params {
+        let Some(param) = known(key) else {
+            let names: Vec<&str> = entry.params.iter().map(|it| it.name).collect();
+            let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            return Err(BadCheck::UnknownParameter { check: entry.name, name: key.clone(), known });
+        };
+        if !value.is_null() {
+            read.insert(param.name.to_owned(), value.clone());
+        }
+    }
+    entry.settle_spelling(|key| params.get(key).is_some_and(|value| !value.is_null()), &mut read);
+    if let Some(missing) = entry.params.iter().find(|it| it.required && !read.contains_key(it.name)) {
+        return Err(BadCheck::Missing { check: entry.name, name: missing.name });
+    }
+    Ok(Method { entry, params: read })
 }
 
 /// Parameters by name, each read as what it must be.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::context::Context;
 use super::fields::Fields;
 use crate::catalogue::{Entry, Kind, Method, Param};
-use crate::check::{BadCheck, Check};
+use crate::check::{BadCheck, CheckCode, CompiledCheck, ExternalCheck, ExternalKind};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{Node, Shape, json_number};
 use crate::template;
@@ -25,27 +25,39 @@ pub(super) fn method(fields: &Fields<'_>, entry: &'static Entry) -> Method {
         fields.lacks(&names, Diagnostic::error(Code::MissingKey, fields.start(), message));
     }
     let method = Method { entry, params };
-    // What is wrong has been reported where it was read.
+    // A parameter of the wrong type has been reported where it was read.
     if fields.cx.n_errors() == n_errors {
         compile_check(fields, &method);
     }
     method
 }
 
-/// Reports what only making the check finds out, such as a JSON Schema that is none.
+/// Reports what only making the check finds out, such as a JSON Schema that is none, or code that is not there.
 fn compile_check(fields: &Fields<'_>, method: &Method) {
-    // What a row fills in, or a file holds, is not known yet.
-    let is_whole = |value: &Value| {
-        let text = value.to_string();
-        !text.contains("{{") && !text.contains("file://")
-    };
-    if !method.params.values().all(is_whole) {
+    let mentions = |what: &str| method.params.values().any(|value| value.to_string().contains(what));
+    // What a row fills in is not known yet.
+    if mentions("{{") {
         return;
     }
-    if let Err(BadCheck::Parameter { name, problem, .. }) = Check::compile(method) {
-        let param = method.entry.params.iter().find(|param| param.name == name);
-        let written = param.and_then(|param| param.alias).filter(|alias| fields.has(alias)).unwrap_or(&name);
-        fields.cx.error(Code::BadValue, fields.span(written), format!("`{written}`: {problem}"));
+    match CompiledCheck::compile(method) {
+        Ok(CompiledCheck::External(check)) => {
+            if let ExternalKind::JavaScript(CheckCode::File { path, .. })
+            | ExternalKind::Python(CheckCode::File { path, .. }) = &check.kind
+            {
+                fields.cx.find(path, fields.span("value"));
+            }
+        }
+        // What a file holds is not known yet either; code stays in its file.
+        Err(BadCheck::Parameter { name, problem, .. })
+            if ExternalCheck::is_named(method.entry.name) || !mentions("file://") =>
+        {
+            let param = method.entry.params.iter().find(|param| param.name == name);
+            let alias = param.and_then(|param| param.alias).filter(|alias| fields.has(alias));
+            let written = alias.unwrap_or(&name);
+            fields.cx.error(Code::BadValue, fields.span(written), format!("`{written}`: {problem}"));
+        }
+        // A parameter that is missing has been reported where it was read.
+        Ok(CompiledCheck::Local(_) | CompiledCheck::MaxScore(_)) | Err(_) => {}
     }
 }
 

@@ -507,6 +507,7 @@ fn candidate(fields: &Fields<'_>) -> Candidate {
             Some(_) => cx.template(it, "expected").map_or(serde_json::Value::Null, serde_json::Value::String),
             None => cx.json(it),
         }),
+        vars: fields.json_map("vars"),
     }
 }
 

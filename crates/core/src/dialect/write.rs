@@ -54,6 +54,7 @@ fn case(case: &Case, suite: &Suite) -> Tree {
         .maybe("prompt", candidate.input.as_deref())
         .maybe("messages", some(messages))
         .maybe("context", some(candidate.context.clone()))
+        .maybe("vars", json_map(&candidate.vars))
         .maybe("expected", candidate.expected.as_ref().map(Tree::from))
         .maybe("response", candidate.response.as_deref())
         .maybe(

@@ -7,6 +7,7 @@ use super::{
     Aggregation, Ask, Criterion, Draft, GraderKind, MAX_GROUP_DEPTH, Moment, Order, Polarity, Scale,
     questions,
 };
+use crate::check::CompiledCheck;
 
 /// One thing wrong with a draft, and where.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +55,12 @@ pub enum Problem {
     NoCheck,
     #[error("a {0} cannot be {1}")]
     Misplaced(&'static str, &'static str),
+    #[error("`max-score` compares outputs by their other criteria, and there are none")]
+    NothingToCompare,
+    #[error(
+        "`weights` of `max-score` names `{0}`, which is neither the name nor the type of a criterion here"
+    )]
+    UnknownWeight(String),
     #[error("groups nest deeper than {MAX_GROUP_DEPTH} levels")]
     TooDeep,
     #[error("`cap` must be above `free`")]
@@ -71,6 +78,7 @@ pub(super) fn examine(draft: &Draft) -> Result<Option<Order>, Vec<Fault>> {
     let mut examiner = Examiner::default();
     examiner.rubric(draft);
     examiner.list(&draft.criteria, &mut Vec::new(), draft.aggregation);
+    examiner.comparisons(&draft.criteria);
     let ids_are_unique = examiner.ids(&draft.criteria);
     let order = if ids_are_unique { examiner.requirements(draft) } else { None };
     if examiner.faults.is_empty() { Ok(order) } else { Err(examiner.faults) }
@@ -275,6 +283,35 @@ impl Examiner {
             }
         }
         unique
+    }
+
+    /// `max-score` is decided last, by the scores of everything beside it.
+    fn comparisons(&mut self, criteria: &[Criterion]) {
+        let all = flat(criteria);
+        let is_max_score =
+            |it: &Criterion| matches!(&it.ask, Ask::Check(method) if method.entry.name == "max-score");
+        for (path, criterion) in all.iter().filter(|it| is_max_score(it.1)) {
+            if 1 < path.len() {
+                let what = "inside a group; it compares by the criteria of the whole rubric";
+                self.fault(path, "check", Problem::Misplaced("max-score", what));
+            }
+            if all.iter().any(|it| it.1.requires.contains(&criterion.id)) {
+                let what = "required by another criterion; it is decided last";
+                self.fault(path, "check", Problem::Misplaced("max-score", what));
+            }
+            let others = || criteria.iter().filter(|it| !it.is_comparison());
+            if others().next().is_none() {
+                self.fault(path, "check", Problem::NothingToCompare);
+                continue;
+            }
+            let Ask::Check(method) = &criterion.ask else { continue };
+            if let Ok(CompiledCheck::MaxScore(check)) = CompiledCheck::compile(method) {
+                let is_known = |name: &str| others().any(|it| it.id == name || it.type_name() == name);
+                for name in check.weighted_names().filter(|name| !is_known(name)) {
+                    self.fault(path, "check", Problem::UnknownWeight(name.to_owned()));
+                }
+            }
+        }
     }
 
     /// Sorts the begins and ends of all criteria so that requirements come first, or reports a circle.

@@ -26,6 +26,7 @@ pub use tree::{Answers, Graph, GraphFault, Leaf, Node, ROOT, Target, child_id};
 pub use version::{Change, Version, canonical, criterion_tree, diff, graph_tree};
 
 use crate::catalogue::Method;
+use crate::check::{CompiledCheck, ExternalCheck, MaxScore};
 
 /// The score at which a verdict passes, unless a file says otherwise.
 pub const PASS_MARK: f64 = 0.7;
@@ -157,6 +158,23 @@ impl Criterion {
             Ask::Question(_) | Ask::Check(_) | Ask::Recipe(_) => 1,
             Ask::Tree(graph) => graph.nodes.len(),
             Ask::Group(group) => group.criteria.iter().map(Self::n_questions).sum(),
+        }
+    }
+
+    /// Whether it compares a candidate with others instead of looking at it alone.
+    pub fn is_comparison(&self) -> bool {
+        match &self.ask {
+            Ask::Check(method) => method.entry.name == "max-score",
+            Ask::Recipe(method) => method.entry.name == "select-best",
+            Ask::Question(_) | Ask::Group(_) | Ask::Tree(_) => false,
+        }
+    }
+
+    /// What files call its kind.
+    pub fn type_name(&self) -> &str {
+        match &self.ask {
+            Ask::Check(method) | Ask::Recipe(method) => method.entry.name,
+            Ask::Question(_) | Ask::Group(_) | Ask::Tree(_) => "llm-rubric",
         }
     }
 
@@ -464,6 +482,41 @@ impl Rubric {
             [only] if only.id == WHOLE && matches!(only.ask, Ask::Question(_)) => Some(&only.description),
             _ => None,
         }
+    }
+}
+
+/// A criterion that a check decides, and the check.
+#[derive(Debug, Clone)]
+pub struct CheckOf<'a, C> {
+    pub criterion: &'a Criterion,
+    pub check: C,
+}
+
+impl Rubric {
+    /// What programs and services decide.
+    pub fn external_checks(&self) -> impl Iterator<Item = CheckOf<'_, ExternalCheck>> {
+        self.compiled_checks().filter_map(|CheckOf { criterion, check }| match check {
+            CompiledCheck::External(check) => Some(CheckOf { criterion, check }),
+            CompiledCheck::Local(_) | CompiledCheck::MaxScore(_) => None,
+        })
+    }
+
+    /// What is decided by comparing the scores of several outputs.
+    pub fn max_scores(&self) -> impl Iterator<Item = CheckOf<'_, MaxScore>> {
+        self.compiled_checks().filter_map(|CheckOf { criterion, check }| match check {
+            CompiledCheck::MaxScore(check) => Some(CheckOf { criterion, check }),
+            CompiledCheck::Local(_) | CompiledCheck::External(_) => None,
+        })
+    }
+
+    fn compiled_checks(&self) -> impl Iterator<Item = CheckOf<'_, CompiledCheck>> {
+        self.questions().filter_map(|question| match &question.criterion.ask {
+            Ask::Check(method) => {
+                let check = CompiledCheck::compile(method).ok()?;
+                Some(CheckOf { criterion: question.criterion, check })
+            }
+            _ => None,
+        })
     }
 }
 

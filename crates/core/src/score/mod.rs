@@ -14,6 +14,7 @@ pub use open::open;
 pub use panel::{Combine, panel};
 pub use sheet::{Ballot, Refused, Sheet};
 
+use crate::check::ScoredCriterion;
 use crate::grade::{Counts, FailedGate, Gate, Outcome, Status, Step, UndecidedGate, Verdict};
 use crate::rubric::{
     Aggregation, Answers, Ask, CannotAssess, Criterion, Draft, Graph, Moment, OnError, Operator, Order,
@@ -75,6 +76,52 @@ pub fn verdict(rubric: &Rubric, answers: &[Answer<'_>], penalty: f64) -> Verdict
     let mut grading = Grading::new(rubric, answers, unmet.as_deref());
     let part = grading.list(&rubric.criteria, rubric.aggregation);
     grading.finish(part, penalty)
+}
+
+/// A criterion without a score, so that a candidate cannot be compared by it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{criterion}` has no score")]
+pub struct NotComparable {
+    pub criterion: String,
+    /// Nobody has been asked yet; otherwise a grader broke or could not tell.
+    pub deferred: bool,
+}
+
+/// What each criterion at the top of a rubric contributes, for `max-score`; comparisons themselves are left out.
+///
+/// # Panics
+///
+/// If there is not one answer per question.
+pub fn scores_to_compare(
+    rubric: &Rubric,
+    answers: &[Answer<'_>],
+) -> Result<Vec<ScoredCriterion>, NotComparable> {
+    assert_eq!(answers.len(), rubric.n_questions(), "one answer per question");
+    let unmet = rubric.order().map(|order| unmet(rubric, answers, order));
+    let mut grading = Grading::new(rubric, answers, unmet.as_deref());
+    let mut scores = Vec::new();
+    for criterion in &rubric.criteria {
+        let before = grading.counts;
+        let part = grading.criterion(criterion);
+        if criterion.is_comparison() {
+            continue;
+        }
+        let deferred = before.deferred < grading.counts.deferred;
+        let names = vec![criterion.id.clone(), criterion.type_name().to_owned()];
+        match part {
+            // A group that is scored without one of its members would be compared by something else.
+            _ if deferred || before.failed < grading.counts.failed => {
+                return Err(NotComparable { criterion: criterion.id.clone(), deferred });
+            }
+            Part::Scored(contribution) => scores.push(ScoredCriterion { names, score: contribution.value }),
+            Part::Out => {}
+            // An excuse lets a candidate pass without a score, but does not say which of two is better.
+            Part::Unknown | Part::Excused => {
+                return Err(NotComparable { criterion: criterion.id.clone(), deferred: false });
+            }
+        }
+    }
+    Ok(scores)
 }
 
 /// What the rubric says by outcomes that are known by their question's id; `None` unless there is one for each.

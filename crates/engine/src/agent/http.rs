@@ -6,7 +6,7 @@ use jurist_core::candidate::Measurements;
 use jurist_core::grade::Failure;
 use serde_json::{Map, Value as Json, json};
 
-use super::process::understood;
+use super::answer::read_answer;
 use super::{NotProduced, Produced, cut, with_environment};
 
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -89,7 +89,7 @@ impl HttpTarget {
                     let measurements = Measurements::from_json(&body);
                     Ok(Produced { response: Some(said.to_owned()), measurements, ..Produced::default() })
                 }
-                None => understood(&text),
+                None => read_answer(&text),
             };
         };
         let body = serde_json::from_str(&text).unwrap_or(Json::String(text.into_owned()));

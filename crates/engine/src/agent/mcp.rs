@@ -24,9 +24,6 @@ const CONNECT: Duration = Duration::from_secs(60);
 /// More of a result than this is not shown to the model, nor kept.
 const MAX_RESULT: usize = 100_000;
 
-/// What a server inherits of the environment: nothing that could be a secret.
-const INHERITED: [&str; 8] = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TMPDIR"];
-
 /// A server that was greeted and has told its tools.
 pub(super) struct Mcp {
     name: String,
@@ -129,7 +126,7 @@ fn started(
 ) -> Result<Command, NotProduced> {
     let mut process = Command::new(command);
     process.env_clear().kill_on_drop(true);
-    process.envs(INHERITED.iter().filter_map(|name| Some((name, crate::load::variable(name)?))));
+    process.envs(crate::load::harmless_variables());
     for (name, value) in env {
         process.env(name, with_environment(value)?);
     }

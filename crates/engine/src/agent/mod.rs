@@ -1,5 +1,6 @@
 //! Produces candidates: runs what answers a prompt, and writes down what it did.
 
+mod answer;
 mod http;
 mod mcp;
 mod process;
@@ -44,6 +45,8 @@ pub struct Agents {
     lines: Mutex<HashMap<String, Arc<Line>>>,
     /// Programs are heavier than calls, so fewer run at a time.
     programs: Semaphore,
+    /// Keys of answers that say nothing, each by the first target that used it.
+    unknown_keys: Mutex<BTreeMap<String, String>>,
 }
 
 /// What a run left behind.
@@ -56,6 +59,11 @@ pub struct Produced {
     pub spend: Spend,
     /// What it took when it was carried out, also where replies come from the cache or a cassette.
     pub measurements: Measurements,
+    /// Documents that it found itself.
+    pub context: Vec<String>,
+    pub metadata: serde_json::Map<String, serde_json::Value>,
+    /// Keys of its answer that say nothing here.
+    pub unknown_keys: Vec<String>,
 }
 
 /// Why there is nothing to grade. None of it is the candidate's fault.
@@ -160,6 +168,7 @@ impl Agents {
             allow_commands,
             lines: Mutex::default(),
             programs: Semaphore::new(n_programs),
+            unknown_keys: Mutex::default(),
         }
     }
 
@@ -195,9 +204,25 @@ impl Agents {
             )
         })??;
         if let Some(folder) = &folder {
-            produced.diff = Some(folder.diff().await?);
+            let own = produced.diff.take().unwrap_or_default();
+            produced.diff = Some(folder.diff().await? + &own);
+        }
+        if !produced.unknown_keys.is_empty() {
+            let name = case.targets.first().map_or("the agent", |target| target.name());
+            let mut unknown = self.unknown_keys.lock().unwrap_or_else(PoisonError::into_inner);
+            for key in &produced.unknown_keys {
+                unknown.entry(key.clone()).or_insert_with(|| name.to_owned());
+            }
         }
         Ok(produced)
+    }
+
+    /// What should be said once about all answers together.
+    pub fn warnings(&self) -> Vec<String> {
+        let unknown = self.unknown_keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let warning =
+            |(key, target): (&String, &String)| format!("`{key}` in what `{target}` answers is not used");
+        unknown.iter().map(warning).collect()
     }
 
     /// Finds everything that a run needs; `None` where the case names nothing that could be run.

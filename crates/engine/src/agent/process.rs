@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use jurist_core::candidate::{Measurements, Usage, read_value};
-use jurist_core::grade::{Failure, Spend, Usd};
+use jurist_core::grade::Failure;
 use serde_json::{Map, Value as Json, json};
 use tokio::process::Command as Process;
 
+use super::answer::read_answer;
 use super::{NotProduced, Produced, Which, with_environment};
 use crate::program::{Broken, output};
 
@@ -119,58 +119,17 @@ impl Command {
                 match broken {
                     Broken::NotStarted(_) => NotProduced::unreachable(detail),
                     Broken::Timeout(_) => NotProduced::Failed(Failure::Timeout, detail),
-                    Broken::Status { .. } | Broken::Lost(_) => NotProduced::unavailable(detail),
+                    Broken::Status { .. } | Broken::Lost(_) | Broken::TooLarge(_) => {
+                        NotProduced::unavailable(detail)
+                    }
                 }
             })?;
         let written = tokio::fs::read(&output_file).await.ok();
         if matches!(&self.how, How::Template(line) if line.contains("{OUTPUT_FILE}")) && written.is_none() {
             return Err(NotProduced::unavailable("the program did not write {OUTPUT_FILE}"));
         }
-        understood(&String::from_utf8_lossy(&written.unwrap_or(said)))
+        read_answer(&String::from_utf8_lossy(&written.unwrap_or(said)))
     }
-}
-
-/// Plain text, or JSON with `output`, `text`, `error`, tokens and cost.
-pub(super) fn understood(text: &str) -> Result<Produced, NotProduced> {
-    let plain = || Produced { response: Some(text.trim_end().to_owned()), ..Produced::default() };
-    let Ok(Json::Object(said)) = serde_json::from_str::<Json>(text) else { return Ok(plain()) };
-    if let Some(error) = said.get("error").and_then(Json::as_str) {
-        return Err(NotProduced::unavailable(error));
-    }
-    let Some(output) = ["output", "text", "response"].iter().find_map(|it| said.get(*it)) else {
-        return Ok(plain());
-    };
-    let count = |keys: &[&str]| {
-        let usage = ["token_usage", "tokenUsage"].iter().find_map(|it| said.get(*it));
-        usage.and_then(|usage| keys.iter().find_map(|it| usage.get(*it)?.as_u64())).unwrap_or(0)
-    };
-    let usage = Usage {
-        input: count(&["input", "prompt"]),
-        output: count(&["output", "completion"]),
-        cached: count(&["cached"]),
-    };
-    let dollars = ["cost_usd", "cost"].iter().find_map(|it| said.get(*it)?.as_f64());
-    let cost = dollars.map(|it| Usd::from_nanos((it * 1e9).round() as i64));
-    let spend = Spend {
-        tokens_in: usage.input,
-        tokens_out: usage.output,
-        tokens_cached: usage.cached,
-        cost,
-        ..Spend::default()
-    };
-    // A conversation is a trace; its last words are the answer.
-    let trace = output.is_array().then(|| read_value(output, None).ok()).flatten().map(|it| it.1);
-    let response = match output {
-        Json::String(text) => Some(text.clone()),
-        _ if trace.is_some() => trace.as_ref().and_then(|it| it.answer()).map(str::to_owned),
-        other => Some(other.to_string()),
-    };
-    let trace = trace.map(|mut it| {
-        (it.usage, it.cost) = (usage, cost);
-        it
-    });
-    let measurements = Measurements::from_json(&Json::Object(said.clone()));
-    Ok(Produced { response, trace, diff: None, spend, measurements })
 }
 
 /// Replaces all placeholders at once, so that what is put in is not looked at again.
@@ -232,21 +191,5 @@ mod tests {
             r"run 'a'\''b; rm -rf {OUTPUT_FILE}' > '/tmp/x' {x}"
         );
         assert_eq!(words("node 'my agent.js' --a \"b c\" ''"), ["node", "my agent.js", "--a", "b c", ""]);
-    }
-
-    #[test]
-    fn output_may_be_text_or_an_account_of_it() {
-        assert_eq!(understood("Hello\n").unwrap().response.as_deref(), Some("Hello"));
-        let told =
-            understood(r#"{"text": "Hi", "token_usage": {"input": 3, "output": 4}, "cost_usd": 0.25}"#)
-                .unwrap();
-        assert_eq!((told.response.as_deref(), told.spend.tokens_in), (Some("Hi"), 3));
-        assert_eq!(told.spend.cost, Some(Usd::from_nanos(250_000_000)));
-        let talked =
-            r#"{"output": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}]}"#;
-        let talked = understood(talked).unwrap();
-        assert_eq!((talked.response.as_deref(), talked.trace.map(|it| it.steps.len())), (Some("A"), Some(2)));
-        assert!(matches!(understood(r#"{"error": "no"}"#), Err(NotProduced::Failed(..))));
-        assert_eq!(understood(r#"{"a": 1}"#).unwrap().response.as_deref(), Some(r#"{"a": 1}"#));
     }
 }

@@ -95,7 +95,7 @@ pub(super) async fn talk(
     let response = trace.steps.last().filter(|it| it.role == Who::Assistant).map(|it| it.text.clone());
     // Without tools there is nothing to see but what it said.
     let trace = mcp.is_some().then_some(trace);
-    Ok(Produced { response, trace, diff: None, spend, measurements })
+    Ok(Produced { response, trace, spend, measurements, ..Produced::default() })
 }
 
 fn not_called(error: NotCalled) -> NotProduced {

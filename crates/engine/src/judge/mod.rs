@@ -3,6 +3,7 @@
 mod compare;
 mod converse;
 mod price;
+mod program_check;
 mod sitting;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,8 @@ use crate::model::resolve::{Resolver, Unresolved};
 pub use compare::{Preference, compare};
 pub use converse::Exchange;
 pub use price::{Expected, expected};
+pub use program_check::{CheckFailure, CheckPrograms, permit_check};
+pub use sitting::MemberAnswers;
 use sitting::Sitting;
 
 /// Room for reasons; models that think need more, and say so when they are cut off.
@@ -44,6 +47,8 @@ pub struct Bench {
     pub seed: u64,
     /// For checks that compare meanings.
     pub embedders: Option<Arc<Embedders>>,
+    /// For checks that programs and services decide; without it, none is started.
+    pub programs: Option<Arc<CheckPrograms>>,
     /// Whether everything that is sent and comes back is kept, to be looked at.
     pub transcript: bool,
 }
@@ -102,7 +107,8 @@ impl Bench {
         };
         let mappings = judge.calibrations.iter().filter_map(mapping).collect();
         let embedders = Some(Arc::clone(embedders));
-        Ok(Self { members, combine, escalate, calls, mappings, seed, embedders, transcript: false })
+        let (programs, transcript) = (None, false);
+        Ok(Self { members, combine, escalate, calls, mappings, seed, embedders, programs, transcript })
     }
 }
 
@@ -166,9 +172,26 @@ pub struct Decision {
 impl Bench {
     /// Grades one candidate. Nothing that goes wrong here is a score.
     pub async fn decide(&self, caller: &Caller, case: Case<'_>) -> Result<Decision, BadTemplate> {
-        let each = self.members.iter().map(|member| self.opinion(caller, member, case));
+        let answers = self.answer(caller, case).await?;
+        self.conclude(caller, case, answers).await
+    }
+
+    /// Asks everything that can be asked of one candidate alone, of every member.
+    pub async fn answer(&self, caller: &Caller, case: Case<'_>) -> Result<Vec<MemberAnswers>, BadTemplate> {
+        let each = self.members.iter().map(|member| self.answer_as(caller, member, case));
+        join_all(each).await.into_iter().collect()
+    }
+
+    /// What the answers come to. What compares a candidate with others is in the case by now.
+    pub async fn conclude(
+        &self,
+        caller: &Caller,
+        case: Case<'_>,
+        answers: Vec<MemberAnswers>,
+    ) -> Result<Decision, BadTemplate> {
+        let each = self.members.iter().zip(answers);
         let mut opinions: Vec<Opinion> =
-            join_all(each).await.into_iter().collect::<Result<_, BadTemplate>>()?;
+            each.map(|(member, answers)| self.opinion(caller, member, case, answers)).collect();
         let verdicts: Vec<Verdict> = opinions.iter().map(|it| it.verdict.clone()).collect();
         let panel = self.combine.map(|it| score::panel(&verdicts, it, case.rubric.pass_mark));
         let (mut status, mut score) = match &panel {
@@ -182,7 +205,8 @@ impl Bench {
         if let Some((stronger, margin)) = &self.escalate
             && (disputed || is_unsure(&verdicts, held, case.rubric.pass_mark, *margin))
         {
-            let opinion = self.opinion(caller, stronger, case).await?;
+            let answers = self.answer_as(caller, stronger, case).await?;
+            let opinion = self.opinion(caller, stronger, case, answers);
             (status, score, escalated) = (opinion.verdict.status, opinion.verdict.score, true);
             opinions.push(opinion);
         }
@@ -190,26 +214,45 @@ impl Bench {
         Ok(Decision { status, score, opinions, panel, disputed, escalated, spend })
     }
 
-    async fn opinion(
+    async fn answer_as(
         &self,
         caller: &Caller,
         member: &Member,
         case: Case<'_>,
-    ) -> Result<Opinion, BadTemplate> {
+    ) -> Result<MemberAnswers, BadTemplate> {
+        let prompter = self.prompter(member, case);
+        self.sitting(caller, member, case, &prompter).answer().await
+    }
+
+    fn opinion(&self, caller: &Caller, member: &Member, case: Case<'_>, answers: MemberAnswers) -> Opinion {
+        let prompter = self.prompter(member, case);
+        self.sitting(caller, member, case, &prompter).conclude(answers)
+    }
+
+    fn prompter<'a>(&self, member: &Member, case: Case<'a>) -> Prompter<'a> {
         let mut prompter = Prompter::for_rubric(case.material, case.row, case.rubric, self.seed);
         prompter.set_draw(member.draw);
-        let (embedders, transcript) = (self.embedders.as_deref(), self.transcript);
-        let sitting = Sitting {
+        prompter
+    }
+
+    fn sitting<'a>(
+        &'a self,
+        caller: &'a Caller,
+        member: &'a Member,
+        case: Case<'a>,
+        prompter: &'a Prompter<'a>,
+    ) -> Sitting<'a> {
+        Sitting {
             caller,
             member,
             case,
-            prompter: &prompter,
+            prompter,
             calls: self.calls,
             mappings: &self.mappings,
-            embedders,
-            transcript,
-        };
-        sitting.grade().await
+            embedders: self.embedders.as_deref(),
+            programs: self.programs.as_deref(),
+            transcript: self.transcript,
+        }
     }
 }
 

@@ -3,20 +3,23 @@
 use std::collections::BTreeMap;
 
 use futures_util::future::join_all;
-use jurist_core::check::{Check, Subject};
+use jurist_core::check::{
+    Check, CompiledCheck, ExternalCheck, ExternalInput, ExternalVerdict, ScoredCriterion, Subject,
+    VerdictPart,
+};
 use jurist_core::grade::{
     Deferral, Evidence, FORMAT, Failure, Grade, GradeFlag, Grader, GraderKind, Outcome, Point, Reason,
 };
 use jurist_core::judge::{
     Answer as Said, Asked, BadTemplate, Judged, Malformed, Next, Prompter, Recipe, Reply as Read,
 };
-use jurist_core::rubric::{Ask, Criterion, EvidenceMissing, Question, Value};
-use jurist_core::score::{self, Answer, Quote};
+use jurist_core::rubric::{Ask, CheckOf, Criterion, EvidenceMissing, Polarity, Question, Rubric, Value};
+use jurist_core::score::{self, Answer, NotComparable, Quote};
 use jurist_core::stats::Mapping;
 use jurist_core::suite::Calls;
 
 use super::converse::{Exchange, Took, Trouble, Turn, converse};
-use super::{Case, Member, Opinion};
+use super::{Case, CheckFailure, CheckPrograms, Member, Opinion, permit_check};
 use crate::call::Caller;
 use crate::embed::Embedders;
 
@@ -35,7 +38,30 @@ pub(super) struct Sitting<'a> {
     pub(super) calls: Calls,
     pub(super) mappings: &'a BTreeMap<String, Mapping>,
     pub(super) embedders: Option<&'a Embedders>,
+    pub(super) programs: Option<&'a CheckPrograms>,
     pub(super) transcript: bool,
+}
+
+/// What one member answered, in the order of the questions; nothing where a question was not on the way.
+pub struct MemberAnswers(Vec<Option<Answered>>);
+
+impl std::fmt::Debug for MemberAnswers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MemberAnswers").finish_non_exhaustive()
+    }
+}
+
+impl MemberAnswers {
+    /// What each criterion contributes, to be compared with other candidates.
+    pub fn scores_to_compare(&self, rubric: &Rubric) -> Result<Vec<ScoredCriterion>, NotComparable> {
+        score::scores_to_compare(rubric, &self.answers())
+    }
+
+    /// What was not on the way, or not to be asked, leaves the score as its rubric says.
+    fn answers(&self) -> Vec<Answer<'_>> {
+        let skipped = Answer { outcome: &Outcome::NotApplicable, quote: Quote::NotAsked };
+        self.0.iter().map(|it| it.as_ref().map_or(skipped, answer)).collect()
+    }
 }
 
 /// An answer with all that came with it.
@@ -54,7 +80,7 @@ struct Answered {
 }
 
 impl Sitting<'_> {
-    pub(super) async fn grade(&self) -> Result<Opinion, BadTemplate> {
+    pub(super) async fn answer(&self) -> Result<MemberAnswers, BadTemplate> {
         let rubric = self.case.rubric;
         let questions: Vec<Question<'_>> = rubric.questions().collect();
         let mut known: Vec<Option<Answered>> = self.conditions(&questions);
@@ -65,29 +91,48 @@ impl Sitting<'_> {
                 score::open(rubric, &answers)
             };
             if open.is_empty() {
-                break;
+                return Ok(MemberAnswers(known));
             }
             for (at, answered) in self.ask_all(&questions, &open).await? {
                 known[at] = Some(self.held_to_evidence(&questions[at], answered));
             }
         }
-        // What was not on the way, or not to be asked, leaves the score as its rubric says.
-        let skipped = Outcome::NotApplicable;
-        let answers: Vec<Answer<'_>> = known
-            .iter()
-            .map(|it| it.as_ref().map_or(Answer { outcome: &skipped, quote: Quote::NotAsked }, answer))
-            .collect();
+    }
+
+    pub(super) fn conclude(&self, mut answers: MemberAnswers) -> Opinion {
+        let rubric = self.case.rubric;
+        let questions: Vec<Question<'_>> = rubric.questions().collect();
+        for CheckOf { criterion, .. } in rubric.max_scores() {
+            let Some(at) = questions.iter().position(|it| it.criterion.id == criterion.id) else { continue };
+            // One that a condition rules out stays out.
+            if answers.0[at].as_ref().is_some_and(|it| it.outcome == WAITS) {
+                answers.0[at] = Some(self.compared(&criterion.id));
+            }
+        }
         let penalty = rubric.length_penalty.map_or(0.0, |it| it.of(self.case.material.answer()));
-        let verdict = score::verdict(rubric, &answers, penalty);
+        let verdict = score::verdict(rubric, &answers.answers(), penalty);
         let (mut grades, mut exchanges) = (Vec::new(), Vec::new());
-        for (question, answered) in questions.iter().zip(known) {
+        for (question, answered) in questions.iter().zip(answers.0) {
             let Some(mut answered) = answered else { continue };
             let criterion = question.id();
             let own = std::mem::take(&mut answered.took.exchanges);
             exchanges.extend(own.into_iter().map(|it| Exchange { criterion: criterion.clone(), ..it }));
             grades.push(self.recorded(question, answered));
         }
-        Ok(Opinion { judge: self.member.line.name.clone(), verdict, grades, exchanges })
+        Opinion { judge: self.member.line.name.clone(), verdict, grades, exchanges }
+    }
+
+    /// How the candidate came out beside the others, where somebody looked.
+    fn compared(&self, criterion: &str) -> Answered {
+        let answered = match self.case.contests.and_then(|it| it.get(criterion)) {
+            Some(contested) => settled(contested.outcome.clone(), &contested.reason),
+            None => {
+                let detail = "`max-score` compares the outputs of one case, and here each stands alone; \
+                              `jurist eval` compares them";
+                settled(Outcome::Failed { failure: Failure::Crashed, detail: detail.to_owned() }, "")
+            }
+        };
+        Answered { kind: GraderKind::Check, ..answered }
     }
 
     /// What is settled without asking anybody.
@@ -188,7 +233,15 @@ impl Sitting<'_> {
     async fn ask(&self, question: &Question<'_>) -> Result<Answered, BadTemplate> {
         let criterion = question.criterion;
         if let Ask::Check(method) = &criterion.ask {
-            return Ok(self.checked(method).await);
+            let answered = match CompiledCheck::compile(method) {
+                Ok(CompiledCheck::Local(check)) => self.checked(&check).await,
+                Ok(CompiledCheck::External(check)) => self.checked_outside(criterion, &check).await,
+                Ok(CompiledCheck::MaxScore(_)) => settled(WAITS, ""),
+                Err(error) => {
+                    settled(Outcome::Failed { failure: Failure::Crashed, detail: error.to_string() }, "")
+                }
+            };
+            return Ok(Answered { kind: GraderKind::Check, ..answered });
         }
         if !criterion.by.contains(&GraderKind::Judge) {
             if let Some(label) = self.case.labels.and_then(|it| it.get(&question.id())) {
@@ -337,36 +390,56 @@ impl Sitting<'_> {
     }
 
     /// A check beside the judge's questions.
-    async fn checked(&self, method: &jurist_core::catalogue::Method) -> Answered {
-        let (outcome, comment) = match Check::compile(method) {
-            Ok(check) => {
-                let subject = Subject::from_material(self.case.material);
-                let texts = check.texts(&subject);
-                let vectors = match (check.embedding_model(), self.embedders) {
-                    (Some(model), Some(embedders)) => embedders.embed(model, &texts).await,
-                    _ => Ok(Vec::new()),
-                };
-                let vectors = match vectors {
-                    Ok(vectors) => vectors,
-                    Err(error) => {
-                        let outcome =
-                            Outcome::Failed { failure: Failure::Unavailable, detail: error.to_string() };
-                        return Answered { kind: GraderKind::Check, ..settled(outcome, "") };
-                    }
-                };
-                let vector = |text: &str| vectors.get(texts.iter().position(|it| it == text)?).cloned();
-                let finding = check.run_with(&subject, &vector);
-                let outcome = match finding.score {
-                    Some(score) => Outcome::Scored { value: Value::Number(score), unit: Some(score) },
-                    None => Outcome::Abstained { why: finding.comment.clone() },
-                };
-                (outcome, finding.comment)
-            }
+    async fn checked(&self, check: &Check) -> Answered {
+        let subject = Subject::from_material(self.case.material);
+        let texts = check.texts(&subject);
+        let vectors = match (check.embedding_model(), self.embedders) {
+            (Some(model), Some(embedders)) => embedders.embed(model, &texts).await,
+            _ => Ok(Vec::new()),
+        };
+        let vectors = match vectors {
+            Ok(vectors) => vectors,
             Err(error) => {
-                (Outcome::Failed { failure: Failure::Crashed, detail: error.to_string() }, String::new())
+                let outcome = Outcome::Failed { failure: Failure::Unavailable, detail: error.to_string() };
+                return settled(outcome, "");
             }
         };
-        Answered { kind: GraderKind::Check, ..settled(outcome, &comment) }
+        let vector = |text: &str| vectors.get(texts.iter().position(|it| it == text)?).cloned();
+        let finding = check.run_with(&subject, &vector);
+        let outcome = match finding.score {
+            Some(score) => Outcome::Scored { value: Value::Number(score), unit: Some(score) },
+            None => Outcome::Abstained { why: finding.comment.clone() },
+        };
+        settled(outcome, &finding.comment)
+    }
+
+    /// A check that a program or a service decides.
+    async fn checked_outside(&self, criterion: &Criterion, check: &ExternalCheck) -> Answered {
+        let input = ExternalInput {
+            case: self.case.candidate,
+            material: self.case.material,
+            criteria: self.case.rubric.description.as_deref(),
+        };
+        let decided = match self.programs {
+            Some(programs) => programs.decide(check, &input).await,
+            None => {
+                let refused = permit_check(false, check).expect_err("nobody has allowed it");
+                Err(refused.into())
+            }
+        };
+        match decided {
+            Ok(verdict) => {
+                let mark = criterion.threshold.unwrap_or(self.case.rubric.pass_mark);
+                let unit = match criterion.polarity {
+                    Polarity::Plain => verdict.unit(mark),
+                    Polarity::Negated | Polarity::Guard => verdict.decided_unit(),
+                };
+                let outcome = Outcome::Scored { value: Value::Number(unit), unit: Some(unit) };
+                let points = verdict.parts.iter().map(point).collect();
+                Answered { points, ..settled(outcome, &reason_of(&verdict, unit)) }
+            }
+            Err(CheckFailure { failure, detail }) => settled(Outcome::Failed { failure, detail }, ""),
+        }
     }
 
     fn recorded(&self, question: &Question<'_>, answered: Answered) -> Grade {
@@ -450,6 +523,25 @@ impl Sitting<'_> {
         let unfound = evidence.into_iter().filter(|it| it.found.is_none()).map(|it| it.quote);
         is_missing.then(|| unfound.collect())
     }
+}
+
+/// What is decided when all outputs of a case are graded.
+const WAITS: Outcome = Outcome::Deferred { why: Deferral::NotGraded };
+
+fn point(part: &VerdictPart) -> Point {
+    Point { text: part.text.clone(), holds: part.passed, evidence: Vec::new() }
+}
+
+/// What a program said, and the score it gave where that is not what counts.
+fn reason_of(verdict: &ExternalVerdict, unit: f64) -> String {
+    let mut reason = verdict.comment.clone();
+    if 1e-9 < (unit - verdict.score).abs() {
+        let decision = if verdict.passed == Some(true) { "passed" } else { "did not pass" };
+        reason = format!("{reason} ({decision}, with a score of {})", verdict.score);
+    }
+    let named = verdict.named_scores.iter().map(|(name, score)| format!("{name} {score}"));
+    let named: Vec<String> = named.collect();
+    if named.is_empty() { reason } else { format!("{reason} [{}]", named.join(", ")) }
 }
 
 fn settled(outcome: Outcome, reason: &str) -> Answered {

@@ -40,6 +40,7 @@ impl Command {
             let kind = match broken {
                 Broken::NotStarted(_) => ErrorKind::Rejected,
                 Broken::Timeout(_) => ErrorKind::Timeout,
+                Broken::TooLarge(_) => ErrorKind::NotUnderstood,
                 Broken::Status { .. } | Broken::Lost(_) => ErrorKind::Unavailable,
             };
             ModelError::new(kind, format!("`{program}` {broken}"))

@@ -105,6 +105,13 @@ impl Resolver {
         &self.client
     }
 
+    /// For an address that a file names: where those are guarded, it must not lead into this machine or its network.
+    pub fn client_for(&self, address: &str) -> Result<&reqwest::Client, Private> {
+        let Some(guarded) = &self.guarded else { return Ok(&self.client) };
+        refuse_private(address)?;
+        Ok(guarded)
+    }
+
     /// Lets no address that a file names lead into this machine or its network.
     pub fn guarded(self) -> Result<Self, Unresolved> {
         Ok(Self { guarded: Some(public_client()?), ..self })

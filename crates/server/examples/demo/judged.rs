@@ -293,6 +293,7 @@ fn bench(judge: &str, reply: &str) -> Bench {
         mappings: BTreeMap::new(),
         seed: 0,
         embedders: None,
+        programs: None,
         transcript: true,
     }
 }

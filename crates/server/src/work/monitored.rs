@@ -111,6 +111,21 @@ pub fn benches(monitor: &Monitor, work: &Work) -> Result<Vec<Bench>, Refused> {
     {
         return Err(Refused::NotAllowed(format!("a program is to be run as judge: `{program}`")));
     }
+    if let Some(it) = monitor.rubric.external_checks().next() {
+        let why = format!(
+            "`{}` is decided by {}, and a monitor runs no programs",
+            it.criterion.id,
+            it.check.describe()
+        );
+        return Err(Refused::Wrong(why));
+    }
+    if let Some(it) = monitor.rubric.max_scores().next() {
+        let why = format!(
+            "`{}` compares the outputs of one case, and a monitor looks at one trace",
+            it.criterion.id
+        );
+        return Err(Refused::Wrong(why));
+    }
     let environment = work.environment.clone();
     let resolver = Arc::new(Resolver::new(work.settings.clone(), move |name| environment.get(name))?);
     let embedders = Arc::new(Embedders::by_name(Arc::clone(&resolver)));

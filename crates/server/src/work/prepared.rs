@@ -15,7 +15,7 @@ use jurist_engine::agent::Agents;
 use jurist_engine::call::{Cache, Caller, Gates, Limits, Purse};
 use jurist_engine::embed::Embedders;
 use jurist_engine::execute::{Job, Shared};
-use jurist_engine::judge::Bench;
+use jurist_engine::judge::{Bench, CheckPrograms};
 use jurist_engine::model::resolve::{Resolver, Unresolved};
 
 use super::{NewRun, Work};
@@ -79,11 +79,13 @@ impl Prepared {
         let name = suite.name.clone().unwrap_or_else(|| asked.suite.clone());
         let embedders = Arc::new(Embedders::by_name(Arc::clone(&resolver)));
         let project = bundle.project(PathBuf::from("."));
+        let programs = CheckPrograms::new(Arc::clone(&resolver), project.clone(), work.allow_commands);
+        let programs = Arc::new(programs);
         let servers = std::mem::take(&mut suite.servers);
         let agents =
             Arc::new(Agents::new(Arc::clone(&resolver), servers, project, None, work.allow_commands));
         let mut benches =
-            Benches { asked: &asked, suite: &suite, resolver, embedders, made: BTreeMap::new() };
+            Benches { asked: &asked, suite: &suite, resolver, embedders, programs, made: BTreeMap::new() };
         let mut jobs = Vec::with_capacity(plan.units.len());
         for (at, unit) in plan.units.into_iter().enumerate() {
             refuse_what_cannot_run(&agents, &unit)?;
@@ -135,7 +137,7 @@ impl Prepared {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut by_task = BTreeMap::new();
         for job in &self.jobs {
-            if job.unit.contests().is_empty() {
+            if !job.unit.is_compared() {
                 groups.push(vec![job.at]);
                 continue;
             }
@@ -185,6 +187,7 @@ struct Benches<'a> {
     suite: &'a Suite,
     resolver: Arc<Resolver>,
     embedders: Arc<Embedders>,
+    programs: Arc<CheckPrograms>,
     made: BTreeMap<String, Arc<Bench>>,
 }
 
@@ -198,6 +201,7 @@ impl Benches<'_> {
         let named = &self.suite.judges;
         let mut bench = Bench::new(&self.resolver, &judge, named, self.asked.seed, &self.embedders)?;
         bench.transcript = true;
+        bench.programs = Some(Arc::clone(&self.programs));
         // Trials are independent draws.
         for member in &mut bench.members {
             member.draw += (unit.trial - 1) * 1000;
@@ -288,6 +292,9 @@ fn not_allowed(asked: &NewRun, suite: &Suite, settings: &Settings, own: &Setting
         }
         if let Some(target) = case.targets.iter().find(|it| it.id != "echo") {
             return refused(format!("`{}` is to be answered by `{}`", case.name, target.name()));
+        }
+        if let Some(it) = case.rubric.external_checks().next() {
+            return refused(format!("`{}` is to be checked by {}", case.name, it.check.describe()));
         }
         if case.server.is_some() || case.workspace.is_some() {
             return refused(format!("`{}` needs a server or a workspace", case.name));

@@ -20,6 +20,7 @@ use serde_json::{Value as Json, json};
 use super::super::judge::{decision_line, ended, finding};
 use super::super::judging::Batched;
 use super::super::{Chosen, Ended};
+use super::external::{CASE_FIELDS, case_data};
 use super::notices::{FieldNotices, SeenFields};
 use super::{Args, Tally, id_of};
 use crate::render;
@@ -45,7 +46,9 @@ struct Court {
 pub(super) async fn run(args: &Args, chosen: &Chosen, shape: LineShape) -> anyhow::Result<Ended> {
     let (rubric, bench) = args.judging.bench(chosen).await?;
     let keys = Keys::of_rubric(&rubric)?;
-    let used = row_fields(&rubric).into_iter().chain(keys.names().map(str::to_owned)).collect();
+    let of_programs = rubric.external_checks().next().map(|_| CASE_FIELDS).into_iter().flatten();
+    let named = keys.names().chain(of_programs).map(str::to_owned);
+    let used = row_fields(&rubric).into_iter().chain(named).collect();
     let mut notices = FieldNotices::new(used);
     let court = Arc::new(Court { rubric, keys, bench, caller: args.judging.caller(&chosen.settings)? });
     let caller = &court.caller;
@@ -207,10 +210,10 @@ pub(super) struct JudgedRecord {
 }
 
 type Judgement = Result<JudgedRecord, String>;
-type Records = tokio::sync::mpsc::Receiver<Result<RawRecord, RecordsError>>;
+pub(super) type Records = tokio::sync::mpsc::Receiver<Result<RawRecord, RecordsError>>;
 
 /// Records, read on a thread of its own, since a pipe may keep us waiting.
-fn read_records(paths: Vec<PathBuf>, width: usize) -> Records {
+pub(super) fn read_records(paths: Vec<PathBuf>, width: usize) -> Records {
     let (sender, receiver) = tokio::sync::mpsc::channel(width);
     std::thread::spawn(move || {
         for path in paths {
@@ -250,10 +253,11 @@ pub(super) async fn judge_record(
         Json::Null => Json::from(place),
         id => id,
     };
-    let material = Material::from_record(&record, keys).map_err(|error| error.to_string())?;
+    let mut material = Material::from_record(&record, keys).map_err(|error| error.to_string())?;
     if material.response.is_none() && material.trace.is_none() && material.diff.is_none() {
         return Err(fields.no_output().to_string());
     }
+    material.case_data = case_data(&record);
     let candidate = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
     let case = Case {
         candidate: &candidate,

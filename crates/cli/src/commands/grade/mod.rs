@@ -1,4 +1,5 @@
 mod checked;
+mod external;
 mod judged;
 mod notices;
 mod recipe;
@@ -7,7 +8,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use jurist_core::candidate::{RecordField, RecordFields};
-use jurist_core::check::Check;
+use jurist_core::check::CompiledCheck;
 use jurist_core::rubric::Ask;
 use serde_json::{Value as Json, json};
 
@@ -61,6 +62,9 @@ pub struct Args {
     loading: Loading,
 }
 
+const NO_COMPARISON: &str =
+    "`max-score` compares the outputs of one case, and each record is graded by itself; use `jurist eval`";
+
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let grading = match (&args.check, &args.rubric) {
         (Some(name), _) => {
@@ -71,14 +75,22 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                 ensure_judge(&args.judging, name, &chosen).map_err(anyhow::Error::msg)?;
                 return wait_for(judged::run(args, &chosen, LineShape::Finding));
             }
-            Grading::One(Check::new(name, &params)?)
+            match CompiledCheck::new(name, &params)? {
+                CompiledCheck::Local(check) => Grading::One(check),
+                CompiledCheck::External(check) => return wait_for(external::run(args, check)),
+                CompiledCheck::MaxScore(_) => anyhow::bail!(NO_COMPARISON),
+            }
         }
         (None, Some(path)) => {
             let Some(chosen) = rubric(path, args.rubric_name.as_deref(), "--rubric-name", &args.loading)?
             else {
                 return Ok(Ended::BadInput);
             };
-            if !chosen.rubric.questions().all(|it| matches!(it.criterion.ask, Ask::Check(_))) {
+            anyhow::ensure!(chosen.rubric.max_scores().next().is_none(), NO_COMPARISON);
+            // Judges and programs take their time; everything else is decided at once.
+            if !chosen.rubric.questions().all(|it| matches!(it.criterion.ask, Ask::Check(_)))
+                || chosen.rubric.external_checks().next().is_some()
+            {
                 return wait_for(judged::run(args, &chosen, LineShape::Verdict));
             }
             Grading::of(&chosen.rubric)?

@@ -11,6 +11,7 @@ use jurist_core::dialect::{self, Dialect, ReadError, Settings, Variables, World}
 use jurist_core::judge::Keys;
 use jurist_engine::call::Caller;
 use jurist_engine::judge::Bench;
+use jurist_engine::load::{Outside, Project};
 use serde_json::{Map, Value as Json, json};
 
 use super::super::Chosen;
@@ -61,6 +62,7 @@ pub(super) fn recipe_rubric(name: &str, params: &Json, settings: &Settings) -> R
         judge: suite.judge.or(&settings.judge),
         judges: suite.judges,
         settings: settings.clone(),
+        project: Project::of(path, Outside::Refused),
         candidate: None,
     })
 }

@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
 
     /// AgentV hands whatever else a script assertion says to the script.
     fn other_keys(&self, fields: &Fields<'_>, params: &mut serde_json::Map<String, Json>) {
-        const OWN: [&str; 16] = [
+        const OWN: [&str; 17] = [
             "type",
             "name",
             "metric",
@@ -198,6 +198,7 @@ impl<'a> Reader<'a> {
             "cwd",
             "timeout_ms",
             "config",
+            "env",
             "weight",
             "required",
             "min_score",

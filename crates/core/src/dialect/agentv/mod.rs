@@ -541,7 +541,7 @@ fn case(
     } else {
         rubric(cx, &own, draft, spot)
     };
-    let (candidate, matrix) = candidate(&fields, defaults, options.as_ref());
+    let (mut candidate, matrix) = candidate(&fields, defaults, options.as_ref());
     let mut metadata = defaults.metadata.clone();
     metadata.extend(fields.json_map("metadata"));
     let tags = metadata
@@ -549,6 +549,10 @@ fn case(
         .and_then(Json::as_array)
         .map(|it| it.iter().filter_map(Json::as_str).map(str::to_owned).collect());
     let own_workspace = workspace(&fields);
+    // Everybody else gets them filled in.
+    if rubric.as_ref().is_some_and(|it| it.0.external_checks().next().is_some()) {
+        candidate.vars = fields.json_map("vars");
+    }
     let origin = cx.origin(fields.start());
     fields.knows(&["vars"]);
     fields.refuses(&["provider", "providers", "prompts"]);

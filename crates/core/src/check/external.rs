@@ -1,0 +1,646 @@
+//! Checks that a program or a service decides: what it is told, and what its answer means.
+//!
+//! Nothing is run here. `engine` starts the program or sends the request; this file knows the two contracts, that of
+//! AgentV's script graders and that of promptfoo's assertions.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::{BadCheck, Finding, Params};
+use crate::candidate::{Material, Measurements, Role, Step, Trace};
+
+/// A program that is given no limit of its own ends after this.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// Longer explanations of a part are cut: a check may report hundreds of them.
+const MAX_PARTS: usize = 200;
+
+/// A check that is decided outside of Jurist.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExternalCheck {
+    pub name: &'static str,
+    pub kind: ExternalKind,
+    /// The score at which it passes.
+    pub threshold: Option<f64>,
+    /// Handed to the program as it is.
+    pub config: Option<Value>,
+    pub time_limit: Duration,
+    /// Variables of the environment that the program gets besides harmless ones such as `PATH`.
+    pub variables: Vec<String>,
+}
+
+/// Who decides.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExternalKind {
+    Script { command: ScriptCommand, cwd: Option<String> },
+    JavaScript(CheckCode),
+    Python(CheckCode),
+    Webhook { url: String },
+}
+
+/// What is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScriptCommand {
+    Words(Vec<String>),
+    /// A line for the shell.
+    Shell(String),
+}
+
+/// Where the code of a check is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CheckCode {
+    /// An expression, or the body of a function with `return`.
+    Inline(String),
+    File {
+        path: String,
+        function: Option<String>,
+    },
+}
+
+/// Everything that a program may be told about a case.
+#[derive(Debug, Clone, Copy)]
+pub struct ExternalInput<'a> {
+    pub case: &'a str,
+    pub material: &'a Material,
+    /// What the rubric says above its criteria.
+    pub criteria: Option<&'a str>,
+}
+
+/// What a program decided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExternalVerdict {
+    /// On 0..=1.
+    pub score: f64,
+    /// Whether it passes, where the program or its threshold says so.
+    pub passed: Option<bool>,
+    pub comment: String,
+    pub parts: Vec<VerdictPart>,
+    /// Scores that the program names beside its own.
+    pub named_scores: Map<String, Value>,
+}
+
+/// One of several things that a program looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerdictPart {
+    pub text: String,
+    pub passed: bool,
+}
+
+/// Why an answer is none.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum BadAnswer {
+    #[error("answered nothing; {WANTED}")]
+    Nothing,
+    #[error("answered something that is not JSON: `{0}`; {WANTED}")]
+    NotJson(String),
+    #[error("answered with {0}; {WANTED}")]
+    Malformed(String),
+    #[error("answered with the score {0}, which is not between 0 and 1")]
+    OffRange(f64),
+}
+
+const WANTED: &str = "wanted is true or false, a number from 0 to 1, or an object with `pass` or `score`, and perhaps `reason`";
+
+pub(super) fn compile(params: &Params<'_>) -> Result<Option<ExternalCheck>, BadCheck> {
+    let kind = match params.name() {
+        "script" => ExternalKind::Script { command: command(params)?, cwd: params.text("cwd")? },
+        "javascript" => ExternalKind::JavaScript(code(params, &["js", "mjs", "cjs"])?),
+        "python" => ExternalKind::Python(code(params, &["py"])?),
+        "webhook" => ExternalKind::Webhook { url: address(params)? },
+        _ => return Ok(None),
+    };
+    let threshold = params.number("threshold")?;
+    if threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
+        return Err(params.bad("threshold", "must be from 0 to 1, as scores are"));
+    }
+    let time_limit = match params.number("timeout_ms")? {
+        Some(limit) if limit <= 0.0 => return Err(params.bad("timeout_ms", "must be above 0")),
+        Some(limit) => Duration::from_secs_f64((limit / 1000.0).min(86_400.0)),
+        None => TIME_LIMIT,
+    };
+    let variables = params.texts("env")?;
+    Ok(Some(ExternalCheck {
+        name: params.name(),
+        kind,
+        threshold,
+        config: params.get("config").cloned(),
+        time_limit,
+        variables,
+    }))
+}
+
+fn command(params: &Params<'_>) -> Result<ScriptCommand, BadCheck> {
+    let empty = || params.bad("command", "names no program");
+    match params.get("command") {
+        Some(Value::String(line)) if line.trim().is_empty() => Err(empty()),
+        Some(Value::String(line)) => Ok(ScriptCommand::Shell(line.clone())),
+        _ => match params.texts("command")? {
+            words if words.first().is_none_or(|program| program.trim().is_empty()) => Err(empty()),
+            words => Ok(ScriptCommand::Words(words)),
+        },
+    }
+}
+
+fn code(params: &Params<'_>, extensions: &[&str]) -> Result<CheckCode, BadCheck> {
+    let text = params.text("value")?.unwrap_or_default();
+    let Some(path) = text.strip_prefix("file://") else {
+        if text.trim().is_empty() {
+            return Err(params.bad("value", "holds no code"));
+        }
+        return Ok(CheckCode::Inline(text));
+    };
+    let ends_well = |path: &str| extensions.iter().any(|it| path.ends_with(&format!(".{it}")));
+    let (path, function) = match path.rsplit_once(':') {
+        Some((path, function)) if ends_well(path) => (path, Some(function.to_owned())),
+        _ => (path, None),
+    };
+    if !ends_well(path) {
+        let known = extensions.join(", .");
+        return Err(params.bad("value", format!("`{path}` cannot be run here; understood: .{known}")));
+    }
+    Ok(CheckCode::File { path: path.to_owned(), function: function.filter(|it| !it.is_empty()) })
+}
+
+fn address(params: &Params<'_>) -> Result<String, BadCheck> {
+    let url = params.text("value")?.unwrap_or_default();
+    if url.starts_with("http://") || url.starts_with("https://") {
+        return Ok(url);
+    }
+    Err(params.bad("value", format!("`{url}` is not an address such as https://example.org/grade")))
+}
+
+impl ExternalCheck {
+    /// Whether a check of this name is one.
+    pub fn is_named(name: &str) -> bool {
+        matches!(name, "script" | "javascript" | "python" | "webhook")
+    }
+
+    /// What would be started or asked, for somebody to agree to.
+    pub fn describe(&self) -> String {
+        let code = |language: &str, code: &CheckCode| match code {
+            CheckCode::Inline(_) => format!("{language} code"),
+            CheckCode::File { path, .. } => format!("the {language} file `{path}`"),
+        };
+        match &self.kind {
+            ExternalKind::Script { command: ScriptCommand::Words(words), .. } => {
+                format!("the program `{}`", words.join(" "))
+            }
+            ExternalKind::Script { command: ScriptCommand::Shell(line), .. } => {
+                format!("the command `{}`", line.lines().next().unwrap_or_default())
+            }
+            ExternalKind::JavaScript(it) => code("JavaScript", it),
+            ExternalKind::Python(it) => code("Python", it),
+            ExternalKind::Webhook { url } => {
+                // What follows may hold a key.
+                format!("the address `{}`", url.split(['?', '#']).next().unwrap_or(url))
+            }
+        }
+    }
+
+    /// What the program reads, or what is sent.
+    pub fn request(&self, input: &ExternalInput<'_>) -> Value {
+        match &self.kind {
+            ExternalKind::Script { .. } => script_request(input, self.config.as_ref()),
+            ExternalKind::JavaScript(_) | ExternalKind::Python(_) | ExternalKind::Webhook { .. } => {
+                let context = assertion_context(input, self.config.as_ref());
+                json!({ "output": assertion_output(input.material), "context": context })
+            }
+        }
+    }
+
+    /// What an answer says.
+    pub fn read(&self, answer: &str) -> Result<ExternalVerdict, BadAnswer> {
+        let text = answer.trim().trim_start_matches('\u{feff}');
+        if text.is_empty() {
+            return Err(BadAnswer::Nothing);
+        }
+        let value: Value = serde_json::from_str(text).map_err(|_| BadAnswer::NotJson(excerpt(text)))?;
+        let mut verdict = read_value(&value, true)?;
+        if let Some(threshold) = self.threshold {
+            let reached = threshold <= verdict.score + 1e-9;
+            verdict.passed = Some(reached && verdict.passed != Some(false));
+            if !reached {
+                let under = format!("the score {} is under the threshold {threshold}", verdict.score);
+                verdict.comment = join(&under, &verdict.comment);
+            }
+        }
+        Ok(verdict)
+    }
+}
+
+impl ExternalVerdict {
+    /// What it counts where a score from `mark` on passes: its score, unless that would say the contrary of what
+    /// was decided.
+    pub fn unit(&self, mark: f64) -> f64 {
+        match self.passed {
+            Some(true) if self.score + 1e-9 < mark => 1.0,
+            Some(false) if mark <= self.score + 1e-9 => 0.0,
+            _ => self.score,
+        }
+    }
+
+    /// What it counts where its contrary is wanted: a decision has one, and so has a score.
+    pub fn decided_unit(&self) -> f64 {
+        self.passed.map_or(self.score, |passed| f64::from(u8::from(passed)))
+    }
+
+    pub fn finding(&self) -> Finding {
+        let value = self.passed.map_or_else(|| self.score.into(), Value::Bool);
+        let mut finding = Finding::scored(self.score, value, self.comment.clone());
+        if !self.named_scores.is_empty() {
+            finding = finding.with("named_scores", Value::Object(self.named_scores.clone()));
+        }
+        if !self.parts.is_empty() {
+            let part = |it: &VerdictPart| json!({ "text": it.text, "passed": it.passed });
+            finding = finding.with("parts", self.parts.iter().map(part).collect::<Vec<_>>());
+        }
+        finding
+    }
+}
+
+fn join(first: &str, second: &str) -> String {
+    if second.is_empty() { first.to_owned() } else { format!("{first}: {second}") }
+}
+
+/// The beginning of an answer that nobody understood.
+fn excerpt(text: &str) -> String {
+    let end = text.char_indices().nth(80).map_or(text.len(), |it| it.0);
+    let more = if end < text.len() { "…" } else { "" };
+    format!("{}{more}", text[..end].replace('\n', " "))
+}
+
+/// promptfoo's programs also answer with the text of a value, so that is looked into once.
+fn read_value(value: &Value, texts: bool) -> Result<ExternalVerdict, BadAnswer> {
+    let plain = |score: f64, passed: Option<bool>, comment: &str| ExternalVerdict {
+        score,
+        passed,
+        comment: comment.to_owned(),
+        parts: Vec::new(),
+        named_scores: Map::new(),
+    };
+    match value {
+        Value::Bool(passed) => Ok(plain(
+            f64::from(u8::from(*passed)),
+            Some(*passed),
+            if *passed { "it says yes" } else { "it says no" },
+        )),
+        Value::Number(_) => {
+            let score = on_range(value.as_f64().unwrap_or(f64::NAN))?;
+            Ok(plain(score, None, &format!("it says {score}")))
+        }
+        Value::String(text) if texts => {
+            let lower = text.trim().to_lowercase();
+            match serde_json::from_str::<Value>(if lower == "true" || lower == "false" {
+                &lower
+            } else {
+                text.trim()
+            }) {
+                Ok(inner) if !inner.is_null() => read_value(&inner, false),
+                _ => Err(BadAnswer::Malformed(format!("the text `{}`", excerpt(text)))),
+            }
+        }
+        Value::Object(map) => read_object(map),
+        Value::Null => Err(BadAnswer::Malformed("null".to_owned())),
+        Value::String(text) => Err(BadAnswer::Malformed(format!("the text `{}`", excerpt(text)))),
+        Value::Array(_) => Err(BadAnswer::Malformed("a list".to_owned())),
+    }
+}
+
+fn on_range(score: f64) -> Result<f64, BadAnswer> {
+    if (0.0..=1.0).contains(&score) { Ok(score) } else { Err(BadAnswer::OffRange(score)) }
+}
+
+/// promptfoo's `GradingResult` in either spelling, and the results of AgentV's script graders of every generation.
+fn read_object(map: &Map<String, Value>) -> Result<ExternalVerdict, BadAnswer> {
+    let field = |names: &[&str]| names.iter().find_map(|it| map.get(*it)).filter(|it| !it.is_null());
+    let malformed = |what: &str| BadAnswer::Malformed(what.to_owned());
+    let passed = match field(&["pass", "pass_", "passed"]) {
+        None => None,
+        Some(Value::Bool(passed)) => Some(*passed),
+        Some(_) => return Err(malformed("a `pass` that is neither true nor false")),
+    };
+    let score = match field(&["score"]) {
+        None => None,
+        Some(Value::Number(score)) => Some(on_range(score.as_f64().unwrap_or(f64::NAN))?),
+        Some(_) => return Err(malformed("a `score` that is no number")),
+    };
+    let parts = parts(map)?;
+    let share = || {
+        let n_passed = parts.iter().filter(|part| part.passed).count();
+        (!parts.is_empty()).then(|| n_passed as f64 / parts.len() as f64)
+    };
+    let by_decision = passed.map(|passed| f64::from(u8::from(passed)));
+    let score = score.or(by_decision).or_else(share);
+    let score = score.ok_or_else(|| malformed("an object without `pass` and `score`"))?;
+    let named = field(&["namedScores", "named_scores"]).and_then(Value::as_object).cloned();
+    let reason = field(&["reason", "reasoning", "comment"]).and_then(Value::as_str).unwrap_or_default();
+    let comment = match (reason, passed) {
+        ("", Some(passed)) => format!("it says {}, score {score}", if passed { "yes" } else { "no" }),
+        ("", None) => format!("it says {score}"),
+        (reason, _) => reason.to_owned(),
+    };
+    Ok(ExternalVerdict { score, passed, comment, parts, named_scores: named.unwrap_or_default() })
+}
+
+fn parts(map: &Map<String, Value>) -> Result<Vec<VerdictPart>, BadAnswer> {
+    let mut parts = Vec::new();
+    for key in ["componentResults", "component_results", "checks", "assertions"] {
+        for entry in map.get(key).and_then(Value::as_array).into_iter().flatten() {
+            let passed = ["pass", "pass_", "passed"].iter().find_map(|it| entry.get(*it)?.as_bool());
+            let passed = passed.or_else(|| Some(entry.get("score")?.as_f64()? == 1.0));
+            let passed = passed.ok_or_else(|| {
+                BadAnswer::Malformed(format!("an entry of `{key}` that has neither `pass` nor `score`"))
+            })?;
+            let said = |names: &[&str]| names.iter().find_map(|it| entry.get(*it)?.as_str());
+            let text = match (said(&["text", "name"]), said(&["reason", "evidence", "reasoning"])) {
+                (Some(text), Some(reason)) => format!("{text}: {reason}"),
+                (Some(text), None) | (None, Some(text)) => text.to_owned(),
+                (None, None) => format!("{key} {}", parts.len() + 1),
+            };
+            parts.push(VerdictPart { text, passed });
+        }
+    }
+    for (key, passed) in [("hits", true), ("misses", false)] {
+        for text in map.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+            parts.push(VerdictPart { text: text.to_owned(), passed });
+        }
+    }
+    parts.truncate(MAX_PARTS);
+    Ok(parts)
+}
+
+/// What promptfoo hands to its assertions: values as they are, conversations as their last words.
+fn assertion_output(material: &Material) -> Value {
+    match &material.raw_output {
+        Some(value @ (Value::Object(_) | Value::Array(_) | Value::Number(_) | Value::Bool(_)))
+            if material.response.is_some() =>
+        {
+            value.clone()
+        }
+        _ => material.answer().into(),
+    }
+}
+
+fn assertion_context(input: &ExternalInput<'_>, config: Option<&Value>) -> Value {
+    let ExternalInput { case, material, .. } = input;
+    let data = &material.case_data;
+    let mut response = json!({ "output": material.answer() });
+    let measured = measured(material);
+    if let Some(usage) = measured.usage {
+        let total = usage.input + usage.output;
+        response["tokenUsage"] = json!({ "total": total, "prompt": usage.input, "completion": usage.output });
+    }
+    if let Some(cost) = measured.cost {
+        response["cost"] = (cost.nanos() as f64 / 1e9).into();
+    }
+    if let Some(duration) = measured.duration_ms {
+        response["latencyMs"] = duration.into();
+    }
+    let mut context = json!({
+        "prompt": material.task,
+        "vars": data.vars,
+        "test": {
+            "description": case,
+            "vars": data.vars,
+            "metadata": data.metadata,
+        },
+        "config": config.cloned().unwrap_or_else(|| json!({})),
+        "metadata": data.metadata,
+        "providerResponse": response,
+    });
+    if let Some(trace) = &material.trace {
+        context["messages"] = messages(trace).into();
+    }
+    if let Some(diff) = &material.diff {
+        context["diff"] = diff.as_str().into();
+    }
+    context
+}
+
+/// What AgentV writes to a script's standard input, with the names of its earlier generations beside.
+fn script_request(input: &ExternalInput<'_>, config: Option<&Value>) -> Value {
+    let ExternalInput { case, material, criteria } = input;
+    let data = &material.case_data;
+    let answer = material.answer();
+    let mut request = json!({
+        "id": case,
+        "criteria": criteria.unwrap_or_default(),
+        "expected_outcome": criteria.unwrap_or_default(),
+        "input": [{ "role": "user", "content": material.task }],
+        "input_text": material.task,
+        "question": material.task,
+        "input_files": [],
+        "context": material.context,
+        "output": answer,
+        "output_text": answer,
+        "candidate_answer": answer,
+        "expected_output": [],
+        "messages": [{ "role": "assistant", "content": answer }],
+        "file_changes": material.diff,
+        "workspace_path": null,
+        "vars": data.vars,
+        "metadata": data.metadata,
+        "config": config.cloned().unwrap_or_else(|| json!({})),
+    });
+    if let Some(reference) = &material.reference {
+        request["expected_output"] = json!([{ "role": "assistant", "content": reference }]);
+        request["expected_output_text"] = reference.as_str().into();
+        request["reference_answer"] = reference.as_str().into();
+    }
+    if let Some(trace) = &material.trace {
+        request["messages"] = messages(trace).into();
+        request["trace"] = serde_json::to_value(trace).unwrap_or_default();
+        request["trace_summary"] = trace_summary(trace);
+    }
+    let measured = measured(material);
+    if let Some(usage) = measured.usage {
+        request["token_usage"] = json!(usage);
+    }
+    if let Some(cost) = measured.cost {
+        request["cost_usd"] = (cost.nanos() as f64 / 1e9).into();
+    }
+    if let Some(duration) = measured.duration_ms {
+        request["duration_ms"] = duration.into();
+    }
+    request
+}
+
+fn measured(material: &Material) -> Measurements {
+    let of_trace = material.trace.as_ref().map(Measurements::from_trace).unwrap_or_default();
+    material.measurements.or(of_trace)
+}
+
+/// The steps as messages of a chat, which every script can read.
+fn messages(trace: &Trace) -> Vec<Value> {
+    let mut messages = Vec::new();
+    for step in &trace.steps {
+        messages.extend(message(step));
+        for result in &step.results {
+            let mut said = json!({ "role": "tool", "content": result.text });
+            if let Some(call) = &result.call {
+                said["tool_call_id"] = call.as_str().into();
+            }
+            messages.push(said);
+        }
+    }
+    messages
+}
+
+fn message(step: &Step) -> Option<Value> {
+    if step.text.is_empty() && step.tool_calls.is_empty() {
+        return None;
+    }
+    let role = serde_json::to_value(step.role).unwrap_or_default();
+    let mut message = json!({ "role": role, "content": step.text });
+    if !step.tool_calls.is_empty() {
+        let call = |call: &crate::candidate::ToolCall| {
+            let arguments = Value::Object(call.arguments.clone());
+            json!({
+                "id": call.id,
+                "type": "function",
+                "tool": call.name,
+                "input": arguments,
+                "function": { "name": call.name, "arguments": arguments.to_string() },
+            })
+        };
+        message["tool_calls"] = step.tool_calls.iter().map(call).collect::<Vec<_>>().into();
+    }
+    Some(message)
+}
+
+fn trace_summary(trace: &Trace) -> Value {
+    let mut calls: Map<String, Value> = Map::new();
+    for call in trace.tool_calls() {
+        let count = calls.get(&call.name).and_then(Value::as_u64).unwrap_or(0);
+        calls.insert(call.name.clone(), (count + 1).into());
+    }
+    let n_errors = trace.steps.iter().flat_map(|step| &step.results).filter(|result| result.error).count();
+    let n_model_calls = trace.steps.iter().filter(|step| step.role == Role::Assistant).count();
+    json!({
+        "event_count": trace.tool_calls().count(),
+        "tool_calls": calls,
+        "error_count": n_errors,
+        "llm_call_count": n_model_calls,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::CompiledCheck;
+    use super::*;
+
+    fn external(name: &str, params: Value) -> ExternalCheck {
+        match CompiledCheck::new(name, &params).unwrap() {
+            CompiledCheck::External(check) => check,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn answers_of_both_contracts_are_understood() {
+        let check = |answer: &str, score: f64, passed: Option<bool>, n_parts: usize| {
+            let verdict = external("script", json!({ "command": ["x"] })).read(answer).unwrap();
+            assert_eq!(
+                (verdict.score, verdict.passed, verdict.parts.len()),
+                (score, passed, n_parts),
+                "{answer}"
+            );
+        };
+        check("true", 1.0, Some(true), 0);
+        check(" false\n", 0.0, Some(false), 0);
+        check("0.25", 0.25, None, 0);
+        check("\"True\"", 1.0, Some(true), 0);
+        check("\"{\\\"pass\\\": false}\"", 0.0, Some(false), 0);
+        check(r#"{"pass": true}"#, 1.0, Some(true), 0);
+        check(r#"{"pass_": true, "score": 0.6, "named_scores": {"a": 1}}"#, 0.6, Some(true), 0);
+        check(r#"{"score": 0.5, "hits": ["a"], "misses": ["b", "c"], "reasoning": "r"}"#, 0.5, None, 3);
+        check(
+            r#"{"assertions": [{"text": "a", "passed": true}, {"text": "b", "passed": false}]}"#,
+            0.5,
+            None,
+            2,
+        );
+        check(
+            r#"{"pass": false, "score": 0.5, "checks": [{"text": "a", "pass": true, "reason": "r"}]}"#,
+            0.5,
+            Some(false),
+            1,
+        );
+        check(
+            r#"{"pass": true, "score": 1, "componentResults": [{"pass": true, "score": 0.5}]}"#,
+            1.0,
+            Some(true),
+            1,
+        );
+    }
+
+    #[test]
+    fn what_is_no_answer_is_no_score() {
+        let check = |answer: &str, part: &str| {
+            let error = external("script", json!({ "command": "x" })).read(answer).unwrap_err().to_string();
+            assert!(error.contains(part), "{answer}: {error}");
+        };
+        check("", "nothing");
+        check("looks good", "`looks good`");
+        check("null", "null");
+        check("[1]", "a list");
+        check("1.5", "score 1.5");
+        check("-0.1", "between 0 and 1");
+        check(r#"{"score": 46}"#, "score 46");
+        check(r#"{"score": "high"}"#, "no number");
+        check(r#"{"pass": "yes"}"#, "neither true nor false");
+        check(r#"{"reason": "because"}"#, "without `pass` and `score`");
+        check(r#""fine""#, "the text `fine`");
+        check(r#"{"checks": [{"text": "a"}]}"#, "an entry of `checks`");
+    }
+
+    #[test]
+    fn a_decision_beats_a_score_that_says_the_contrary() {
+        let unit = |answer: &str, threshold: Option<f64>| {
+            let check = external("python", json!({ "value": "x", "threshold": threshold }));
+            check.read(answer).unwrap().unit(0.8)
+        };
+        assert_eq!(unit(r#"{"pass": false, "score": 0.9}"#, None), 0.0);
+        assert_eq!(unit(r#"{"pass": false, "score": 0.5}"#, None), 0.5);
+        assert_eq!(unit(r#"{"pass": true, "score": 0.6}"#, None), 1.0);
+        assert_eq!(unit(r#"{"pass": true, "score": 0.9}"#, None), 0.9);
+        assert_eq!(unit("0.6", None), 0.6);
+        assert_eq!(unit("0.6", Some(0.5)), 1.0);
+        assert_eq!(unit("0.4", Some(0.5)), 0.4);
+        assert_eq!(unit("0.85", Some(0.9)), 0.0);
+        assert_eq!(unit(r#"{"pass": false, "score": 0.9}"#, Some(0.5)), 0.0);
+    }
+
+    #[test]
+    fn parameters_that_cannot_work_are_refused() {
+        let check = |name: &str, params: Value, part: &str| {
+            let error = CompiledCheck::new(name, &params).unwrap_err().to_string();
+            assert!(error.contains(part), "{name}: {error}");
+        };
+        check("script", json!({ "command": [] }), "names no program");
+        check("script", json!({ "command": " " }), "names no program");
+        check("script", json!({ "command": "x", "timeout_ms": 0 }), "above 0");
+        check("javascript", json!({ "value": "file://a.ts" }), "understood: .js");
+        check("python", json!({ "value": "file://a.rb:f" }), "understood: .py");
+        check("python", json!({ "value": "x", "threshold": 10 }), "from 0 to 1");
+        check("webhook", json!({ "value": "file:///etc/passwd" }), "is not an address");
+    }
+
+    #[test]
+    fn files_may_name_a_function() {
+        let kind = |value: &str| external("python", json!({ "value": value })).kind;
+        let file = |path: &str, function: Option<&str>| {
+            ExternalKind::Python(CheckCode::File {
+                path: path.to_owned(),
+                function: function.map(str::to_owned),
+            })
+        };
+        assert_eq!(kind("file://a/b.py"), file("a/b.py", None));
+        assert_eq!(kind("file://a/b.py:is_good"), file("a/b.py", Some("is_good")));
+        assert_eq!(
+            kind("output == 'a:b'"),
+            ExternalKind::Python(CheckCode::Inline("output == 'a:b'".to_owned()))
+        );
+    }
+}

@@ -1,0 +1,233 @@
+//! What a program or an address answers: plain text, or JSON with everything that a run left behind.
+
+use jurist_core::candidate::{Format, Measurements, Trace, read_value};
+use jurist_core::grade::{Failure, Spend};
+use serde_json::{Map, Value as Json};
+
+use super::{NotProduced, Produced};
+
+/// Where the answer itself stands.
+const OUTPUT: [&str; 3] = ["output", "text", "response"];
+
+/// Keys that say something here.
+const KNOWN: [&str; 21] = [
+    "output",
+    "text",
+    "response",
+    "error",
+    "messages",
+    "trace",
+    "context",
+    "files",
+    "diff",
+    "file_changes",
+    "usage",
+    "token_usage",
+    "tokenUsage",
+    "cost",
+    "cost_usd",
+    "latency",
+    "latency_ms",
+    "latencyMs",
+    "duration_ms",
+    "metadata",
+    // promptfoo's own word for an answer from its cache.
+    "cached",
+];
+
+/// A file that was written is shown up to here: no judge has room for more.
+const MAX_FILE: usize = 256 << 10;
+
+/// Understands what was answered. JSON that has neither an answer nor a run in it is an answer itself.
+pub(super) fn read_answer(text: &str) -> Result<Produced, NotProduced> {
+    let plain = || Produced { response: Some(text.trim_end().to_owned()), ..Produced::default() };
+    let Ok(Json::Object(said)) = serde_json::from_str::<Json>(text) else { return Ok(plain()) };
+    let given = |key: &str| said.get(key).filter(|value| !value.is_null());
+    match given("error") {
+        None => {}
+        Some(Json::String(error)) => return Err(NotProduced::unavailable(error)),
+        Some(error) => return Err(NotProduced::unavailable(error.to_string())),
+    }
+    let output = OUTPUT.iter().find_map(|key| given(key));
+    let run = ["trace", "messages"].iter().find_map(|key| Some((*key, given(key)?)));
+    if output.is_none() && run.is_none() {
+        return Ok(plain());
+    }
+    let mut measurements = Measurements::from_json(&Json::Object(said.clone()));
+    measurements.duration_ms =
+        measurements.duration_ms.or_else(|| given("latency")?.as_f64().filter(|it| 0.0 <= *it));
+    let mut trace = match (run, output) {
+        (Some((key, value)), _) => Some(read_run(key, value)?),
+        // A conversation is a trace; its last words are the answer.
+        (None, Some(output @ Json::Array(_))) => read_value(output, None).ok().map(|it| it.1),
+        (None, _) => None,
+    };
+    let is_conversation = run.is_none() && trace.is_some();
+    let response = match output {
+        Some(Json::String(text)) => Some(text.clone()),
+        Some(other) if !is_conversation => Some(other.to_string()),
+        _ => trace.as_ref().and_then(Trace::answer).map(str::to_owned),
+    };
+    if let Some(trace) = &mut trace {
+        trace.usage = measurements.usage.unwrap_or(trace.usage);
+        trace.cost = measurements.cost.or(trace.cost);
+        measurements = measurements.or(Measurements::from_trace(trace));
+    }
+    let usage = measurements.usage.unwrap_or_default();
+    let spend = Spend {
+        tokens_in: usage.input,
+        tokens_out: usage.output,
+        tokens_cached: usage.cached,
+        cost: measurements.cost,
+        ..Spend::default()
+    };
+    Ok(Produced {
+        response,
+        trace,
+        diff: read_diff(&said)?,
+        spend,
+        measurements,
+        context: given("context").map(read_context).unwrap_or_default(),
+        metadata: given("metadata").and_then(Json::as_object).cloned().unwrap_or_default(),
+        unknown_keys: said.keys().filter(|key| !KNOWN.contains(&key.as_str())).cloned().collect(),
+    })
+}
+
+/// A run that cannot be read is no run, and whoever checks its steps must not believe there were none.
+fn read_run(key: &str, value: &Json) -> Result<Trace, NotProduced> {
+    let malformed = |why: String| {
+        NotProduced::Failed(Failure::Malformed, format!("the target's `{key}` cannot be read: {why}"))
+    };
+    match read_value(value, None) {
+        Ok((Format::Text, _)) => Err(malformed("it is plain text, not the steps of a run".to_owned())),
+        Ok((_, trace)) => Ok(trace),
+        Err(error) => Err(malformed(error.to_string())),
+    }
+}
+
+fn read_context(value: &Json) -> Vec<String> {
+    let one = |value: &Json| match value {
+        Json::String(text) => text.clone(),
+        other => ["text", "content", "page_content"]
+            .iter()
+            .find_map(|key| other.get(*key)?.as_str())
+            .map_or_else(|| other.to_string(), str::to_owned),
+    };
+    match value {
+        Json::Array(items) => items.iter().map(one).collect(),
+        other => vec![one(other)],
+    }
+}
+
+/// `diff` as it is, and `files` as files that were added: a mapping of paths to contents, or a list of
+/// `{path, content}` or `{path, diff}`.
+fn read_diff(said: &Map<String, Json>) -> Result<Option<String>, NotProduced> {
+    let malformed = || {
+        let wanted = "wanted is a mapping of paths to contents, or a list of {path, content} or {path, diff}";
+        NotProduced::Failed(Failure::Malformed, format!("the target's `files` cannot be read; {wanted}"))
+    };
+    let mut diff = String::new();
+    for key in ["diff", "file_changes"] {
+        diff.push_str(said.get(key).and_then(Json::as_str).unwrap_or_default());
+    }
+    match said.get("files") {
+        None | Some(Json::Null) => {}
+        Some(Json::Object(files)) => {
+            for (path, content) in files {
+                diff.push_str(&added_file(path, content.as_str().ok_or_else(malformed)?));
+            }
+        }
+        Some(Json::Array(files)) => {
+            for file in files {
+                let text = |keys: &[&str]| keys.iter().find_map(|key| file.get(*key)?.as_str());
+                let path = text(&["path", "name"]).ok_or_else(malformed)?;
+                match (text(&["diff", "patch"]), text(&["content", "contents", "text"])) {
+                    (Some(own), _) => diff.push_str(&format!("{}\n", own.trim_end())),
+                    (None, Some(content)) => diff.push_str(&added_file(path, content)),
+                    (None, None) => return Err(malformed()),
+                }
+            }
+        }
+        Some(_) => return Err(malformed()),
+    }
+    Ok(Some(diff).filter(|it| !it.is_empty()))
+}
+
+/// A file as the diff that adds it.
+fn added_file(path: &str, content: &str) -> String {
+    let content = super::cut(content, MAX_FILE);
+    let lines: Vec<&str> = content.lines().collect();
+    let body: String = lines.iter().map(|line| format!("+{line}\n")).collect();
+    let path = path.replace(['\n', '\r'], " ");
+    format!(
+        "diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{} @@\n{body}",
+        lines.len()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use jurist_core::grade::Usd;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn output_may_be_text_or_an_account_of_it() {
+        assert_eq!(read_answer("Hello\n").unwrap().response.as_deref(), Some("Hello"));
+        let told =
+            read_answer(r#"{"text": "Hi", "token_usage": {"input": 3, "output": 4}, "cost_usd": 0.25}"#)
+                .unwrap();
+        assert_eq!((told.response.as_deref(), told.spend.tokens_in), (Some("Hi"), 3));
+        assert_eq!(told.spend.cost, Some(Usd::from_nanos(250_000_000)));
+        let talked =
+            r#"{"output": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}]}"#;
+        let talked = read_answer(talked).unwrap();
+        assert_eq!((talked.response.as_deref(), talked.trace.map(|it| it.steps.len())), (Some("A"), Some(2)));
+        assert!(matches!(read_answer(r#"{"error": "no"}"#), Err(NotProduced::Failed(..))));
+        assert_eq!(read_answer(r#"{"a": 1}"#).unwrap().response.as_deref(), Some(r#"{"a": 1}"#));
+    }
+
+    #[test]
+    fn everything_that_a_run_left_behind_is_read() {
+        let said = json!({
+            "output": "4.90",
+            "messages": [
+                { "role": "assistant", "content": null,
+                  "tool_calls": [{ "id": "1", "function": { "name": "price", "arguments": "{}" } }] },
+                { "role": "assistant", "content": "4.90" },
+            ],
+            "context": ["A menu.", { "text": "A list." }],
+            "tokenUsage": { "total": 7, "prompt": 5, "completion": 2 },
+            "cost": 0.5,
+            "latencyMs": 120,
+            "files": { "a.txt": "one\ntwo\n" },
+            "confidence": 1,
+        });
+        let produced = read_answer(&said.to_string()).unwrap();
+        assert_eq!(produced.trace.unwrap().tool_calls().count(), 1);
+        assert_eq!(produced.context, ["A menu.", "A list."]);
+        assert_eq!(produced.measurements.duration_ms, Some(120.0));
+        assert_eq!((produced.spend.tokens_in, produced.spend.tokens_out), (5, 2));
+        let diff = produced.diff.unwrap();
+        let changes = jurist_core::candidate::diff::parse(&diff);
+        assert_eq!((changes.len(), changes[0].path.as_str(), changes[0].added), (1, "a.txt", 2));
+        assert_eq!(produced.unknown_keys, ["confidence"]);
+    }
+
+    #[test]
+    fn a_run_that_cannot_be_read_is_an_error_that_says_so() {
+        for (said, part) in [
+            (json!({ "output": "x", "trace": "done" }), "`trace` cannot be read"),
+            (json!({ "output": "x", "messages": [1, 2] }), "`messages` cannot be read"),
+            (json!({ "output": "x", "files": [1] }), "`files` cannot be read"),
+        ] {
+            match read_answer(&said.to_string()) {
+                Err(NotProduced::Failed(Failure::Malformed, detail)) => {
+                    assert!(detail.contains(part), "{detail}")
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Checks that a program or a service decides: started within limits, told the case, and read.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jurist_core::check::{
+    BadAnswer, CheckCode, ExternalCheck, ExternalInput, ExternalKind, ExternalVerdict, ScriptCommand,
+};
+use jurist_core::grade::Failure;
+use jurist_core::redact::redact;
+use serde_json::Value as Json;
+use tokio::process::Command;
+use tokio::sync::{OnceCell, Semaphore};
+
+use crate::load::{self, Project};
+use crate::model::resolve::Resolver;
+use crate::permission::{NotPermitted, require_permission};
+use crate::program::{Broken, ProgramLimits, output};
+
+/// An answer is a score and a few words.
+const MAX_ANSWER: usize = 1 << 20;
+
+const PYTHON: &str = include_str!("check.py");
+const JAVASCRIPT: &str = include_str!("check.mjs");
+
+/// Runs the programs and asks the services that decide checks.
+pub struct CheckPrograms {
+    resolver: Arc<Resolver>,
+    /// Programs start in its folder.
+    project: Project,
+    allowed: bool,
+    /// Programs are heavier than calls, so fewer run at a time.
+    turns: Semaphore,
+    /// What was decided, by what was asked: a panel's members and the rounds of a batch share one answer.
+    decided: Mutex<HashMap<blake3::Hash, Arc<OnceCell<ExternalVerdict>>>>,
+}
+
+/// Why a check has no score. None of it is the candidate's fault.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{detail}")]
+pub struct CheckFailure {
+    pub failure: Failure,
+    pub detail: String,
+}
+
+impl CheckFailure {
+    fn new(failure: Failure, detail: impl AsRef<str>) -> Self {
+        Self { failure, detail: redact(detail.as_ref()).into_owned() }
+    }
+}
+
+impl From<NotPermitted> for CheckFailure {
+    fn from(error: NotPermitted) -> Self {
+        Self::new(Failure::Crashed, error.to_string())
+    }
+}
+
+impl std::fmt::Debug for CheckPrograms {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CheckPrograms").field("project", &self.project).finish_non_exhaustive()
+    }
+}
+
+impl CheckPrograms {
+    pub fn new(resolver: Arc<Resolver>, project: Project, allowed: bool) -> Self {
+        let n_programs = std::thread::available_parallelism().map_or(4, |it| it.get() * 2);
+        let turns = Semaphore::new(n_programs);
+        Self { resolver, project, allowed, turns, decided: Mutex::default() }
+    }
+
+    /// What the program says about a case; the same question is asked once.
+    pub async fn decide(
+        &self,
+        check: &ExternalCheck,
+        input: &ExternalInput<'_>,
+    ) -> Result<ExternalVerdict, CheckFailure> {
+        permit_check(self.allowed, check)?;
+        let request = check.request(input).to_string();
+        let mut hasher = blake3::Hasher::new();
+        for text in [input.case, &format!("{check:?}"), &request] {
+            hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+        }
+        let cell = {
+            let mut decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(decided.entry(hasher.finalize()).or_default())
+        };
+        // Only what was decided is kept: what broke may be tried again.
+        cell.get_or_try_init(|| self.ask(check, request)).await.cloned()
+    }
+
+    async fn ask(&self, check: &ExternalCheck, request: String) -> Result<ExternalVerdict, CheckFailure> {
+        let who = format!("the check `{}`", check.name);
+        let answer = match &check.kind {
+            ExternalKind::Webhook { url } => self.post(check, url, request).await?,
+            ExternalKind::Script { command, cwd } => {
+                let folder =
+                    cwd.as_ref().map_or(self.project.folder.clone(), |it| self.project.folder.join(it));
+                let process = script(command, &folder);
+                self.run(check, process, &folder, request).await?
+            }
+            ExternalKind::Python(code) => {
+                let mut process = Command::new("python3");
+                process.args(["-c", PYTHON]);
+                self.run_code(check, process, code, &request).await?
+            }
+            ExternalKind::JavaScript(code) => {
+                let mut process = Command::new("node");
+                process.args(["--input-type=module", "-e", JAVASCRIPT]);
+                self.run_code(check, process, code, &request).await?
+            }
+        };
+        check.read(&String::from_utf8_lossy(&answer)).map_err(|error| {
+            let failure = match error {
+                BadAnswer::OffRange(_) => Failure::OffScale,
+                BadAnswer::Nothing | BadAnswer::NotJson(_) | BadAnswer::Malformed(_) => Failure::Malformed,
+            };
+            CheckFailure::new(failure, format!("{who} {error}"))
+        })
+    }
+
+    async fn run_code(
+        &self,
+        check: &ExternalCheck,
+        process: Command,
+        code: &CheckCode,
+        request: &str,
+    ) -> Result<Vec<u8>, CheckFailure> {
+        let mut request: Json = serde_json::from_str(request).expect("it was written as JSON");
+        // Gone when the program has ended.
+        let mut temporary = None;
+        match code {
+            CheckCode::Inline(code) => request["code"] = code.as_str().into(),
+            CheckCode::File { path, function } => {
+                let found = match self.project.find(path) {
+                    Ok(found) => found,
+                    Err(missing) => self.unpacked(path, &mut temporary).map_err(|error| {
+                        let why = error.unwrap_or(missing.to_string());
+                        CheckFailure::new(Failure::Crashed, format!("the file `{path}` of a check: {why}"))
+                    })?,
+                };
+                request["file"] = found.to_string_lossy().into();
+                request["function"] = function.clone().into();
+            }
+        }
+        let folder = self.project.folder.clone();
+        self.run(check, process, &folder, request.to_string()).await
+    }
+
+    /// A file that came with the suite from elsewhere, where it can be run.
+    fn unpacked(
+        &self,
+        path: &str,
+        temporary: &mut Option<tempfile::TempDir>,
+    ) -> Result<PathBuf, Option<String>> {
+        let text = self.project.read(path).map_err(|_| None::<String>)?;
+        let told = |error: std::io::Error| Some(error.to_string());
+        let folder = tempfile::tempdir().map_err(told)?;
+        let name = Path::new(path).file_name().ok_or(None::<String>)?;
+        let file = folder.path().join(name);
+        std::fs::write(&file, text.as_bytes()).map_err(told)?;
+        *temporary = Some(folder);
+        Ok(file)
+    }
+
+    async fn run(
+        &self,
+        check: &ExternalCheck,
+        mut process: Command,
+        folder: &Path,
+        request: String,
+    ) -> Result<Vec<u8>, CheckFailure> {
+        process.current_dir(folder).env_clear().envs(load::harmless_variables());
+        for name in &check.variables {
+            let value = load::variable(name).ok_or_else(|| {
+                let detail =
+                    format!("the check `{}` needs the variable {name}, which is not set", check.name);
+                CheckFailure::new(Failure::Crashed, detail)
+            })?;
+            process.env(name, value);
+        }
+        let program = process.as_std().get_program().to_string_lossy().into_owned();
+        let limits = ProgramLimits { time: check.time_limit, max_bytes: MAX_ANSWER };
+        let _turn = self.turns.acquire().await;
+        output(process, Some(request.as_bytes()), limits).await.map_err(|broken| {
+            let failure = match broken {
+                Broken::Timeout(_) => Failure::Timeout,
+                Broken::TooLarge(_) => Failure::Malformed,
+                Broken::NotStarted(_) | Broken::Status { .. } | Broken::Lost(_) => Failure::Crashed,
+            };
+            let help = match &broken {
+                Broken::NotStarted(error) => hint(error.kind(), &program),
+                _ => String::new(),
+            };
+            CheckFailure::new(failure, format!("the check `{}`: `{program}` {broken}{help}", check.name))
+        })
+    }
+
+    async fn post(&self, check: &ExternalCheck, url: &str, request: String) -> Result<Vec<u8>, CheckFailure> {
+        let address = url.split(['?', '#']).next().unwrap_or(url);
+        let told = |why: String| format!("the check `{}`: {address} {why}", check.name);
+        let unavailable = |why: String| CheckFailure::new(Failure::Unavailable, told(why));
+        let client =
+            self.resolver.client_for(url).map_err(|error| unavailable(format!("is refused: {error}")))?;
+        let lost = |error: reqwest::Error| match error.is_timeout() {
+            true => {
+                let limit = check.time_limit.as_secs_f64();
+                CheckFailure::new(Failure::Timeout, told(format!("gave no answer within {limit} s")))
+            }
+            false => unavailable(format!("cannot be reached: {}", error.without_url())),
+        };
+        let sent = client
+            .post(url)
+            .timeout(check.time_limit)
+            .header("content-type", "application/json")
+            .body(request)
+            .send();
+        let mut response = sent.await.map_err(lost)?;
+        let (status, mut bytes) = (response.status(), Vec::new());
+        while let Some(chunk) = response.chunk().await.map_err(lost)? {
+            bytes.extend_from_slice(&chunk);
+            if MAX_ANSWER < bytes.len() {
+                let why = format!("answered with more than {MAX_ANSWER} bytes");
+                return Err(CheckFailure::new(Failure::Malformed, told(why)));
+            }
+        }
+        if !status.is_success() {
+            let said: String = String::from_utf8_lossy(&bytes).trim().chars().take(300).collect();
+            return Err(unavailable(format!("answered {status}: {said}")));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Whether a check may start its program or ask its service.
+pub fn permit_check(is_allowed: bool, check: &ExternalCheck) -> Result<(), NotPermitted> {
+    require_permission(is_allowed, format!("{} as the check `{}`", check.describe(), check.name))
+}
+
+fn script(command: &ScriptCommand, folder: &Path) -> Command {
+    match command {
+        ScriptCommand::Shell(line) => {
+            let mut process = Command::new("sh");
+            process.args(["-c", line]);
+            process
+        }
+        ScriptCommand::Words(words) => {
+            let [program, arguments @ ..] = words.as_slice() else { return Command::new("") };
+            // What is no bare name stands in the folder, wherever Jurist itself was started.
+            let is_path = Path::new(program).components().count() != 1 || program.starts_with('.');
+            let mut process =
+                if is_path { Command::new(folder.join(program)) } else { Command::new(program) };
+            process.args(arguments);
+            process
+        }
+    }
+}
+
+fn hint(kind: std::io::ErrorKind, program: &str) -> String {
+    match kind {
+        std::io::ErrorKind::NotFound => "; is it installed, and on the PATH?".to_owned(),
+        std::io::ErrorKind::PermissionDenied => {
+            format!("; make it executable, or name its interpreter before it: [python3, {program}]")
+        }
+        _ => String::new(),
+    }
+}
