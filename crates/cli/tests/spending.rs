@@ -114,7 +114,7 @@ async fn the_cap_and_the_told_cost_hold_over_two_kills_and_resumes() {
     let output = jurist(folder.path(), &server, &[&args[..], &cap].concat()).output().await.unwrap();
     assert_eq!(output.status.code(), Some(5), "{}", String::from_utf8_lossy(&output.stderr));
     let paid = answered.lock().unwrap().n as i64 * CALL;
-    assert!(12 * CALL <= paid && paid <= CAP, "{paid}");
+    assert!((12 * CALL..=CAP).contains(&paid), "{paid}");
     assert_eq!(told_cost(folder.path()), paid, "what is told is what the server counted");
     assert_eq!(latest(folder.path()).await.unwrap().cost.nanos(), paid);
     // What was under way when it was killed: two calls, twice.

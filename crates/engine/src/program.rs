@@ -194,7 +194,7 @@ mod tests {
         let script = "i=0; while [ $i -lt 5000 ]; do echo complaint $i >&2; i=$((i+1)); done; exit 3";
         match output(shell(script), None, limits).await {
             Err(Broken::Status { said, .. }) => {
-                assert!(said.ends_with("complaint 4999") && said.len() <= 300, "{said}")
+                assert!(said.ends_with("complaint 4999") && said.len() <= 300, "{said}");
             }
             other => panic!("{other:?}"),
         }

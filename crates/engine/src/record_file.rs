@@ -119,10 +119,8 @@ impl RecordFile {
                 if *is_over {
                     return Ok(None);
                 }
-                let (line, text) = match next_value(reader, *within, is_over).map_err(unreadable)? {
-                    None => return Ok(None),
-                    Some(value) => value,
-                };
+                let value = next_value(reader, *within, is_over).map_err(unreadable)?;
+                let Some((line, text)) = value else { return Ok(None) };
                 self.n_records += 1;
                 (line, Some(self.n_records), text)
             }

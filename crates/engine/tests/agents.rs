@@ -213,7 +213,10 @@ async fn programs_are_measured_unless_they_say_it_themselves() {
     let plain = run("echo 42").await;
     assert!(plain.duration_ms.is_some_and(|it| 0.0 < it) && plain.usage.is_none() && plain.cost.is_none());
     let told = run(r#"echo '{"output": "42", "duration_ms": 2000, "cost_usd": 0.25}'"#).await;
-    assert_eq!((told.duration_ms, told.cost.map(|it| it.nanos())), (Some(2000.0), Some(250_000_000)));
+    assert_eq!(
+        (told.duration_ms, told.cost.map(jurist_core::quantity::Usd::nanos)),
+        (Some(2000.0), Some(250_000_000))
+    );
 }
 
 #[tokio::test]

@@ -29,6 +29,15 @@ export interface components {
              */
             most: number;
         };
+        /** @description What a program that checks an answer is told about its case. */
+        CaseData: {
+            metadata?: {
+                [key: string]: unknown;
+            };
+            vars?: {
+                [key: string]: unknown;
+            };
+        };
         /** @description Where a case is written, for messages and for reports that point into files. */
         CaseOrigin: {
             /** @description Relative to the folder in which the run was started, where it is below it. */
@@ -223,19 +232,37 @@ export interface components {
         };
         /** @description What is graded, with the task it answers. None of it is trusted. */
         Material: {
+            /** @description What the file says about the case besides; only programs that check the answer get it. */
+            case_data?: components["schemas"]["CaseData"];
             /** @description Documents that the answer may rest on. */
             context?: string[];
             /** @description A unified diff. */
             diff?: string | null;
+            /** @description What the run measured of itself. */
+            measurements?: components["schemas"]["Measurements"];
+            /** @description Further references that are as right as the first. */
+            other_references?: unknown[];
             /** @description Output and reference as checks compare them, where they are more than text. */
             raw_output?: unknown;
             raw_reference?: unknown;
             reference?: string | null;
+            /** @description Tool calls to compare with, where they do not stand in the reference. */
+            reference_calls?: unknown;
             /** @description What must be met, where the case says so and not the rubric. */
             requirements?: string[];
             response?: string | null;
             task?: string;
             trace?: components["schemas"]["Trace"] | null;
+        };
+        /** @description What the agent's own execution took, without the judges. What nobody measured is absent, never 0. */
+        Measurements: {
+            cost?: components["schemas"]["Usd"] | null;
+            /**
+             * Format: double
+             * @description Wall time.
+             */
+            duration_ms?: number | null;
+            usage?: components["schemas"]["Usage"] | null;
         };
         /** @description Cases that nobody graded. */
         NotGraded: {
@@ -317,6 +344,8 @@ export interface components {
              */
             score?: number | null;
             status: components["schemas"]["Status"];
+            /** @description Gates that members could not decide, where that leaves the panel without a verdict. */
+            undecided_gates?: components["schemas"]["UndecidedGate"][];
             /**
              * Format: uint32
              * @description Members that came to a verdict; the others abstained.
@@ -473,6 +502,11 @@ export interface components {
          */
         Trace: {
             cost?: components["schemas"]["Usd"] | null;
+            /**
+             * Format: double
+             * @description From its beginning to its end, where the format says so.
+             */
+            duration_ms?: number | null;
             /** @description What the run changed, where it is told for the run as a whole. */
             files?: components["schemas"]["FileChange"][];
             id?: string | null;
@@ -491,6 +525,13 @@ export interface components {
             /** @description Absent where the case is missing. */
             after?: components["schemas"]["Status"] | null;
             case: string;
+        };
+        /** @description A gate without an answer: its grader abstained, broke or was not asked. */
+        UndecidedGate: {
+            /** @description Absent for gates of the rubric itself. */
+            criterion?: string | null;
+            gate: components["schemas"]["Gate"];
+            reason: string;
         };
         /** @description Tokens, each counted once. */
         Usage: {
@@ -532,6 +573,8 @@ export interface components {
              */
             score?: number | null;
             status: components["schemas"]["Status"];
+            /** @description Gates that nobody could decide. A verdict with one of them is never a pass. */
+            undecided_gates?: components["schemas"]["UndecidedGate"][];
             /** @description A pass because no criterion applied. */
             vacuous?: boolean;
         };

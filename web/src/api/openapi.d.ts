@@ -3517,6 +3517,14 @@ export interface components {
              */
             source: string;
         };
+        /** @description A gate without an answer */
+        UndecidedVerdictGate: {
+            /** @description Absent for gates of the rubric itself. */
+            criterion?: string | null;
+            /** @description required, guard, min_score or strict. */
+            gate: string;
+            reason: string;
+        };
         /** @description A condition that fails a verdict whatever the score */
         VerdictGate: {
             /** @description Absent for gates of the rubric itself. */
@@ -3547,6 +3555,8 @@ export interface components {
             /** @description pass, fail, error or deferred. */
             status: string;
             time: string;
+            /** @description Gates that nobody could decide, so that it is no pass. */
+            undecided_gates: components["schemas"]["UndecidedVerdictGate"][];
         };
         VerdictLines: {
             items: components["schemas"]["VerdictLine"][];

@@ -348,7 +348,7 @@ fn parts(map: &Map<String, Value>) -> Result<Vec<VerdictPart>, BadAnswer> {
     for key in ["componentResults", "component_results", "checks", "assertions"] {
         for entry in map.get(key).and_then(Value::as_array).into_iter().flatten() {
             let passed = ["pass", "pass_", "passed"].iter().find_map(|it| entry.get(*it)?.as_bool());
-            let passed = passed.or_else(|| Some(entry.get("score")?.as_f64()? == 1.0));
+            let passed = passed.or_else(|| Some(1.0 <= entry.get("score")?.as_f64()?));
             let passed = passed.ok_or_else(|| {
                 BadAnswer::Malformed(format!("an entry of `{key}` that has neither `pass` nor `score`"))
             })?;
@@ -530,8 +530,8 @@ mod tests {
     use super::super::CompiledCheck;
     use super::*;
 
-    fn external(name: &str, params: Value) -> ExternalCheck {
-        match CompiledCheck::new(name, &params).unwrap() {
+    fn external(name: &str, params: &Value) -> ExternalCheck {
+        match CompiledCheck::new(name, params).unwrap() {
             CompiledCheck::External(check) => check,
             other => panic!("{other:?}"),
         }
@@ -540,7 +540,7 @@ mod tests {
     #[test]
     fn answers_of_both_contracts_are_understood() {
         let check = |answer: &str, score: f64, passed: Option<bool>, n_parts: usize| {
-            let verdict = external("script", json!({ "command": ["x"] })).read(answer).unwrap();
+            let verdict = external("script", &json!({ "command": ["x"] })).read(answer).unwrap();
             assert_eq!(
                 (verdict.score, verdict.passed, verdict.parts.len()),
                 (score, passed, n_parts),
@@ -578,7 +578,7 @@ mod tests {
     #[test]
     fn what_is_no_answer_is_no_score() {
         let check = |answer: &str, part: &str| {
-            let error = external("script", json!({ "command": "x" })).read(answer).unwrap_err().to_string();
+            let error = external("script", &json!({ "command": "x" })).read(answer).unwrap_err().to_string();
             assert!(error.contains(part), "{answer}: {error}");
         };
         check("", "nothing");
@@ -598,18 +598,18 @@ mod tests {
     #[test]
     fn a_decision_beats_a_score_that_says_the_contrary() {
         let unit = |answer: &str, threshold: Option<f64>| {
-            let check = external("python", json!({ "value": "x", "threshold": threshold }));
-            check.read(answer).unwrap().unit(0.8)
+            let check = external("python", &json!({ "value": "x", "threshold": threshold }));
+            Some(check.read(answer).unwrap().unit(0.8))
         };
-        assert_eq!(unit(r#"{"pass": false, "score": 0.9}"#, None), 0.0);
-        assert_eq!(unit(r#"{"pass": false, "score": 0.5}"#, None), 0.5);
-        assert_eq!(unit(r#"{"pass": true, "score": 0.6}"#, None), 1.0);
-        assert_eq!(unit(r#"{"pass": true, "score": 0.9}"#, None), 0.9);
-        assert_eq!(unit("0.6", None), 0.6);
-        assert_eq!(unit("0.6", Some(0.5)), 1.0);
-        assert_eq!(unit("0.4", Some(0.5)), 0.4);
-        assert_eq!(unit("0.85", Some(0.9)), 0.0);
-        assert_eq!(unit(r#"{"pass": false, "score": 0.9}"#, Some(0.5)), 0.0);
+        assert_eq!(unit(r#"{"pass": false, "score": 0.9}"#, None), Some(0.0));
+        assert_eq!(unit(r#"{"pass": false, "score": 0.5}"#, None), Some(0.5));
+        assert_eq!(unit(r#"{"pass": true, "score": 0.6}"#, None), Some(1.0));
+        assert_eq!(unit(r#"{"pass": true, "score": 0.9}"#, None), Some(0.9));
+        assert_eq!(unit("0.6", None), Some(0.6));
+        assert_eq!(unit("0.6", Some(0.5)), Some(1.0));
+        assert_eq!(unit("0.4", Some(0.5)), Some(0.4));
+        assert_eq!(unit("0.85", Some(0.9)), Some(0.0));
+        assert_eq!(unit(r#"{"pass": false, "score": 0.9}"#, Some(0.5)), Some(0.0));
     }
 
     #[test]
@@ -629,7 +629,7 @@ mod tests {
 
     #[test]
     fn files_may_name_a_function() {
-        let kind = |value: &str| external("python", json!({ "value": value })).kind;
+        let kind = |value: &str| external("python", &json!({ "value": value })).kind;
         let file = |path: &str, function: Option<&str>| {
             ExternalKind::Python(CheckCode::File {
                 path: path.to_owned(),

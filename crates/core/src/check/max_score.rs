@@ -111,14 +111,14 @@ mod tests {
     use super::super::CompiledCheck;
     use super::*;
 
-    fn max_score(value: Value) -> MaxScore {
+    fn max_score(value: &Value) -> MaxScore {
         match CompiledCheck::new("max-score", &json!({ "value": value })).unwrap() {
             CompiledCheck::MaxScore(it) => it,
             other => panic!("{other:?}"),
         }
     }
 
-    fn best(value: Value, totals: &[f64]) -> Vec<bool> {
+    fn best(value: &Value, totals: &[f64]) -> Vec<bool> {
         max_score(value).standings(totals).iter().map(|it| it.is_best).collect()
     }
 
@@ -126,19 +126,19 @@ mod tests {
     fn totals_are_weighted_by_type_or_name() {
         let scored = |name: &str, score: f64| ScoredCriterion { names: vec![name.to_owned()], score };
         let scores = [scored("python", 1.0), scored("llm-rubric", 0.5), scored("contains", 1.0)];
-        assert_eq!(max_score(json!({ "weights": { "python": 3 } })).total(&scores), Some(0.9));
+        assert_eq!(max_score(&json!({ "weights": { "python": 3 } })).total(&scores), Some(0.9));
         assert_eq!(
-            max_score(json!({ "method": "sum", "weights": { "python": 3 } })).total(&scores),
+            max_score(&json!({ "method": "sum", "weights": { "python": 3 } })).total(&scores),
             Some(4.5)
         );
-        assert_eq!(max_score(json!(null)).total(&[]), None);
+        assert_eq!(max_score(&json!(null)).total(&[]), None);
     }
 
     #[test]
     fn the_first_of_the_best_wins_if_it_is_good_enough() {
-        assert_eq!(best(json!(null), &[0.2, 0.9, 0.9]), [false, true, false]);
-        assert_eq!(best(json!({ "threshold": 0.9 }), &[0.2, 0.9]), [false, true]);
-        assert_eq!(best(json!({ "threshold": 0.95 }), &[0.2, 0.9]), [false, false]);
-        assert_eq!(best(json!(null), &[0.0, 0.0]), [true, false]);
+        assert_eq!(best(&json!(null), &[0.2, 0.9, 0.9]), [false, true, false]);
+        assert_eq!(best(&json!({ "threshold": 0.9 }), &[0.2, 0.9]), [false, true]);
+        assert_eq!(best(&json!({ "threshold": 0.95 }), &[0.2, 0.9]), [false, false]);
+        assert_eq!(best(&json!(null), &[0.0, 0.0]), [true, false]);
     }
 }

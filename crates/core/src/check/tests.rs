@@ -37,7 +37,7 @@ fn bad_parameters_fail_before_anything_is_read() {
         ("contains", json!({ "substring": 5 }), "must be text"),
         ("json_schema_match", json!({ "schema": { "type": "bogus" } }), "bogus"),
         ("json_schema_match", json!({ "schema": { "$ref": "http://example.org/s" } }), "schema"),
-        ("script", json!({ "command": "x" }), "more than the subject"),
+        ("script", json!({ "command": "x" }), "decided by a program"),
         ("tool_use", json!({ "expected_tool": "a", "expected_args": [1] }), "must be a mapping"),
         ("tool-trajectory", json!({ "mode": "exact", "expected": [{ "tool": "a", "args": 5 }] }), "mapping"),
         ("execution-metrics", json!({}), "needs `max_tool_calls`"),

@@ -120,11 +120,10 @@ fn diagnostic(fault: &Fault, span: Span, ids: &[String]) -> Diagnostic {
         Problem::RequiresItself(_) | Problem::RequirementCycle(_) => {
             (Code::Cycle, Some("remove one of the requirements"))
         }
-        Problem::UnknownRequirement(_) => (Code::UnknownName, None),
+        Problem::UnknownRequirement(_) | Problem::UnknownWeight(_) => (Code::UnknownName, None),
         Problem::NoCheck => (Code::MissingKey, Some("add `check: {type: contains, value: …}`")),
         Problem::Misplaced(..) => (Code::Conflict, None),
         Problem::NothingToCompare => (Code::MissingKey, Some("add a check or a question beside it")),
-        Problem::UnknownWeight(_) => (Code::UnknownName, None),
         Problem::TooDeep => (Code::TooDeep, None),
         Problem::LengthCap | Problem::Prompt(_) | Problem::NoEvidenceAsked => (Code::BadValue, None),
         Problem::Graph(graph) => match graph {

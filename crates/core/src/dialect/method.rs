@@ -49,7 +49,8 @@ fn compile_check(fields: &Fields<'_>, method: &Method) {
         }
         // What a file holds is not known yet either; code stays in its file.
         Err(BadCheck::Parameter { name, problem, .. })
-            if ExternalCheck::is_named(method.entry.name) || !mentions("file://") =>
+            if method.params.contains_key(&name)
+                && (ExternalCheck::is_named(method.entry.name) || !mentions("file://")) =>
         {
             let param = method.entry.params.iter().find(|param| param.name == name);
             let alias = param.and_then(|param| param.alias).filter(|alias| fields.has(alias));

@@ -156,7 +156,7 @@ pub(super) fn is_same(a: &Json, b: &Json) -> bool {
         }
         (Json::Object(_) | Json::Array(_), _) | (_, Json::Object(_) | Json::Array(_)) => false,
         (a, b) => match (number(a), number(b)) {
-            (Some(a), Some(b)) => a == b,
+            (Some(a), Some(b)) => a.partial_cmp(&b).is_some_and(std::cmp::Ordering::is_eq),
             _ => spelling(a) == spelling(b),
         },
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::form::{Form, Item};
-use super::objects::{folded, is_same, reply_objects};
+use super::objects::{FoundObject, folded, is_same, reply_objects};
 use super::reply::{chosen_label, read_value, reason_of, said_choice, said_value};
 
 /// The answers that somebody else put where a judge reads.
@@ -73,7 +73,7 @@ impl Planted {
     /// Whether the text gives a grade.
     fn add(&mut self, text: &str) -> bool {
         let found = reply_objects(text);
-        let has_verdict = found.iter().any(|object| object.is_verdict());
+        let has_verdict = found.iter().any(FoundObject::is_verdict);
         for object in found {
             // Many copies of one object are one object.
             if self.objects.last() != Some(&object.object) {

@@ -224,7 +224,7 @@ mod tests {
         ] {
             match read_answer(&said.to_string()) {
                 Err(NotProduced::Failed(Failure::Malformed, detail)) => {
-                    assert!(detail.contains(part), "{detail}")
+                    assert!(detail.contains(part), "{detail}");
                 }
                 other => panic!("{other:?}"),
             }

@@ -39,7 +39,7 @@ impl Took {
 
 /// Why a question has no answer.
 pub(super) enum Trouble {
-    Call(NotCalled),
+    Call(Box<NotCalled>),
     Reply(Malformed),
     Refused(String),
 }
@@ -96,7 +96,7 @@ pub(super) async fn converse<T>(
             Ok(called) => called,
             Err(it) => {
                 took.add(Took { spend: it.spend, attempts: it.attempts.clone(), exchanges });
-                return (Err(Trouble::Call(it)), took);
+                return (Err(Trouble::Call(Box::new(it))), took);
             }
         };
         took.add(Took { spend: Some(spend), attempts, exchanges });
