@@ -189,6 +189,8 @@ def markdown(path):
     from markdown_it import MarkdownIt
 
     page = MarkdownIt("gfm-like", {"linkify": False}).render(path.read_text("utf-8"))
+    # The one line in bold is our own: what was not graded, right below the heading.
+    page = re.sub(r"(</h1>\s*<p>)<strong>([^<]|<code>[^<]*</code>)*</strong>", r"\1", page, count=1)
     tags = collections.Counter(re.findall(r"<(\w+)", page))
     allowed = {"h1", "h2", "p", "code", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "details", "summary"}
     need(set(tags) <= allowed, f"markup that nobody wrote: {sorted(set(tags) - allowed)}")
