@@ -11,7 +11,8 @@ test("a run shows what failed first, its reasons, and its quotes where they stan
   await page.getByRole("link", { name: "support desk" }).click();
   const cases = page.getByRole("list").first().getByRole("button");
   await expect(cases.first()).toContainText("fail");
-  await expect(page.getByText("48 cases")).toBeVisible();
+  await expect(page.getByText("48 cases", { exact: true })).toBeVisible();
+  await expect(page.getByText("3 of 48 cases were not graded")).toBeVisible();
   const report = page.waitForEvent("popup");
   await page.getByRole("link", { name: "report" }).click();
   await expect((await report).getByRole("heading", { level: 1 })).toContainText("support desk");

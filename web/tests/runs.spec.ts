@@ -112,6 +112,6 @@ test("a run is followed again once the server no longer answers with an error", 
   await page.goto(`${open}/p/default/runs/${items[0].id}`);
   await expect(page.getByText("the server is away; trying again")).toBeVisible();
   isAway = false;
-  await expect(page.getByText("48 cases")).toBeVisible();
+  await expect(page.getByText("48 cases", { exact: true })).toBeVisible();
   await expect(page.getByText("the server is away; trying again")).toBeHidden();
 });
