@@ -18,6 +18,10 @@ use crate::model::resolve::Resolver;
 use crate::permission::{NotPermitted, require_permission};
 use crate::program::{Broken, ProgramLimits, output};
 
+/// Answers that are remembered. Those who share one ask at about the same time, so older ones are not missed, and
+/// memory does not grow with the number of records.
+const MAX_REMEMBERED: usize = 10_000;
+
 /// An answer is a score and a few words.
 const MAX_ANSWER: usize = 1 << 20;
 
@@ -83,6 +87,9 @@ impl CheckPrograms {
         }
         let cell = {
             let mut decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner);
+            if MAX_REMEMBERED <= decided.len() {
+                decided.clear();
+            }
             Arc::clone(decided.entry(hasher.finalize()).or_default())
         };
         // Only what was decided is kept: what broke may be tried again.
