@@ -248,8 +248,9 @@ pub async fn pause(
     monitor: MonitorId,
     why: &str,
 ) -> Result<(), StoreError> {
-    store.pause_monitor(project, monitor, Some(why)).await?;
-    tell(store, project, monitor, Some(why)).await
+    // The alert comes first, so that no monitor is ever paused without one, not even after a crash in between.
+    tell(store, project, monitor, Some(why)).await?;
+    store.pause_monitor(project, monitor, Some(why)).await
 }
 
 async fn tell(
