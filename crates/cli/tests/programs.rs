@@ -390,6 +390,24 @@ evals:
     assert_eq!(grade(&run, "capital [b]", "best")["outcome"]["unit"], 1.0);
     assert_eq!(grade(&run, "capital [b]", "best")["grader"]["kind"], "check");
     assert_eq!((status(&run, "capital [a]"), status(&run, "capital [b]")), ("fail".into(), "pass".into()));
+    // Without its sibling, the worse output would be the best one.
+    for selection in [["--only-failed", "latest"], ["--filter", "[a]"], ["--shard", "1/2"]] {
+        let (run, _) = project.eval("suite.yaml", &[&selection[..], &["--allow-commands"]].concat());
+        assert_eq!(grade(&run, "capital [a]", "best")["outcome"]["unit"], 0.0, "{selection:?}");
+        assert_eq!(grade(&run, "capital [b]", "best")["outcome"]["unit"], 1.0, "{selection:?}");
+    }
+    let output = project.run(&["eval", "suite.yaml", "--allow-commands", "--shard", "2/2"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no case is left"), "{output:?}");
+    // Nor does an output win because the other one could not be produced; once it is, both are compared.
+    let script = project.path("b.sh");
+    fs::write(&script, "exit 1").unwrap();
+    let (run, _) = project.eval("suite.yaml", &["--allow-commands", "--no-cache"]);
+    let undecided = &grade(&run, "capital [a]", "best")["outcome"];
+    assert!(undecided.to_string().contains("`capital [b]` has none"), "{undecided}");
+    fs::write(&script, "echo Paris").unwrap();
+    let (run, _) = project.eval("suite.yaml", &["--allow-commands", "--no-cache", "--resume", "latest"]);
+    assert_eq!(grade(&run, "capital [a]", "best")["outcome"]["unit"], 0.0);
+    assert_eq!(grade(&run, "capital [b]", "best")["outcome"]["unit"], 1.0);
     let output = project.run(&["check", "alone.yaml"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }

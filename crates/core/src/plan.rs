@@ -3,6 +3,8 @@
 mod sampling;
 mod schedule;
 
+use std::collections::{HashMap, HashSet};
+
 use crate::quantity::plural;
 use crate::rubric::{Answers, Ask, Criterion, GraderKind, Graph, Rubric, Target};
 use crate::suite::{Calls, Case, Cell, Judge, Suite, Unfilled, fill};
@@ -134,21 +136,48 @@ pub fn plan(suite: &Suite, select: &Select) -> Result<Plan, NoPlan> {
             }
         }
     }
-    let wanted = select.filter.as_ref().map(|it| it.to_lowercase());
-    units.retain(|it| wanted.as_ref().is_none_or(|wanted| it.name.to_lowercase().contains(wanted)));
-    units.retain(|it| select.names.as_ref().is_none_or(|names| names.contains(&it.name)));
-    if let Some((part, n)) = select.shard {
-        let mut at = 0;
-        units.retain(|_| {
-            at += 1;
-            (at - 1) % n == part - 1
-        });
-    }
+    let units = select_groups(units, select);
     if units.is_empty() {
         let names: Vec<&str> = suite.cases.iter().take(20).map(|it| it.name.as_str()).collect();
         return Err(NoPlan::NothingSelected(names.join(", ")));
     }
     Ok(Plan { units })
+}
+
+/// Outputs that are compared with each other are selected together: beside fewer siblings, another one would win.
+fn select_groups(units: Vec<Unit>, select: &Select) -> Vec<Unit> {
+    let text = select.filter.as_ref().map(|text| text.to_lowercase());
+    let names: Option<HashSet<&str>> =
+        select.names.as_ref().map(|names| names.iter().map(String::as_str).collect());
+    let is_wanted = |unit: &Unit| {
+        text.as_ref().is_none_or(|text| unit.name.to_lowercase().contains(text))
+            && names.as_ref().is_none_or(|names| names.contains(unit.name.as_str()))
+    };
+    let mut groups = group_compared(units.iter());
+    groups.retain(|group| group.iter().any(|at| is_wanted(&units[*at])));
+    if let Some((part, n_parts)) = select.shard {
+        groups = groups.into_iter().skip(part as usize - 1).step_by(n_parts as usize).collect();
+    }
+    let kept: HashSet<usize> = groups.into_iter().flatten().collect();
+    let units = units.into_iter().enumerate();
+    units.filter(|(at, _)| kept.contains(at)).map(|(_, unit)| unit).collect()
+}
+
+/// Places of units, in one group if they are compared with each other.
+pub fn group_compared<'a>(units: impl Iterator<Item = &'a Unit>) -> Vec<Vec<usize>> {
+    let (mut groups, mut by_task) = (Vec::<Vec<usize>>::new(), HashMap::new());
+    for (at, unit) in units.enumerate() {
+        if !unit.is_compared() {
+            groups.push(vec![at]);
+            continue;
+        }
+        let group = *by_task.entry((unit.cell.task(), unit.trial)).or_insert(groups.len());
+        if group == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[group].push(at);
+    }
+    groups
 }
 
 fn is_tagged(case: &Case, tags: &[String]) -> bool {

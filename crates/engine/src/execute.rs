@@ -1,6 +1,6 @@
 //! Carries out a plan: as many units at work as there are calls at a time, over all cases together.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use jurist_core::grade::{
     Verdict, locate,
 };
 use jurist_core::judge::BadTemplate;
-use jurist_core::plan::{Plan, Unit};
+use jurist_core::plan::{Plan, Unit, group_compared};
 use jurist_core::redact::Redactor;
 use jurist_core::rubric::{CheckOf, Rubric, Value};
 use jurist_core::run::CaseResult;
@@ -75,7 +75,8 @@ pub struct Shared {
     pub redactor: Redactor,
 }
 
-/// Jobs of a plan whose benches are made; places that `skip` names have been graded before.
+/// Jobs of a plan whose benches are made; places that `skip` names have been graded before. Outputs that are compared
+/// with each other are graded again together.
 pub fn jobs<E>(
     plan: Plan,
     agents: &Arc<Agents>,
@@ -83,8 +84,10 @@ pub fn jobs<E>(
     bench: impl Fn(&Unit) -> Result<Arc<Bench>, E>,
 ) -> Result<Vec<Job>, E> {
     let mut jobs = Vec::new();
+    let groups = group_compared(plan.units.iter()).into_iter();
+    let skipped: HashSet<usize> = groups.filter(|group| group.iter().all(|at| skip(*at))).flatten().collect();
     for (at, unit) in plan.units.into_iter().enumerate() {
-        if !skip(at) {
+        if !skipped.contains(&at) {
             let bench = bench(&unit)?;
             let agents = Arc::clone(agents);
             jobs.push(Job { at, unit: Arc::new(unit), bench, agents, material: None });
@@ -164,19 +167,15 @@ fn clean(result: &mut CaseResult, exchanges: &mut [Exchange], redactor: &Redacto
 
 /// Those that are compared with each other are graded together; all others stand alone.
 fn siblings(jobs: Vec<Job>) -> Vec<Vec<Job>> {
-    let (mut groups, mut by_task) = (Vec::<Vec<Job>>::new(), HashMap::new());
-    for job in jobs {
-        if !job.unit.is_compared() {
-            groups.push(vec![job]);
-            continue;
-        }
-        let at = *by_task.entry((job.unit.cell.task(), job.unit.trial)).or_insert(groups.len());
-        if at == groups.len() {
-            groups.push(Vec::new());
-        }
-        groups[at].push(job);
-    }
-    groups
+    let groups = group_compared(jobs.iter().map(|job| &*job.unit));
+    let mut jobs: Vec<Option<Job>> = jobs.into_iter().map(Some).collect();
+    let mut take = |at: usize| jobs[at].take().expect("a job is in one group");
+    groups.into_iter().map(|group| group.into_iter().map(&mut take).collect()).collect()
+}
+
+/// Jobs to do again, with those that they are compared with.
+pub fn select_again(jobs: Vec<Job>, is_wanted: impl Fn(&Job) -> bool) -> Vec<Job> {
+    siblings(jobs).into_iter().filter(|group| group.iter().any(&is_wanted)).flatten().collect()
 }
 
 async fn graded(jobs: &[Job], caller: &Caller) -> Vec<(CaseResult, Vec<Exchange>)> {
@@ -184,7 +183,7 @@ async fn graded(jobs: &[Job], caller: &Caller) -> Vec<(CaseResult, Vec<Exchange>
     let mut contests = contested(jobs, caller, &found).await;
     let each = jobs.iter().zip(&found).zip(&contests);
     let answers = join_all(each.map(|((job, found), contests)| answer(job, caller, found, contests))).await;
-    compare_scores(jobs, &answers, &mut contests);
+    compare_scores(jobs, &found, &answers, &mut contests);
     let each = jobs.iter().zip(found).zip(answers).zip(contests);
     join_all(each.map(|(((job, found), answers), contests)| async move {
         conclude(job, caller, found, answers, &contests).await
@@ -212,11 +211,15 @@ fn case_of<'a>(job: &'a Job, material: &'a Material, contests: &'a BTreeMap<Stri
 }
 
 /// Decides every `max-score`, now that each output has been graded by everything else.
-fn compare_scores(jobs: &[Job], answers: &[Answers], contests: &mut [BTreeMap<String, Contested>]) {
+fn compare_scores(
+    jobs: &[Job],
+    found: &[Found],
+    answers: &[Answers],
+    contests: &mut [BTreeMap<String, Contested>],
+) {
     let Some(first) = jobs.first() else { return };
     let rubric = &first.unit.cell.template().rubric;
     for CheckOf { criterion, check } in rubric.max_scores() {
-        // Who was not produced takes no part.
         let present: Vec<(usize, &[MemberAnswers])> = answers
             .iter()
             .enumerate()
@@ -224,12 +227,13 @@ fn compare_scores(jobs: &[Job], answers: &[Answers], contests: &mut [BTreeMap<St
             .collect();
         let totals: Result<Vec<f64>, NotComparable> =
             present.iter().map(|(_, members)| mean_total(&check, rubric, members)).collect();
-        let outcomes: Vec<(Outcome, String)> = match totals {
-            Ok(totals) => {
+        let outcomes: Vec<(Outcome, String)> = match (find_missing_output(jobs, found), totals) {
+            (None, Ok(totals)) => {
                 check.standings(&totals).into_iter().map(|it| (scored(it.is_best), it.comment)).collect()
             }
             // A comparison that leaves somebody out would name the wrong winner.
-            Err(missing) => vec![not_compared(&missing); present.len()],
+            (Some(missing), _) => vec![missing; present.len()],
+            (None, Err(missing)) => vec![not_compared(&missing); present.len()],
         };
         for ((at, _), (outcome, reason)) in present.iter().zip(outcomes) {
             let contested = Contested { outcome, reason, spend: None, exchanges: Vec::new() };
@@ -264,14 +268,32 @@ fn not_compared(missing: &NotComparable) -> (Outcome, String) {
 
 type Found = Result<(Material, Spend), (Outcome, String)>;
 
+/// Why outputs cannot be compared while one of them is missing.
+fn find_missing_output(jobs: &[Job], found: &[Found]) -> Option<(Outcome, String)> {
+    let (job, outcome) =
+        jobs.iter().zip(found).find_map(|(job, found)| Some((job, &found.as_ref().err()?.0)))?;
+    let detail = format!("the outputs cannot be compared: `{}` has none", job.unit.name);
+    Some(match outcome {
+        Outcome::Deferred { why } => (Outcome::Deferred { why: *why }, detail),
+        _ => (Outcome::Failed { failure: Failure::Crashed, detail }, String::new()),
+    })
+}
+
 /// How each of several candidates comes out beside the others.
 async fn contested(jobs: &[Job], caller: &Caller, found: &[Found]) -> Vec<BTreeMap<String, Contested>> {
     let mut all = vec![BTreeMap::new(); jobs.len()];
-    // Who was not produced takes no part.
     let present: Vec<(usize, &Material)> =
         found.iter().enumerate().filter_map(|(at, it)| Some((at, &it.as_ref().ok()?.0))).collect();
-    let (Some(first), true) = (jobs.first(), 1 < present.len()) else { return all };
+    let (Some(first), true) = (jobs.first(), 1 < jobs.len()) else { return all };
     for (criterion, text) in first.unit.contests() {
+        if let Some((outcome, reason)) = find_missing_output(jobs, found) {
+            for (at, _) in &present {
+                let (outcome, reason) = (outcome.clone(), reason.clone());
+                let contested = Contested { outcome, reason, spend: None, exchanges: Vec::new() };
+                all[*at].insert(criterion.clone(), contested);
+            }
+            continue;
+        }
         let candidates = present.iter().map(|it| it.1).collect();
         let task = first.unit.cell.task();
         let about = (task.as_str(), text.as_str());

@@ -1,6 +1,7 @@
 //! Programs that are given something and say something.
 
 use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
@@ -55,9 +56,11 @@ pub async fn output(
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     #[cfg(unix)]
     command.process_group(0);
+    let mark = format!("{}-{}", std::process::id(), N_STARTED.fetch_add(1, Ordering::Relaxed));
+    command.env(MARK, &mark);
     let mut child = command.spawn().map_err(Broken::NotStarted)?;
     // However this ends, nothing that the program started outlives it.
-    let group = ProcessGroup(child.id());
+    let group = ProcessGroup { id: child.id(), mark };
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let run = async {
         let send = async move {
@@ -119,17 +122,55 @@ async fn read_tail(mut from: impl AsyncRead + Unpin) -> Result<Vec<u8>, Broken> 
     }
 }
 
-/// A program and all that it started, by the number of the first.
-struct ProcessGroup(Option<u32>);
+/// A variable that every process of a run inherits, whatever group or session it moves to.
+const MARK: &str = "JURIST_PROGRAM_RUN";
+
+static N_STARTED: AtomicU64 = AtomicU64::new(0);
+
+/// Processes that start others while they are killed are looked for again, so often.
+const MAX_KILL_ROUNDS: usize = 20;
+
+/// A program and all that it started.
+struct ProcessGroup {
+    /// The number of the first.
+    id: Option<u32>,
+    mark: String,
+}
 
 impl ProcessGroup {
     fn kill(&self) {
-        if let Some(id) = self.0 {
-            // Where there is no such command, the program itself is killed all the same.
-            let mut kill = std::process::Command::new("kill");
-            let _ = kill.args(["-KILL", "--", &format!("-{id}")]).stderr(Stdio::null()).status();
+        if let Some(id) = self.id {
+            kill(&[format!("-{id}")]);
+        }
+        for _ in 0..MAX_KILL_ROUNDS {
+            let escaped = self.find_escaped();
+            if escaped.is_empty() {
+                return;
+            }
+            kill(&escaped);
         }
     }
+
+    /// Processes of this run that left its group, as `setsid` does. Only Linux shows them.
+    fn find_escaped(&self) -> Vec<String> {
+        let entry = format!("{MARK}={}", self.mark);
+        let is_marked = |folder: &std::path::Path| {
+            let environment = std::fs::read(folder.join("environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
+        };
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let numbered = processes.filter_map(|process| process.file_name().into_string().ok());
+        numbered
+            .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+            .filter(|name| is_marked(&std::path::Path::new("/proc").join(name)))
+            .collect()
+    }
+}
+
+/// Where there is no such command, the program itself is killed all the same.
+fn kill(processes: &[String]) {
+    let mut kill = std::process::Command::new("kill");
+    let _ = kill.args(["-KILL", "--"]).args(processes).stderr(Stdio::null()).status();
 }
 
 impl Drop for ProcessGroup {
@@ -175,6 +216,37 @@ mod tests {
         let broken = output(shell(&script), None, Duration::from_millis(500)).await;
         assert!(matches!(broken, Err(Broken::Timeout(_))), "{broken:?}");
         wait_until_dead(&std::fs::read_to_string(pid).expect("it had begun"));
+    }
+
+    #[tokio::test]
+    async fn processes_that_leave_the_group_or_keep_forking_are_killed() {
+        let folder = tempfile::tempdir().unwrap();
+        let pids = folder.path().join("pids");
+        // Each process starts two more, every other one in a session of its own: 63 in all.
+        let fork = folder.path().join("fork.sh");
+        let text = format!(
+            "echo $$ >> {}\n[ $1 -eq 0 ] && exec sleep 600\nn=$(($1-1))\nsh {fork} $n &\nsetsid sh {fork} $n &\nwait\n",
+            pids.display(),
+            fork = fork.display()
+        );
+        std::fs::write(&fork, text).unwrap();
+        let script = format!("sh {} 5 & sleep 600", fork.display());
+        let run = tokio::spawn(async move { output(shell(&script), None, Duration::from_secs(60)).await });
+        let read = || std::fs::read_to_string(&pids).unwrap_or_default();
+        for _ in 0..6_000 {
+            if read().lines().count() == 63 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        // An interrupt drops what is being waited for.
+        run.abort();
+        let _ = run.await;
+        let pids = read();
+        assert_eq!(pids.lines().count(), 63, "{pids}");
+        for pid in pids.lines() {
+            wait_until_dead(pid);
+        }
     }
 
     #[tokio::test]

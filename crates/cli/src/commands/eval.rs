@@ -536,6 +536,9 @@ async fn evaluated(
         |at| done.contains_key(&at),
         |unit| loaded.bench(args, unit, &mut made.borrow_mut()),
     )?;
+    for job in &jobs {
+        done.remove(&job.at);
+    }
     let ready = Ready { jobs, run, log, done, paid, part: loaded.part.clone() };
     args.running.go(runs, ready, caller, &loaded.settings).await.map(Some)
 }

@@ -14,7 +14,7 @@ use jurist_core::rubric::Rubric;
 use jurist_core::run::{NotGraded, Packed, Results, Run, RunId};
 use jurist_core::stats::{Comparison, compare};
 use jurist_engine::call::Caller;
-use jurist_engine::execute::{Event, Job, Shared, Stopped, Until, execute};
+use jurist_engine::execute::{Event, Job, Shared, Stopped, Until, execute, select_again};
 use jurist_engine::load;
 use jurist_store::{clock, random};
 use tokio::sync::mpsc;
@@ -256,10 +256,10 @@ impl Running {
                     format!("{} of {n_units} · {rate:.1}/s{left}{spent}", results.len())
                 });
             };
-            let mut again = if self.retry_errors { jobs.clone() } else { Vec::new() };
+            let again = if self.retry_errors { jobs.clone() } else { Vec::new() };
             let mut stopped = execute(jobs, &shared, width, until, interrupt(), &mut listen).await;
             if stopped.is_none() && self.retry_errors {
-                again.retain(|it| broken.borrow().contains(&it.at));
+                let again = select_again(again, |job| broken.borrow().contains(&job.at));
                 stopped = execute(again, &shared, width, until, interrupt(), &mut listen).await;
             }
             stopped

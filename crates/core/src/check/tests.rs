@@ -1,7 +1,8 @@
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::*;
+use crate::catalogue::{CHECKS, Kind, Param};
 
 fn finding(name: &str, params: &Value, output: &Value, reference: &Value) -> Finding {
     let check = Check::new(name, params).unwrap();
@@ -305,4 +306,47 @@ proptest! {
             prop_assert!(!matches("strict", args, &a, &b) || matches("unordered", args, &a, &b));
         }
     }
+}
+
+/// A value that a parameter of this kind may have.
+fn sample_value(kind: Kind) -> Value {
+    match kind {
+        Kind::Text | Kind::Pattern => json!("https://example.org"),
+        Kind::TextOrTexts | Kind::List => json!(["a"]),
+        Kind::Bool => json!(true),
+        Kind::Number | Kind::Fraction | Kind::Amount => json!(0.5),
+        Kind::Count => json!(1),
+        Kind::OneOf(words) => json!(words[0]),
+        Kind::Map | Kind::Any => json!({}),
+        Kind::Shape(params) => required_params(params),
+        Kind::Each(params) => json!([required_params(params)]),
+        Kind::OrShape(simple, _) => sample_value(*simple),
+        Kind::Flags => json!("i"),
+    }
+}
+
+fn required_params(params: &[Param]) -> Value {
+    let required = params.iter().filter(|param| param.required);
+    required.map(|param| (param.name.to_owned(), sample_value(param.kind))).collect::<Map<_, _>>().into()
+}
+
+#[test]
+fn every_check_of_the_catalogue_can_be_run() {
+    let (mut n_external, mut n_compared) = (0, 0);
+    for entry in CHECKS {
+        let mut params = required_params(entry.params);
+        // Where no parameter is required, one of several is.
+        if params.as_object().is_some_and(Map::is_empty)
+            && let Some(first) = entry.params.first()
+        {
+            params[first.name] = sample_value(first.kind);
+        }
+        match CompiledCheck::new(entry.name, &params) {
+            Ok(CompiledCheck::Local(_)) => {}
+            Ok(CompiledCheck::External(_)) => n_external += 1,
+            Ok(CompiledCheck::MaxScore(_)) => n_compared += 1,
+            Err(error) => panic!("{}: {error}", entry.name),
+        }
+    }
+    assert_eq!((n_external, n_compared), (4, 1));
 }

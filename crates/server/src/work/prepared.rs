@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jurist_core::diagnostic::Severity;
 use jurist_core::dialect::{Dialect, Limits as ProjectLimits, Loaded, Network, Settings};
 use jurist_core::grade::{FORMAT, Spend, Time};
-use jurist_core::plan::{NoPlan, Unit, plan};
+use jurist_core::plan::{NoPlan, Unit, group_compared, plan};
 use jurist_core::redact::Redactor;
 use jurist_core::run::{Results, Run, RunId};
 use jurist_core::suite::{Judge, Suite};
@@ -134,21 +134,9 @@ impl Prepared {
 
     /// Units of a slice; those that are compared with each other are in one.
     pub fn slices(&self, most: usize) -> Vec<Vec<usize>> {
-        let mut groups: Vec<Vec<usize>> = Vec::new();
-        let mut by_task = BTreeMap::new();
-        for job in &self.jobs {
-            if !job.unit.is_compared() {
-                groups.push(vec![job.at]);
-                continue;
-            }
-            let at = *by_task.entry((job.unit.cell.task(), job.unit.trial)).or_insert(groups.len());
-            if at == groups.len() {
-                groups.push(Vec::new());
-            }
-            groups[at].push(job.at);
-        }
         let mut slices: Vec<Vec<usize>> = Vec::new();
-        for group in groups {
+        for group in group_compared(self.jobs.iter().map(|job| &*job.unit)) {
+            let group: Vec<usize> = group.into_iter().map(|at| self.jobs[at].at).collect();
             match slices.last_mut() {
                 Some(last) if last.len() + group.len() <= most => last.extend(group),
                 _ => slices.push(group),

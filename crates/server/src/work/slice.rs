@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jurist_core::grade::{Status, Time};
 use jurist_core::run::{CaseResult, RunId};
-use jurist_engine::execute::{self, Event, Stopped, Until, execute};
+use jurist_engine::execute::{self, Event, Stopped, Until, execute, select_again};
 use jurist_store::jobs::{Job, NewJob};
 use jurist_store::runs::Graded;
 use jurist_store::spend::Limit;
@@ -84,21 +84,25 @@ pub async fn grade(shop: &Workshop, job: &Job, stop: &mut Stop) -> Result<Done, 
         Err(Trouble::Gone) => return Ok(Done::Finished),
         prepared => prepared?,
     };
-    // What broke is graded again; everything else has been.
+    // What broke is graded again, with what it is compared with; everything else has been.
     let graded = shop.store.graded_places(project, slice.run, slice.range()).await?;
-    let is_left = |at: &&usize| graded.get(*at).is_none_or(|it| *it == Status::Error);
-    let left = slice.places.iter().filter(is_left).filter_map(|at| prepared.jobs.get(*at).cloned());
-    let mut jobs: Vec<execute::Job> = left.collect();
+    let is_left = |job: &execute::Job| graded.get(&job.at).is_none_or(|status| *status == Status::Error);
+    let jobs = slice.places.iter().filter_map(|at| prepared.jobs.get(*at).cloned()).collect();
+    let jobs = select_again(jobs, is_left);
     if !jobs.is_empty() {
         let limit = prepared.asked.cap().map(Limit::InAll);
         let purse = Purse::new(shop, project, KIND, slice.run.to_string()).limited(limit).held_by(job);
         let mut keeper = Keeper { shop, project, run: slice.run, broken: BTreeSet::new() };
         let shared = prepared.shared(Arc::new(purse));
-        let mut again = if prepared.asked.retry_errors { jobs.clone() } else { Vec::new() };
-        let mut stopped = keeper.pass(std::mem::take(&mut jobs), &shared, stop).await;
-        again.retain(|it| keeper.broken.contains(&it.at));
+        let agents = jobs.first().map(|job| Arc::clone(&job.agents));
+        let again = if prepared.asked.retry_errors { jobs.clone() } else { Vec::new() };
+        let mut stopped = keeper.pass(jobs, &shared, stop).await;
+        let again = select_again(again, |job| keeper.broken.contains(&job.at));
         if matches!(stopped, Ok(None)) && !again.is_empty() {
             stopped = keeper.pass(again, &shared, stop).await;
+        }
+        for warning in agents.iter().flat_map(|agents| agents.warnings()) {
+            tracing::warn!(run = %slice.run, "{warning}");
         }
         if stopped?.is_some() {
             return Ok(Done::Stopped);
