@@ -63,6 +63,7 @@ bench: setup postgres ## how fast it is
 	@scripts/bench-stats
 	@scripts/bench-judges
 	@scripts/bench-evals
+	@scripts/bench-memory
 	@scripts/bench-ingest
 	cargo run --release --quiet --locked -p jurist-store --features testing --example store_bench
 	cargo run --release --quiet --locked -p jurist-store --features testing --example assign_bench

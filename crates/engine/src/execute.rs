@@ -18,7 +18,7 @@ use jurist_core::redact::Redactor;
 use jurist_core::rubric::{CheckOf, Rubric, Value};
 use jurist_core::run::CaseResult;
 use jurist_core::score::{Answer, NotComparable, Quote, verdict};
-use jurist_core::suite::Target;
+use jurist_core::suite::{Row, Target};
 use serde_json::{Map, Value as Json};
 use tokio::task::JoinSet;
 
@@ -96,14 +96,15 @@ pub fn jobs<E>(
     Ok(jobs)
 }
 
-/// Grades every job; what happens is told as it happens. An interrupt keeps what is graded so far.
+/// Grades every job; what happens is told as it happens, and no more is graded than the listener takes. An interrupt
+/// keeps what is graded so far.
 pub async fn execute(
     jobs: Vec<Job>,
     shared: &Arc<Shared>,
     width: usize,
     until: Until,
     interrupt: impl Future<Output = ()>,
-    mut listener: impl FnMut(Event),
+    mut listener: impl AsyncFnMut(Event),
 ) -> Option<Stopped> {
     let (mut waiting, mut at_work, mut stopped) = (siblings(jobs).into_iter(), JoinSet::new(), None);
     tokio::pin!(interrupt);
@@ -116,7 +117,7 @@ pub async fn execute(
             && let Some(jobs) = waiting.next()
         {
             for job in &jobs {
-                listener(Event::Started { at: job.at });
+                listener(Event::Started { at: job.at }).await;
             }
             let shared = Arc::clone(shared);
             at_work.spawn(async move {
@@ -135,7 +136,7 @@ pub async fn execute(
                         if until.first_failure && result.verdict.status == Status::Fail {
                             stopped = stopped.or(Some(Stopped::FirstFailure));
                         }
-                        listener(Event::Graded { at, result: Box::new(result), exchanges });
+                        listener(Event::Graded { at, result: Box::new(result), exchanges }).await;
                     }
                 }
             },
@@ -201,12 +202,18 @@ async fn answer(
     contests: &BTreeMap<String, Contested>,
 ) -> Answers {
     let (material, _) = found.as_ref().ok()?;
-    Some(job.bench.answer(caller, case_of(job, material, contests)).await)
+    let row = job.unit.cell.row();
+    Some(job.bench.answer(caller, case_of(job, row.as_ref(), material, contests)).await)
 }
 
-fn case_of<'a>(job: &'a Job, material: &'a Material, contests: &'a BTreeMap<String, Contested>) -> Case<'a> {
+fn case_of<'a>(
+    job: &'a Job,
+    row: Option<&'a Row>,
+    material: &'a Material,
+    contests: &'a BTreeMap<String, Contested>,
+) -> Case<'a> {
     let (unit, template) = (&*job.unit, job.unit.cell.template());
-    let (rubric, labels, row) = (&template.rubric, Some(&template.labels), unit.cell.row());
+    let (rubric, labels) = (&template.rubric, Some(&template.labels));
     Case { candidate: &unit.name, material, row, rubric, labels, contests: Some(contests) }
 }
 
@@ -331,8 +338,11 @@ async fn conclude(
         Ok(found) => found,
         Err(why) => return (without_candidate(unit, &why.0, &why.1, Material::default()), Vec::new()),
     };
+    let row = unit.cell.row();
     let concluded = match answers.expect("there is a candidate") {
-        Ok(answers) => job.bench.conclude(caller, case_of(job, &material, contests), answers).await,
+        Ok(answers) => {
+            job.bench.conclude(caller, case_of(job, row.as_ref(), &material, contests), answers).await
+        }
         Err(error) => Err(error),
     };
     match concluded {
@@ -389,7 +399,7 @@ fn case_data(job: &Job, candidate: &Candidate, metadata: Map<String, Json>) -> C
     if job.unit.cell.template().rubric.external_checks().next().is_none() {
         return CaseData::default();
     }
-    let row = job.unit.cell.row().cloned().unwrap_or_default();
+    let row = job.unit.cell.row().unwrap_or_default();
     CaseData { vars: row.into_iter().chain(candidate.vars.clone()).collect(), metadata }
 }
 
@@ -501,7 +511,7 @@ fn metadata(unit: &Unit) -> BTreeMap<String, Json> {
         Json::String(text) => text.len() <= LONGEST_FIELD,
         Json::Bool(_) | Json::Number(_) => true,
     };
-    let row = unit.cell.row().into_iter().flatten().filter(|it| is_short(it.1));
-    let own = row.chain(&case.metadata).map(|(name, it)| (name.clone(), it.clone()));
+    let row = unit.cell.row().unwrap_or_default().into_iter().filter(|(_, value)| is_short(value));
+    let own = row.chain(case.metadata.clone());
     known.chain(tags).chain(own).collect()
 }

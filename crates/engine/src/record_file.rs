@@ -67,8 +67,12 @@ enum RawText {
     Broken(String),
 }
 
+/// Of the columns of a table.
+const SEPARATORS: [u8; 3] = *b",;\t";
+
 impl RecordFile {
-    /// Opens a file, or standard input by the name of `-`. The name's ending tells a table; the first byte tells an array.
+    /// Opens a file, or standard input by the name of `-`. The name's ending or the first row tells a table; the first
+    /// byte tells an array.
     pub fn open(path: &Path) -> Result<Self, RecordsError> {
         let name: Arc<str> = path.display().to_string().into();
         let unreadable = |error| RecordsError::Unreadable { name: name.to_string(), error };
@@ -81,7 +85,7 @@ impl RecordFile {
         let mut reader = ByteReader::new(input);
         reader.skip_mark().map_err(unreadable)?;
         let form = match extension.as_str() {
-            "csv" => open_table(reader, &name, *b",;\t")?,
+            "csv" => open_table(reader, &name, SEPARATORS)?,
             "tsv" => open_table(reader, &name, *b"\t,;")?,
             _ => {
                 let first = reader.skip_blank().map_err(unreadable)?;
@@ -94,6 +98,13 @@ impl RecordFile {
                     // A brace alone is the beginning of an object that is spread over lines.
                     Some(b'{') if reader.line_is_brace().map_err(unreadable)? => {
                         RecordForm::Values { reader, within: Within::Nothing, is_over: false }
+                    }
+                    Some(byte)
+                        if byte != b'{'
+                            && TableHeader::find(reader.peek().map_err(unreadable)?, SEPARATORS)
+                                .is_some() =>
+                    {
+                        open_table(reader, &name, SEPARATORS)?
                     }
                     _ => RecordForm::Lines(reader),
                 }
@@ -217,25 +228,33 @@ fn row_object(columns: &[String], cells: &csv::ByteRecord) -> Result<Value, Stri
     Ok(Value::Object(record))
 }
 
+/// The first row of a table, if it names something that can be graded.
+struct TableHeader {
+    separator: u8,
+    columns: Vec<String>,
+}
+
+impl TableHeader {
+    fn find(start: &[u8], separators: [u8; 3]) -> Option<Self> {
+        let is_graded = |column: &String| {
+            let field = record_field(column.split('.').next().unwrap_or_default());
+            matches!(field, Some(RecordField::Response | RecordField::Trace | RecordField::Diff))
+        };
+        separators.into_iter().find_map(|separator| {
+            let mut reader =
+                csv::ReaderBuilder::new().delimiter(separator).has_headers(false).from_reader(start);
+            let header = reader.records().next()?.ok()?;
+            let columns: Vec<String> = header.iter().map(|cell| cell.trim().to_owned()).collect();
+            columns.iter().any(is_graded).then_some(Self { separator, columns })
+        })
+    }
+}
+
 /// A table whose header names something that can be graded, with the separator by which it does.
 fn open_table(mut reader: ByteReader, name: &str, separators: [u8; 3]) -> Result<RecordForm, RecordsError> {
     let unreadable = |error| RecordsError::Unreadable { name: name.to_owned(), error };
     let start = reader.peek().map_err(unreadable)?;
-    let header_with = |separator: u8| -> Option<Vec<String>> {
-        let mut reader = csv::ReaderBuilder::new().delimiter(separator).has_headers(false).from_reader(start);
-        let header = reader.records().next()?.ok()?;
-        Some(header.iter().map(|cell| cell.trim().to_owned()).collect())
-    };
-    let is_graded = |column: &String| {
-        let field = record_field(column.split('.').next().unwrap_or_default());
-        matches!(field, Some(RecordField::Response | RecordField::Trace | RecordField::Diff))
-    };
-    let found = separators.iter().find_map(|separator| {
-        header_with(*separator)
-            .filter(|header| header.iter().any(is_graded))
-            .map(|header| (*separator, header))
-    });
-    let Some((separator, columns)) = found else {
+    let Some(TableHeader { separator, columns }) = TableHeader::find(start, separators) else {
         let first = String::from_utf8_lossy(start.split(|byte| *byte == b'\n').next().unwrap_or_default());
         let first: String = first.trim().chars().take(80).collect();
         return Err(RecordsError::Malformed(format!(

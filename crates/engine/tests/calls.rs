@@ -234,9 +234,9 @@ async fn a_vendor_that_only_says_429_is_asked_once_by_each_and_then_a_few_times_
             panic!("{:?}", outcome(decision))
         };
     }
-    // As many as may run at once, and five probes.
+    // As many as may run at once, and five probes. On a loaded machine a second probe may leave before the first is back.
     let n_requests = model.0.load(Ordering::SeqCst);
-    assert!(n_requests <= 37, "{n_requests} requests");
+    assert!(n_requests <= 32 + 2 * 5, "{n_requests} requests");
 }
 
 #[tokio::test]

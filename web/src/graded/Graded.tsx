@@ -259,7 +259,7 @@ function Scores({ grid, verdict, content, onQuote }: ScoresProps) {
         )}
         <RubricOf version={grid.version} rubric={version.data?.rubric} />
       </div>
-      <Gates failed={verdict?.failed_gates} />
+      <Gates failed={verdict?.failed_gates} undecided={verdict?.undecided_gates} />
       {rubric && verdict && (
         <Total rubric={rubric} verdict={verdict} saidOf={(criterion) => saidOf(grid, criterion)} />
       )}

@@ -5,6 +5,8 @@ import { againstMark, gatesOf, type Said, sumOf, wayOf } from "./sum";
 
 type Gate = { gate: string; criterion?: string | null };
 
+type UndecidedGate = Gate & { reason: string };
+
 type TotalProps = {
   rubric: Canonical;
   verdict: { status: string; score?: number | null };
@@ -22,19 +24,32 @@ export function Total({ rubric, verdict, saidOf }: TotalProps) {
   );
 }
 
-/** What fails a verdict whatever its total. */
-export function Gates({ failed }: { failed: Gate[] | undefined }) {
-  if (!failed || failed.length === 0) return null;
+type GatesProps = {
+  failed: Gate[] | undefined;
+  undecided: UndecidedGate[] | undefined;
+};
+
+/** What fails a verdict whatever its total, and what leaves it without one. */
+export function Gates({ failed = [], undecided = [] }: GatesProps) {
+  const name = (gate: Gate) => [gate.gate.replaceAll("_", " "), gate.criterion].filter(Boolean).join(" · ");
   return (
-    <p className={styles.gates}>
-      Fails whatever the score:{" "}
-      {failed.map((it, at) => (
-        <Badge key={at} tone="fail">
-          {it.gate.replaceAll("_", " ")}
-          {it.criterion && ` · ${it.criterion}`}
-        </Badge>
+    <>
+      {0 < failed.length && (
+        <p className={styles.gates}>
+          Fails whatever the score:{" "}
+          {failed.map((gate, at) => (
+            <Badge key={at} tone="fail">
+              {name(gate)}
+            </Badge>
+          ))}
+        </p>
+      )}
+      {undecided.map((gate, at) => (
+        <p key={at} className={styles.gates}>
+          No verdict without this gate: <Badge tone="error">{name(gate)}</Badge> {gate.reason}
+        </p>
       ))}
-    </p>
+    </>
   );
 }
 

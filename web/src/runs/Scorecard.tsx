@@ -40,7 +40,7 @@ export function Scorecard({ run, result }: ScorecardProps) {
           {it.spend.cost != null && <span className={styles.spend}>{money(it.spend.cost)}</span>}
         </div>
       </header>
-      <Gates failed={verdict.failed_gates} />
+      <Gates failed={verdict.failed_gates} undecided={verdict.undecided_gates} />
       {rubric && (
         <Total rubric={rubric} verdict={verdict} saidOf={(criterion) => saidOf(it.grades, criterion)} />
       )}

@@ -22,7 +22,7 @@ use super::export::known;
 use super::store::{Place, project_of};
 
 /// Results that are written at once.
-const BATCH: usize = 256;
+pub const BATCH: usize = 256;
 
 /// All that are kept. The database is opened when one of them is asked for.
 #[derive(Debug, Default)]
@@ -297,7 +297,7 @@ impl Log {
     }
 
     /// Keeps all that comes. After trouble, what still comes is only counted by others.
-    pub async fn keep(&self, mut coming: mpsc::UnboundedReceiver<Came>) -> Result<(), StoreError> {
+    pub async fn keep(&self, mut coming: mpsc::Receiver<Came>) -> Result<(), StoreError> {
         let (mut some, mut outcome) = (Vec::new(), Ok(()));
         while 0 < coming.recv_many(&mut some, BATCH).await {
             if let (Some(Kept { store, project }), Ok(())) = (&self.kept, &outcome) {

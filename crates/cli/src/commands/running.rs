@@ -23,7 +23,7 @@ use super::Ended;
 use super::compare::{drop_is_shown, show as show_comparison};
 use super::gates::Gates;
 use super::judging::{Batched, Judging};
-use super::kept::{Came, Log, Runs};
+use super::kept::{BATCH, Came, Log, Runs};
 use super::reporting::{Reporter, line, reporter, show, summary};
 use crate::render;
 
@@ -185,7 +185,7 @@ impl Running {
     ) -> anyhow::Result<Option<Ended>> {
         loop {
             let never = std::future::pending();
-            execute(jobs.to_vec(), shared, width, Until::default(), never, |_| {}).await;
+            execute(jobs.to_vec(), shared, width, Until::default(), never, async |_| {}).await;
             match self.judging.run_batch(&shared.caller).await? {
                 Batched::Nothing => return Ok(None),
                 Batched::Done => {}
@@ -221,7 +221,7 @@ impl Running {
         let until = Until { first_failure: self.fail_fast, deadline };
         let mut progress = render::Progress::new();
         let broken = RefCell::new(BTreeSet::new());
-        let (came, coming) = mpsc::unbounded_channel();
+        let (came, coming) = mpsc::channel(BATCH);
         // What was graded is on disk; only some formats show it.
         let shows_material = self.shows_material();
         let interrupt = || async {
@@ -236,7 +236,7 @@ impl Running {
         let grading = async {
             // Gone when all is graded, so that keeping ends.
             let came = came;
-            let mut listen = |event: Event| {
+            let mut listen = async |event: Event| {
                 if let Event::Graded { at, result, exchanges } = event {
                     if result.verdict.status == Status::Error {
                         broken.borrow_mut().insert(at);
@@ -245,7 +245,7 @@ impl Running {
                     let hidden = (!shows_material).then(|| std::mem::take(&mut result.material));
                     results.insert(at, Packed::new(&result));
                     result.material = hidden.unwrap_or(result.material);
-                    let _ = came.send(Came { place: at, result, exchanges });
+                    let _ = came.send(Came { place: at, result, exchanges }).await;
                 }
                 progress.show(|| {
                     let n_new = results.len().saturating_sub(n_before);

@@ -407,10 +407,7 @@ fn eval(
     let rubric = eval_rubric(&fields, named, extra);
     has_something_to_grade(&fields);
     let judge = fields.get("judge").and_then(|it| judge(cx, it, &suite.judges)).unwrap_or_default();
-    let data = fields
-        .get("data")
-        .and_then(|it| rows::rows(cx, it))
-        .map(|(path, rows)| Data { path, rows: rows.into_iter().map(Arc::new).collect() });
+    let data = fields.get("data").and_then(|it| rows::rows(cx, it)).map(|(path, rows)| Data { path, rows });
     let case = Case {
         name: name.unwrap_or_default(),
         origin: Some(cx.origin(fields.start())),
@@ -690,7 +687,8 @@ fn row_fields(cx: &Context<'_>, node: &Node, case: &Case) {
     let mut said = BTreeSet::new();
     for (name, span) in written.iter().chain(elsewhere) {
         let template = format!("{{{{ {name} }}}}");
-        let lacking = data.rows.iter().map(|row| crate::suite::fill(&template, Some(row))).enumerate();
+        let lacking =
+            data.rows.iter().map(|row| crate::suite::fill(&template, Some(&row.read()))).enumerate();
         let Some((at, error)) = lacking.filter_map(|(at, it)| Some((at, it.err()?))).next() else { continue };
         if !said.insert(name) {
             continue;
@@ -702,7 +700,8 @@ fn row_fields(cx: &Context<'_>, node: &Node, case: &Case) {
                 diagnostic(format!("`{template}` stands for nothing")).help(right)
             }
             Unfilled::Missing { field, .. } => {
-                let known: Vec<&str> = data.rows[at].keys().map(String::as_str).collect();
+                let row = data.rows[at].read();
+                let known: Vec<&str> = row.keys().map(String::as_str).collect();
                 let message = format!("row {} of `{}` has no field `{field}`", at + 1, data.path);
                 let mut diagnostic = diagnostic(message).suggest(&field, known, "its fields");
                 diagnostic.replacement = None;

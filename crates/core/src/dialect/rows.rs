@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::context::{Context, tidy, unreadable};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, Node, Span};
-use crate::suite::Row;
+use crate::suite::{CompactRow, KeptRow, Row};
 
 /// The rows of the file, or of every file the pattern matches, in order.
-pub(super) fn rows(cx: &Context<'_>, node: &Node) -> Option<(String, Vec<Row>)> {
+pub(super) fn rows(cx: &Context<'_>, node: &Node) -> Option<(String, Vec<CompactRow>)> {
     let written = cx.path(node, "data")?;
     let path = written.as_str();
     let files: Vec<FileId> = if path.contains(['*', '?', '[']) {
@@ -31,7 +31,7 @@ pub(super) fn rows(cx: &Context<'_>, node: &Node) -> Option<(String, Vec<Row>)> 
         cx.find(path, node.span).into_iter().collect()
     };
     let before = cx.n_errors();
-    let rows: Vec<Row> = files.iter().flat_map(|&it| rows_of(cx, it, node.span)).collect();
+    let rows: Vec<CompactRow> = files.iter().flat_map(|&it| rows_of(cx, it, node.span)).collect();
     if rows.is_empty() && !files.is_empty() && cx.n_errors() == before {
         cx.error(Code::Empty, node.span, format!("`{path}` holds no rows"));
     }
@@ -39,7 +39,7 @@ pub(super) fn rows(cx: &Context<'_>, node: &Node) -> Option<(String, Vec<Row>)> 
 }
 
 /// The rows of one file; what cannot be read is reported at its line.
-pub(super) fn rows_of(cx: &Context<'_>, file: FileId, asked: Span) -> Vec<Row> {
+pub(super) fn rows_of<R: KeptRow>(cx: &Context<'_>, file: FileId, asked: Span) -> Vec<R> {
     let path = cx.path_of(file);
     let extension = path.extension().and_then(|it| it.to_str()).unwrap_or_default().to_lowercase();
     match extension.as_str() {
@@ -61,33 +61,36 @@ pub(super) fn rows_of(cx: &Context<'_>, file: FileId, asked: Span) -> Vec<Row> {
     }
 }
 
-fn jsonl(cx: &Context<'_>, file: FileId) -> Vec<Row> {
-    let objects = json_lines(cx, file).into_iter().filter_map(|(value, span)| match value {
-        Value::Object(row) => Some(row),
-        _ => {
-            cx.error(Code::BadRow, span, "a row must be a JSON object");
-            None
-        }
+fn jsonl<R: KeptRow>(cx: &Context<'_>, file: FileId) -> Vec<R> {
+    let mut rows = Vec::new();
+    let text = cx.text_of(file);
+    for_each_json_line(cx, file, |value, span| match value {
+        Value::Object(row) => rows.push(R::of_line(&text, span.start..span.end, row)),
+        _ => cx.error(Code::BadRow, span, "a row must be a JSON object"),
     });
-    objects.collect()
+    rows
 }
 
 /// The lines of a JSONL file as nodes, each at the place of its line.
 pub(super) fn lines(cx: &Context<'_>, file: FileId) -> Vec<Node> {
-    json_lines(cx, file).iter().map(|(value, span)| Node::of_json(value, *span)).collect()
+    let mut nodes = Vec::new();
+    for_each_json_line(cx, file, |value, span| nodes.push(Node::of_json(&value, span)));
+    nodes
 }
 
-fn json_lines(cx: &Context<'_>, file: FileId) -> Vec<(Value, Span)> {
+fn for_each_json_line(cx: &Context<'_>, file: FileId, mut each: impl FnMut(Value, Span)) {
     let text = cx.text_of(file);
-    let (mut values, mut start) = (Vec::new(), 0);
+    let mut start = 0;
     for line in text.split_inclusive('\n') {
-        let span = Span { file, start: start as u32, end: (start + line.trim_end().len()) as u32 };
+        let json = line.trim_start_matches('\u{feff}');
+        let from = start + line.len() - json.len();
+        let span = Span { file, start: from as u32, end: (from + json.trim_end().len()) as u32 };
         start += line.len();
-        if line.trim().is_empty() {
+        if json.trim().is_empty() {
             continue;
         }
-        match serde_json::from_str(line.trim_start_matches('\u{feff}')) {
-            Ok(value) => values.push((value, span)),
+        match serde_json::from_str(json) {
+            Ok(value) => each(value, span),
             Err(error) => {
                 let column = if error.is_eof() { u32::MAX } else { error.column().saturating_sub(1) as u32 };
                 let at = span.start + column.min(span.end - span.start);
@@ -100,23 +103,22 @@ fn json_lines(cx: &Context<'_>, file: FileId) -> Vec<(Value, Span)> {
             }
         }
     }
-    values
 }
 
-fn document(cx: &Context<'_>, file: FileId) -> Vec<Row> {
+fn document<R: KeptRow>(cx: &Context<'_>, file: FileId) -> Vec<R> {
     let Some(node) = cx.parse(file) else { return Vec::new() };
     let Some(items) = cx.list(&node, "data") else { return Vec::new() };
     let mut rows = Vec::new();
     for item in items {
         match item.to_json() {
-            Value::Object(row) => rows.push(row),
+            Value::Object(row) => rows.push(R::of_row(row)),
             _ => cx.error(Code::BadRow, cx.head(item), "a row must be a mapping"),
         }
     }
     rows
 }
 
-fn table(cx: &Context<'_>, file: FileId, delimiter: u8) -> Vec<Row> {
+fn table<R: KeptRow>(cx: &Context<'_>, file: FileId, delimiter: u8) -> Vec<R> {
     let text = cx.text_of(file);
     let text = text.trim_start_matches('\u{feff}');
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
@@ -131,9 +133,11 @@ fn table(cx: &Context<'_>, file: FileId, delimiter: u8) -> Vec<Row> {
     let mut rows = Vec::new();
     for record in reader.records() {
         match record {
-            Ok(record) => rows.push(
-                headers.iter().zip(&record).map(|(key, cell)| (key.to_owned(), Value::from(cell))).collect(),
-            ),
+            Ok(record) => {
+                let cells = headers.iter().zip(&record);
+                let row: Row = cells.map(|(key, cell)| (key.to_owned(), Value::from(cell))).collect();
+                rows.push(R::of_row(row));
+            }
             Err(error) => {
                 let at = error.position().map_or(0, csv::Position::byte) as u32;
                 let message = match error.kind() {

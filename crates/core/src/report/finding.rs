@@ -2,7 +2,7 @@
 
 use super::said::{Said, quote};
 use super::{is_bad, leaf_reason, word};
-use crate::grade::{Grade, Status};
+use crate::grade::{Grade, Status, UndecidedGate};
 use crate::run::{CaseResult, Run};
 
 /// The rule of a case that failed although no single criterion is to blame.
@@ -50,10 +50,14 @@ impl Finding<'_> {
     }
 }
 
-/// Those of a case; one that failed has at least one, any other has none.
+/// Those of a case; one that failed has at least one. One that broke has the gates that nobody could decide.
 pub(super) fn of<'a>(run: &'a Run, result: &'a CaseResult) -> Vec<Finding<'a>> {
-    if result.verdict.status != Status::Fail {
-        return Vec::new();
+    match result.verdict.status {
+        Status::Fail => {}
+        Status::Error => {
+            return result.verdict.undecided_gates.iter().map(|gate| undecided(result, gate)).collect();
+        }
+        Status::Pass | Status::Deferred => return Vec::new(),
     }
     let mut rules: Vec<&str> = Vec::new();
     let gated = result.verdict.failed_gates.iter().map(|it| it.criterion.as_deref().unwrap_or(VERDICT));
@@ -68,6 +72,12 @@ pub(super) fn of<'a>(run: &'a Run, result: &'a CaseResult) -> Vec<Finding<'a>> {
         found.push(Finding { result, rule, severity, message, grades: Vec::new() });
     }
     found
+}
+
+fn undecided<'a>(result: &'a CaseResult, gate: &'a UndecidedGate) -> Finding<'a> {
+    let rule = gate.criterion.as_deref().unwrap_or(VERDICT);
+    let grades = result.grades.iter().filter(|grade| grade.criterion == rule).collect();
+    Finding { result, rule, severity: Severity::Gate, message: format!("{}: {gate}", result.case), grades }
 }
 
 /// What a criterion has to do with the failure, if it has.

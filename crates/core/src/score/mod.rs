@@ -283,13 +283,26 @@ impl<'a> Grading<'a> {
                 }
                 part
             }
-            Skipped::Unknown => {
-                // A gate that waits for a broken grader has not been passed.
-                let waits = self.rubric.on_error != OnError::Skip;
+            Skipped::Unknown { broke } => {
+                // A gate behind a broken grader has not been passed, also where broken graders are skipped.
+                let waits = !broke || self.rubric.on_error != OnError::Skip;
                 let reason = "it requires a criterion whose grader broke or was not asked";
                 self.undecide_all(criterion, reason, waits);
                 Part::Unknown
             }
+        }
+    }
+
+    /// Whether a criterion that came to this meets what others require of it.
+    fn requirement_met(&self, part: Part, mark: f64) -> Met {
+        match part {
+            Part::Scored(contribution) if mark <= contribution.value + SLACK => Met::Yes,
+            // Not applicable is nothing to wait for.
+            Part::Out => Met::Yes,
+            Part::Scored(_) | Part::Excused => Met::No,
+            Part::Unknown if 0 < self.counts.failed => Met::Unknown { broke: true },
+            Part::Unknown if 0 < self.counts.deferred => Met::Unknown { broke: false },
+            Part::Unknown => Met::CouldNotTell,
         }
     }
 
@@ -662,7 +675,12 @@ fn unmet(rubric: &Rubric, answers: &[Answer<'_>], order: &Order) -> Vec<Option<S
                 } else if required().any(|it| it == Met::CouldNotTell) {
                     Some(Skipped::Unassessed(flat[at].criterion.unmet))
                 } else {
-                    required().any(|it| it == Met::Unknown).then_some(Skipped::Unknown)
+                    let mut unknown = required().filter_map(|met| match met {
+                        Met::Unknown { broke } => Some(broke),
+                        _ => None,
+                    });
+                    let first = unknown.next();
+                    first.map(|broke| Skipped::Unknown { broke: broke || unknown.any(|broke| broke) })
                 };
                 unmet[at] = inherited.or(own);
             }
@@ -674,14 +692,9 @@ fn unmet(rubric: &Rubric, answers: &[Answer<'_>], order: &Order) -> Vec<Option<S
                     ..Grading::new(rubric, answers, Some(&unmet))
                 };
                 let mark = spot.criterion.threshold.unwrap_or(rubric.pass_mark);
-                met[at] = match grading.criterion(spot.criterion) {
-                    _ if unmet[at] == Some(Skipped::Unknown) => Met::Unknown,
-                    Part::Scored(contribution) if mark <= contribution.value + SLACK => Met::Yes,
-                    // Not applicable is nothing to wait for.
-                    Part::Out => Met::Yes,
-                    Part::Scored(_) | Part::Excused => Met::No,
-                    Part::Unknown if 0 < grading.counts.failed + grading.counts.deferred => Met::Unknown,
-                    Part::Unknown => Met::CouldNotTell,
+                met[at] = match (grading.criterion(spot.criterion), unmet[at]) {
+                    (_, Some(Skipped::Unknown { broke })) => Met::Unknown { broke },
+                    (part, _) => grading.requirement_met(part, mark),
                 };
             }
         }
@@ -695,8 +708,10 @@ enum Skipped {
     Unmet(Unmet),
     /// The same, because somebody looked at its requirement and could not tell.
     Unassessed(Unmet),
-    /// Whether its requirement is met nobody knows: its grader broke, or was not asked.
-    Unknown,
+    /// Whether its requirement is met nobody knows: its grader broke, or was not asked yet.
+    Unknown {
+        broke: bool,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -705,8 +720,10 @@ enum Met {
     No,
     /// Somebody looked: as good as not met.
     CouldNotTell,
-    /// Its grader broke, or was not asked.
-    Unknown,
+    /// Its grader broke, or was not asked yet.
+    Unknown {
+        broke: bool,
+    },
 }
 
 struct Flat<'a> {

@@ -232,6 +232,7 @@ fn a_broken_requirement_is_not_an_unmet_one() {
     check_rubric(&skip, "failed 0 1", Pass, Some(1.0));
     let gate = rubric_with("a, b >a required, c", Draft { on_error: OnError::Skip, ..Draft::default() });
     check_rubric(&gate, "failed 0 1", Error, None);
+    check_rubric(&gate, "deferred 0 1", Deferred, None);
     // A guard that was never looked at has found nothing, but scores 0 like everything that is not met.
     let verdict = say(&rubric("a, b guard >a, c x9"), "0 deferred 1");
     assert_eq!((verdict.failed_gates.len(), verdict.counts.unmet), (0, 1));

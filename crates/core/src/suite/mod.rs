@@ -4,6 +4,7 @@ mod annotation;
 mod monitor;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -175,10 +176,75 @@ pub struct Matrix {
 pub struct Data {
     /// Path or pattern as written.
     pub path: String,
-    pub rows: Vec<Arc<Row>>,
+    pub rows: Vec<CompactRow>,
 }
 
 pub type Row = Map<String, Value>;
+
+/// A row as it is kept while a run goes on. A map takes five times the memory of its text.
+#[derive(Debug, Clone)]
+pub struct CompactRow(RowForm);
+
+#[derive(Debug, Clone)]
+enum RowForm {
+    /// A JSON object in a file, read each time.
+    Line {
+        file: Arc<str>,
+        start: u32,
+        end: u32,
+    },
+    Json(Arc<str>),
+    Map(Arc<Row>),
+}
+
+impl CompactRow {
+    pub fn read(&self) -> Row {
+        let parse = |text: &str| serde_json::from_str(text).expect("it was read before");
+        match &self.0 {
+            RowForm::Line { file, start, end } => parse(&file[*start as usize..*end as usize]),
+            RowForm::Json(text) => parse(text),
+            RowForm::Map(row) => (**row).clone(),
+        }
+    }
+}
+
+impl PartialEq for CompactRow {
+    fn eq(&self, other: &Self) -> bool {
+        self.read() == other.read()
+    }
+}
+
+/// How rows are kept once they are read from a file.
+pub trait KeptRow {
+    fn of_row(row: Row) -> Self;
+
+    /// From a line of JSON that was read as `row`.
+    fn of_line(file: &Arc<str>, line: Range<u32>, row: Row) -> Self;
+}
+
+impl KeptRow for Row {
+    fn of_row(row: Row) -> Self {
+        row
+    }
+
+    fn of_line(_: &Arc<str>, _: Range<u32>, row: Row) -> Self {
+        row
+    }
+}
+
+impl KeptRow for CompactRow {
+    /// Written numbers may be read with another last digit, so only texts become text.
+    fn of_row(row: Row) -> Self {
+        match row.values().all(Value::is_string) {
+            true => Self(RowForm::Json(Value::Object(row).to_string().into())),
+            false => Self(RowForm::Map(Arc::new(row))),
+        }
+    }
+
+    fn of_line(file: &Arc<str>, line: Range<u32>, _: Row) -> Self {
+        Self(RowForm::Line { file: Arc::clone(file), start: line.start, end: line.end })
+    }
+}
 
 /// Who judges, and how. What is `None` is decided by what stands above: file, settings, environment.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -317,7 +383,7 @@ impl Unfilled {
 impl Case {
     /// The single cases this one stands for: rows × prompts × targets × judge models, in that order.
     pub fn expand(&self) -> Vec<Cell> {
-        let rows: Vec<Option<(usize, &Arc<Row>)>> = match &self.data {
+        let rows: Vec<Option<(usize, &CompactRow)>> = match &self.data {
             Some(data) => data.rows.iter().enumerate().map(Some).collect(),
             None => vec![None],
         };
@@ -329,7 +395,7 @@ impl Case {
             for prompt in axis(self.matrix.prompts.len()) {
                 for target in axis(n_targets) {
                     for model in axis(self.matrix.models.len()) {
-                        let row = row.map(|(at, it)| (at, Arc::clone(it)));
+                        let row = row.map(|(at, row)| (at, row.clone()));
                         cells.push(Cell { template: Arc::clone(&template), row, prompt, target, model });
                     }
                 }
@@ -404,7 +470,7 @@ impl Case {
 pub struct Cell {
     template: Arc<Case>,
     /// Which row, from 0.
-    row: Option<(usize, Arc<Row>)>,
+    row: Option<(usize, CompactRow)>,
     prompt: Option<usize>,
     target: Option<usize>,
     model: Option<usize>,
@@ -418,8 +484,8 @@ impl Cell {
 
     /// The case with everything filled in.
     pub fn case(&self) -> Result<Case, Unfilled> {
-        let mut case = self.template.filled(self.row())?;
-        if let Some((at, _)) = self.row {
+        let mut case = self.template.filled(self.row().as_ref())?;
+        if let Some((at, _)) = &self.row {
             case.name = format!("{} [row {}]", case.name, at + 1);
         }
         if let Some(at) = self.prompt {
@@ -451,8 +517,8 @@ impl Cell {
     }
 
     /// Fills `{{ row.field }}` in the rubric's texts when a judge is asked.
-    pub fn row(&self) -> Option<&Row> {
-        self.row.as_ref().map(|it| &*it.1)
+    pub fn row(&self) -> Option<Row> {
+        self.row.as_ref().map(|(_, row)| row.read())
     }
 
     /// Which row it is, from 1.
@@ -585,6 +651,18 @@ impl<'a> EnvironmentVariable<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_compact_row_reads_as_what_was_kept() {
+        let line = r#"{"a": "x", "n": 0.1234567890123456789, "deep": {"b": [1, null]}}"#;
+        let file: Arc<str> = format!("\u{feff}{line}\n").into();
+        let row: Row = serde_json::from_str(line).unwrap();
+        let bytes = 3..3 + u32::try_from(line.len()).unwrap();
+        assert_eq!(CompactRow::of_line(&file, bytes, row.clone()).read(), row);
+        assert_eq!(CompactRow::of_row(row.clone()).read(), row);
+        let cells = Row::from_iter([("a".to_owned(), "\"0.10\"\n".into()), ("b".to_owned(), "".into())]);
+        assert_eq!(CompactRow::of_row(cells.clone()).read(), cells);
+    }
 
     #[test]
     fn templates_take_the_fields_of_their_row() {

@@ -159,11 +159,11 @@ impl Keeper<'_> {
         shared: &Arc<execute::Shared>,
         stop: &mut Stop,
     ) -> Result<Option<Stopped>, Trouble> {
-        let (graded, mut coming) = mpsc::unbounded_channel::<Came>();
-        let listen = move |event: Event| {
+        let (graded, mut coming) = mpsc::channel::<Came>(UNITS);
+        let listen = async move |event: Event| {
             if let Event::Graded { at, result, exchanges } = event {
                 let json = |it| serde_json::to_value(it).expect("an exchange is plain data");
-                let _ = graded.send((at, result, exchanges.iter().map(json).collect()));
+                let _ = graded.send((at, result, exchanges.iter().map(json).collect())).await;
             }
         };
         let grading = execute(jobs, shared, UNITS, Until::default(), stop.now(), listen);

@@ -368,7 +368,7 @@ fn data_file(
     }
     let file = cx.find(&path, node.span)?;
     let mut seen: HashMap<String, usize> = HashMap::new();
-    let rows = rows::rows_of(cx, file, node.span);
+    let rows: Vec<Row> = rows::rows_of(cx, file, node.span);
     if let (Some(key), Some(row)) =
         (text_key, rows.first().filter(|it| text_key.is_some_and(|key| !it.contains_key(key))))
     {
