@@ -103,8 +103,8 @@ impl Source {
     }
 
     /// Gives every grade to `each`, a line in memory at a time.
-    pub fn for_each_grade<'a>(
-        &'a self,
+    pub fn for_each_grade(
+        &self,
         mut each: impl FnMut(SourceGrade<'_>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let Held::Lines(text) = &self.held else {
