@@ -663,12 +663,19 @@ export interface components {
             /** @description What was asked, as grades name it. */
             criterion: string;
             evidence?: components["schemas"]["Quote"][];
+            /** @description Whether its parts decide it: it is the share of them that hold, and has no answer of its own. */
+            from_parts?: boolean;
             id: string;
             label: string;
+            /** @description In a tree: the claim that each answer leads to, by the answer. */
+            leads?: {
+                [key: string]: string;
+            };
             /** @description The scale, lowest first. */
             points?: components["schemas"]["ScalePoint"][];
             reason?: string | null;
-            said: components["schemas"]["Rating"];
+            /** @description Absent where the judge was not asked: a question of a tree that only another answer leads to. */
+            said?: components["schemas"]["Rating"] | null;
             text?: string | null;
         };
         /** @description One of those that are compared. */

@@ -7,7 +7,7 @@ use jurist_core::quantity::plural;
 use jurist_core::stats::{Agreement, Level, Measure, PairMeasures, agreement};
 
 use super::Ended;
-use super::grades::{Rated, Told, by_criterion, of_criterion, read};
+use super::grades::{Rated, Told, by_criterion, of_criterion, read_with_parts};
 use super::reporting::line;
 
 /// Say how far graders agree, criterion by criterion
@@ -18,7 +18,8 @@ Examples:
   jurist agree annotations.csv --level interval --json
   jurist agree annotations.csv --criterion tone --chart tone.png
 FILE is a run, grades or an annotation export line by line, or a table: a row per grade with the columns
-candidate, criterion, grader and value, or a row per candidate with a column per grader.
+candidate, criterion, grader and value, a row per candidate and grader with a column per criterion, or a row per
+candidate with a column per grader.
 `people`, `judges` and `labels` are what the database of the project holds of traces and annotation tasks.")]
 pub struct Args {
     #[arg(value_name = "FILE", required = true)]
@@ -29,6 +30,9 @@ pub struct Args {
     /// This criterion only
     #[arg(long, value_name = "NAME")]
     criterion: Option<String>,
+    /// One annotation task, by its name; needed where people answered several
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
     #[command(flatten)]
     told: Told,
 }
@@ -53,7 +57,11 @@ impl From<LevelName> for Level {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let grades = of_criterion(read(&args.files)?, args.criterion.as_deref(), &args.told)?;
+    let grades = of_criterion(
+        read_with_parts(&args.files, args.task.as_deref())?,
+        args.criterion.as_deref(),
+        &args.told,
+    )?;
     let rated = by_criterion(&grades, args.level.map(Into::into))?;
     let found: Vec<Agreement> =
         rated.iter().map(|it| agreement(&it.ratings, it.level, args.told.seed)).collect();

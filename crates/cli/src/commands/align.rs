@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::Ended;
 use super::agree::{LevelName, kappa, told};
-use super::grades::{Rated, Told, by_criterion, of_criterion, read};
+use super::grades::{Rated, Told, by_criterion, of_criterion, read_with_parts};
 use super::reporting::line;
 
 /// Say how far a judge can stand in for people
@@ -40,6 +40,9 @@ pub struct Args {
     /// This criterion only
     #[arg(long, value_name = "NAME")]
     criterion: Option<String>,
+    /// One annotation task, by its name; needed where people answered several
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
     /// Disagreements to list for each criterion
     #[arg(long, value_name = "N", default_value_t = 5)]
     worst: usize,
@@ -48,8 +51,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let humans = read(&args.human)?;
-    let judged = read(&args.judge)?.into_iter().filter(|it| it.grader.kind != GraderKind::Check);
+    let humans = read_with_parts(&args.human, args.task.as_deref())?;
+    let judged =
+        read_with_parts(&args.judge, None)?.into_iter().filter(|it| it.grader.kind != GraderKind::Check);
     // A name that both have is two graders.
     let marked = |mut it: Grade| {
         it.grader.name = format!("{} (judge)", it.grader.name);

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    Answer, Criterion, Draft, Marked, Quote, Rated, Rating, Scheme, SchemeKind, Value, Verified,
-    running_score, weighted_score,
+    Answer, Claim, Criterion, Draft, Marked, Quote, Rated, Rating, Scheme, SchemeKind, Value, Verification,
+    Verified, reached_claims, running_score, settled_rating, weighted_score,
 };
 use crate::quantity::Time;
 
@@ -117,18 +117,16 @@ fn of_scheme(kind: &SchemeKind, answer: &Answer) -> Option<Json> {
         (SchemeKind::Choice { .. }, Answer::Choice { labels }) => json!(labels.first()?),
         (SchemeKind::Likert { .. }, Answer::Likert { value }) => json!((*value)?),
         (SchemeKind::Text { .. }, Answer::Text { text }) => json!(text),
-        (SchemeKind::Verify { .. }, Answer::Verify { claims }) => {
-            let one = |(id, it): (&String, &Verified)| {
-                let mut found = json!({ "verdict": it.verdict });
-                if let Some(rating) = &it.rating {
-                    found["rating"] = of_rating(rating);
-                }
-                if let Some(comment) = &it.comment {
-                    found["comment"] = json!(comment);
-                }
-                (id.clone(), found)
+        (SchemeKind::Verify { claims }, Answer::Verify { claims: verified }) => {
+            let reached = reached_claims(claims, verified);
+            let of_claim = |claim: &Claim| {
+                let rating = settled_rating(claims, verified, claim);
+                let said = verified.get(&claim.id);
+                let is_open = rating.is_none() && said.is_none();
+                (!is_open && reached.contains(claim.id.as_str()))
+                    .then(|| (claim.id.clone(), of_verified(claim, rating.as_ref(), said)))
             };
-            Json::Object(claims.iter().map(one).collect())
+            Json::Object(claims.iter().filter_map(of_claim).collect())
         }
         _ => return None,
     })
@@ -147,8 +145,7 @@ fn of_rubric(
         let name = || criterion.name.clone();
         if let Some(rating) = &said.rating {
             ratings.insert(name(), of_rating(rating));
-            if !matches!(rating, Rating::Scored { .. }) {
-                let why = if *rating == Rating::NotApplicable { "not_applicable" } else { "abstained" };
+            if let Some(why) = why_unrated(rating) {
                 without.insert(name(), why.into());
             }
         }
@@ -177,6 +174,35 @@ fn of_rubric(
         }
     }
     Json::Object(found)
+}
+
+/// What somebody said about a claim; a total that follows from its parts is said by nobody.
+fn of_verified(claim: &Claim, rating: Option<&Rating>, said: Option<&Verified>) -> Json {
+    let verdict = match (claim.from_parts, rating) {
+        (true, rating) if rating == claim.said.as_ref() => Some(Verification::Confirmed),
+        (true, Some(_)) => Some(Verification::Corrected),
+        _ => said.and_then(|said| said.verdict),
+    };
+    let mut found = json!({ "verdict": verdict });
+    if let Some(rating) = rating.filter(|_| verdict == Some(Verification::Corrected)) {
+        found["rating"] = of_rating(rating);
+        if let Some(why) = why_unrated(rating) {
+            found["unrated"] = why.into();
+        }
+    }
+    if let Some(comment) = said.and_then(|said| said.comment.as_ref()) {
+        found["comment"] = json!(comment);
+    }
+    found
+}
+
+/// Why there is no rating, in one word; `None` if there is one.
+fn why_unrated(rating: &Rating) -> Option<&'static str> {
+    match rating {
+        Rating::Scored { .. } => None,
+        Rating::NotApplicable => Some("not_applicable"),
+        Rating::Abstained => Some("abstained"),
+    }
 }
 
 /// A step as readers of `trajectory_eval` know it; steps count from 0 there.

@@ -9,6 +9,7 @@ mod dispute;
 mod export;
 mod grades;
 mod item;
+mod results;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -26,8 +27,10 @@ pub use dispute::{Said, disagreement, said};
 pub use export::{Exported, columns, line, row, table};
 pub use grades::{grades, unit_of};
 pub use item::{Shape, given, item_of, item_of_trace, with_steps};
+pub use results::{QuestionKind, QuestionResult, ResultGroup, SubmittedAnswer, TaskResults, task_results};
 pub use settings::{BadSettings, Order, Settings};
 pub use verify::{claim, claims};
+use verify::{reached_claims, settled_rating};
 
 use crate::candidate::Trace;
 use crate::rubric::Value;
@@ -208,7 +211,9 @@ pub struct Claim {
     pub label: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    pub said: Rating,
+    /// Absent where the judge was not asked: a question of a tree that only another answer leads to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<Rating>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -216,6 +221,12 @@ pub struct Claim {
     /// The scale, lowest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<ScalePoint>,
+    /// In a tree: the claim that each answer leads to, by the answer.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub leads: BTreeMap<String, String>,
+    /// Whether its parts decide it: it is the share of them that hold, and has no answer of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub from_parts: bool,
 }
 
 /// What is said about one criterion; without a rating it is not answered.

@@ -313,7 +313,10 @@ fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
     assert_eq!(gaps(&schemes, &corrected), []);
     let rubrics = BTreeMap::from([("v".to_owned(), rubric.version().clone())]);
     let found = grades(&schemes, &corrected, &rubrics, "t", "ann", Time::from_micros(0));
-    assert_eq!(found.len(), 1);
+    assert_eq!(
+        found.iter().map(|it| it.criterion.as_str()).collect::<Vec<_>>(),
+        ["correctness", "correctness#1"]
+    );
     assert_eq!(found[0].outcome.unit(), Some(1.0));
     let confirmed = draft(verified(Verification::Confirmed, None));
     assert_eq!(
