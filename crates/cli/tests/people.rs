@@ -321,3 +321,42 @@ fn answers_of_two_tasks_are_never_put_together() {
     assert_eq!(one.lines().count(), 1 + 6 * 2 * 2, "{one}");
     folder.said(&["align", "--human", "people", "--judge", "one.csv", "--task", "Morning"]);
 }
+
+#[test]
+fn what_people_said_is_told_on_its_own_scale_and_by_any_field() {
+    let folder = Folder::with(&[]);
+    waiting(async {
+        let server = folder.serve();
+        two_tasks(&server).await;
+        let tasks = server.ask(reqwest::Method::GET, "/tasks", "", &json!({})).await.body;
+        let tasks = tasks["items"].as_array().unwrap();
+        let morning = tasks.iter().find(|task| task["name"] == "Morning").unwrap()["id"].as_str().unwrap();
+        let path = format!("/tasks/{morning}/results?by=agent");
+        let shown = server.ask(reqwest::Method::GET, &path, "", &json!({})).await.body;
+        assert_eq!((&shown["n_answers"], &shown["n_people"]), (&json!(12), &json!(2)), "{shown}");
+        assert_eq!(shown["fields"], json!(["agent"]), "{shown}");
+        assert_eq!(shown["groups"][0]["value"], "hare", "{shown}");
+        assert_eq!(shown["groups"][0]["questions"][0]["mean"], 5.0, "{shown}");
+    });
+    let said = folder.said(&["stats", "--task", "Morning"]);
+    let has = |name: &str, mean: &str, scale: &str| {
+        said.lines().any(|line| line.starts_with(name) && line.contains(mean) && line.contains(scale))
+    };
+    assert!(said.contains("12 answers about 6 items by 2 annotators"), "{said}");
+    assert!(has("clear", "3.50", "1 to 5") && has("short", "4.00", "1 to 5"), "{said}");
+    assert!(has("overall", "3.50", "1 to 5"), "{said}");
+    // 3 × 3.5 + 1 × 4, over 4.
+    assert!(has("weighted_score", "3.62", "1 to 5") || has("weighted_score", "3.63", "1 to 5"), "{said}");
+    let by_agent = folder.said(&["stats", "--task", "Morning", "--by", "agent", "--chart", "agents.svg"]);
+    assert!(by_agent.contains("agent hare") && by_agent.contains("agent tortoise"), "{by_agent}");
+    let picture = std::fs::read_to_string(folder.path().join("agents.svg")).unwrap();
+    assert!(picture.contains("hare") && picture.contains("tortoise"));
+    let (code, said) = folder.jurist(&["stats", "--task", "Morning", "--by", "mood"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("`mood`") && said.contains("agent"), "{said}");
+    let (code, said) = folder.jurist(&["stats", "--task", "Noon"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("`Morning`") && said.contains("`Evening`"), "{said}");
+    // The fields of the data are there for other commands as well.
+    folder.said(&["stats", "people", "--task", "Evening", "--by", "agent"]);
+}

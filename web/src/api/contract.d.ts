@@ -730,15 +730,25 @@ export interface components {
         Item: {
             /** @description For comparisons: as many as the scheme has labels, in the order they are shown in. */
             candidates?: components["schemas"]["Compared"][];
+            /** @description Fields of the row that the task shows, in its order. */
+            fields?: components["schemas"]["ItemField"][];
             /** @description What else a judge had before it, without which its answers cannot be checked. */
             given?: components["schemas"]["Given"][];
             id: string;
+            /** @description Whether the fields stand beside each other. */
+            side_by_side?: boolean;
             /** @description What an agent was asked. */
             task?: string | null;
             text?: string | null;
             trace?: components["schemas"]["Trace"] | null;
             /** @description After submitting, one is told what would have been right. */
             training?: boolean;
+        };
+        /** @description One field of a row, as it is shown. */
+        ItemField: {
+            key: string;
+            label: string;
+            text: string;
         };
         /** @description What is said about one step. */
         Marked: {

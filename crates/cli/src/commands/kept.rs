@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::Context;
+use jurist_core::annotate::TaskResults;
 use jurist_core::grade::{FORMAT, Fields, Grade, Grader, GraderKind, Outcome, Reason, Spend, Usd, Version};
 use jurist_core::run::{CaseResult, Run, RunId};
 use jurist_engine::call::{Held, Purse};
 use jurist_engine::judge::Exchange;
 use jurist_engine::model::{BoxFuture, ModelError};
-use jurist_server::annotate::{people_grades, settled_grades, task_names};
+use jurist_server::annotate::{answers, people_grades, results_of, settled_grades, task_names};
 use jurist_store::grades::GradeFilter;
 use jurist_store::labels::Label;
 use jurist_store::runs::{Graded, RunHead, runs_back};
@@ -170,6 +171,21 @@ impl Runs {
                 Ok(all)
             }
         }
+    }
+
+    /// What people said in an annotation task, by its name, over everything and by a field of its items.
+    pub async fn task_results(&self, name: &str, by: Option<&str>) -> anyhow::Result<TaskResults> {
+        anyhow::ensure!(self.place.exists(), "there is no database at `{}`", self.place.url());
+        let Kept { store, project } = self.kept().await?;
+        let tasks = task_names(store, *project).await?;
+        let known: Vec<String> = tasks.iter().map(|(_, name)| format!("`{name}`")).collect();
+        let found = tasks.into_iter().find(|(task, known)| known == name || task.id.to_string() == name);
+        let Some((task, name)) = found else {
+            let known = if known.is_empty() { "there is none".to_owned() } else { known.join(", ") };
+            anyhow::bail!("there is no annotation task `{name}`; there are {known}");
+        };
+        let answers = answers(store, *project, &task).await?;
+        Ok(results_of(store, *project, &name, answers, by).await?)
     }
 
     async fn kept(&self) -> anyhow::Result<&Kept> {

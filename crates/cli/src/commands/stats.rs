@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use jurist_core::chart::{Bar, Bars, Chart, Distribution, Layer, Measure, Radar, RadarSeries, Tone};
+use jurist_core::grade::part_of;
 use jurist_core::quantity::plural;
 use jurist_core::report::{COLUMNS, Kind, rows};
 use jurist_core::stats::{Description, Scored, by_criterion, by_field, compute, warnings};
@@ -11,8 +12,9 @@ use jurist_engine::load::read_input;
 use serde_json::{Value as Json, json};
 
 use super::Ended;
-use super::grades::{Source, Told, off_scale, scale, sources, unit};
+use super::grades::{Source, Told, keep_task, off_scale, scale, sources, unit};
 use super::reporting::line;
+use super::task_results::show_task_results;
 
 /// Describe grades: means, spread, distribution, and where they say less than it seems
 #[derive(Debug, clap::Args)]
@@ -24,6 +26,8 @@ Examples:
   jurist stats latest --by agent --chart agents.png --picture radar
   jurist stats before.json after.json --by file
   jurist stats ratings.csv --scale 1-5 --by grader --chart means.svg
+  jurist stats --task 'Coding agents' --by agent --chart agents.png
+                                           what people said, in the units of each scale, with a radar
   jurist stats compute problems.jsonl      any estimator by name
 FIELD is a column of `jurist export`, such as criterion, grader, rubric, case, run or agent;
 `file`; or a field of metadata: of a case in its suite, of a row of its data, `metadata` of a
@@ -33,8 +37,11 @@ FILE is read as by `jurist agree`."
 pub struct Args {
     #[command(subcommand)]
     what: Option<What>,
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "task")]
     files: Vec<PathBuf>,
+    /// What people said in this annotation task of the database; or, of FILE, the answers of this task only
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
     /// What to tell apart: criteria, graders, agents, any field of metadata
     #[arg(long, value_name = "FIELD", default_value = "criterion")]
     by: String,
@@ -72,12 +79,19 @@ A result is {\"result\": …}, {\"undefined\": \"because …\"} or {\"error\": �
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
     match &args.what {
         Some(What::Compute { file }) => computed(file),
-        None => described(args),
+        None => match &args.task {
+            Some(task) if args.files.is_empty() => {
+                let by = Some(args.by.as_str()).filter(|by| *by != CRITERION);
+                show_task_results(task, by, &args.told)
+            }
+            _ => described(args),
+        },
     }
 }
 
 fn described(args: &Args) -> anyhow::Result<Ended> {
-    let sources = sources(&args.files)?;
+    let mut sources = sources(&args.files)?;
+    keep_task(&mut sources, args.task.as_deref())?;
     let Scores { scored, verdicts, unscored, without, n_off_scale } = scores(&sources, args)?;
     let groups = by_field(&scored, &args.by, args.told.seed);
     anyhow::ensure!(0 < scored.len() + without, "no grade is a number or on a scale");
@@ -176,6 +190,10 @@ fn scores(sources: &[Source], args: &Args) -> anyhow::Result<Scores> {
                     })
                 };
                 found.verdicts.extend(values.into_iter().filter_map(scored));
+            }
+            // What parts come to is in their total.
+            if part_of(&row.grade.criterion).is_some() {
+                continue;
             }
             let n_before = found.n_off_scale;
             let Some(unit) = unit(row.grade, args.scale, &mut found.n_off_scale)? else {

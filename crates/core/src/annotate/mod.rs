@@ -26,7 +26,7 @@ pub use complete::{Gap, gaps, running_score, weighted_score};
 pub use dispute::{Said, disagreement, said};
 pub use export::{Exported, columns, line, row, table};
 pub use grades::{grades, unit_of};
-pub use item::{Shape, given, item_of, item_of_trace, with_steps};
+pub use item::{Shape, ShownField, given, item_of, item_of_trace, with_steps};
 pub use results::{QuestionKind, QuestionResult, ResultGroup, SubmittedAnswer, TaskResults, task_results};
 pub use settings::{BadSettings, Order, Settings};
 pub use verify::{claim, claims};
@@ -49,6 +49,12 @@ pub struct Item {
     /// What else a judge had before it, without which its answers cannot be checked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<Given>,
+    /// Fields of the row that the task shows, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<ItemField>,
+    /// Whether the fields stand beside each other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub side_by_side: bool,
     /// For comparisons: as many as the scheme has labels, in the order they are shown in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Compared>,
@@ -58,6 +64,14 @@ pub struct Item {
     /// After submitting, one is told what would have been right.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub training: bool,
+}
+
+/// One field of a row, as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ItemField {
+    pub key: String,
+    pub label: String,
+    pub text: String,
 }
 
 /// A text that an answer is held against.

@@ -81,6 +81,12 @@ impl Asked {
         self.shape.id_key.as_deref().unwrap_or("trace_id")
     }
 
+    /// The id of an item as the data writes it, where it is a number.
+    pub fn written_id(&self, item: &annotate::Item) -> Option<Value> {
+        let id = item.body.get("row")?.get(self.shape.id_key.as_deref().unwrap_or("id"))?;
+        id.is_number().then(|| id.clone())
+    }
+
     /// An item as one person sees it, and what they are asked about it.
     pub async fn about(
         &self,

@@ -18,7 +18,7 @@ pub use make::{
     of_run, rubric_of, settle, task_link, verification,
 };
 pub use output::{Output, Outputs};
-pub use people::{GradeWithFields, people_grades, settled_grades, task_names};
+pub use people::{GradeWithFields, people_grades, results_of, settled_grades, task_names};
 pub use work::{Shown, giving, shown};
 
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jurist_core::annotate::{Rating, grades, unit_of};
+use jurist_core::annotate::{Rating, SubmittedAnswer, TaskResults, grades, task_results, unit_of};
 use jurist_core::grade::{FORMAT, Fields, Grade, Grader, GraderKind, Outcome, Reason, Spend};
 use jurist_core::report::ANNOTATION_TASK;
 use jurist_core::rubric::Version;
@@ -10,7 +10,7 @@ use jurist_store::annotate::{ItemRole, Task};
 use jurist_store::{ItemId, ProjectId, Store, StoreError, TraceId};
 use serde_json::{Map, Value};
 
-use super::{Asked, Subject, answers, points_of};
+use super::{Answered, Asked, Subject, answers, points_of};
 
 /// A grade with the fields that it can be told apart by.
 pub type GradeWithFields = (Grade, Fields);
@@ -58,6 +58,34 @@ pub async fn people_grades(
         found.extend(of_answer.into_iter().map(|grade| (grade, known.clone())));
     }
     Ok(found)
+}
+
+/// Seeds what is resampled, so that the same answers give the same intervals.
+const SEED: u64 = 1;
+
+/// What answers come to, over everything and by the value of a field of their items.
+pub async fn results_of(
+    store: &Store,
+    project: ProjectId,
+    task: &str,
+    answers: Vec<Answered>,
+    by: Option<&str>,
+) -> Result<TaskResults, StoreError> {
+    let mut fields = ItemFields::new(task);
+    let mut known = Vec::new();
+    for answered in answers {
+        if answered.annotation.role == ItemRole::Item {
+            known.push((fields.of(store, project, answered.annotation.item).await?, answered));
+        }
+    }
+    let submitted = known.iter().map(|(fields, answered)| SubmittedAnswer {
+        candidate: &answered.annotation.candidate,
+        annotator: &answered.name,
+        schemes: &answered.schemes,
+        draft: &answered.draft,
+        fields,
+    });
+    Ok(task_results(&submitted.collect::<Vec<_>>(), by, SEED))
 }
 
 /// What people settled on in a task where they differed: the newest decision on each question.
