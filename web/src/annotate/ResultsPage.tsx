@@ -1,6 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import type { Schemas } from "../api/client";
 import { useProject } from "../api/session";
 import { Interval } from "../chart/Interval";
 import { Picture } from "../chart/Picture";
@@ -14,8 +13,8 @@ import styles from "./ResultsPage.module.css";
 import { TaskFrame } from "./TaskFrame";
 import type { TaskInFull } from "./types";
 
-type Results = Schemas["ShownResults"];
-type Question = Schemas["ShownQuestion"];
+type Results = Awaited<ReturnType<typeof results>>;
+type Question = Results["questions"][number];
 
 /** What people said in a task: means on their own scales, overall or by a field of the data. */
 export function ResultsPage() {
@@ -67,7 +66,9 @@ function TaskResults({ task }: { task: TaskInFull }) {
                   <Groups results={it} by={by ?? ""} />
                 )}
               </div>
-              {it.radar && <Picture title="Mean of each criterion, on 0 to 1 of its scale" drawn={it.radar} />}
+              {it.radar && (
+                <Picture title="Mean of each criterion, on 0 to 1 of its scale" drawn={it.radar} />
+              )}
             </div>
           </div>
         )
@@ -109,7 +110,11 @@ function Questions({ caption, questions }: { caption: string; questions: Questio
       cell: (it) =>
         it.mean != null && it.scale ? (
           <span className={styles.onScale}>
-            <Interval mean={it.mean} interval={it.interval as [number, number] | null} domain={ends(it.scale)} />
+            <Interval
+              mean={it.mean}
+              interval={it.interval as [number, number] | null}
+              domain={ends(it.scale)}
+            />
           </span>
         ) : null,
     },
@@ -123,11 +128,7 @@ function Questions({ caption, questions }: { caption: string; questions: Questio
     { name: "n", head: "Rated", align: "end", cell: (it) => count(it.n_scored) },
     {
       name: "silent",
-      head: (
-        <abbr title="Not applicable, and cannot tell">
-          n/a · ?
-        </abbr>
-      ),
+      head: <abbr title="Not applicable, and cannot tell">n/a · ?</abbr>,
       align: "end",
       wide: true,
       cell: (it) => `${it.n_not_applicable || "–"} · ${it.n_abstained || "–"}`,

@@ -43,7 +43,9 @@ export function Seen({ item, step, onStepChange, quotes, beside, ref }: SeenProp
   return (
     <div ref={root} className={styles.seen} data-given={item.given ? true : undefined}>
       {item.given && <GivenTexts all={item.given} />}
-      {item.fields && <ShownFields fields={item.fields} isSideBySide={item.side_by_side === true} quotes={quotes} />}
+      {item.fields && (
+        <ShownFields fields={item.fields} isSideBySide={item.side_by_side === true} quotes={quotes} />
+      )}
       {item.candidates ? (
         <Candidates candidates={item.candidates} />
       ) : item.trace ? (
