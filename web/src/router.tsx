@@ -178,6 +178,15 @@ const task = createRoute({
   component: lazyRouteComponent(() => import("./annotate/TaskPage"), "TaskPage"),
 });
 
+export type ResultsSearch = { by?: string };
+
+const results = createRoute({
+  getParentRoute: () => project,
+  path: "annotate/$task/results",
+  validateSearch: (it: Record<string, unknown>): ResultsSearch => ({ by: text(it.by) }),
+  component: lazyRouteComponent(() => import("./annotate/ResultsPage"), "ResultsPage"),
+});
+
 const people = createRoute({
   getParentRoute: () => project,
   path: "annotate/$task/people",
@@ -411,6 +420,7 @@ const tree = root.addChildren([
     nextWork,
     work,
     task,
+    results,
     people,
     disputes,
     agreement,

@@ -43,6 +43,9 @@ export function Seen({ item, step, onStepChange, quotes, beside, ref }: SeenProp
   return (
     <div ref={root} className={styles.seen} data-given={item.given ? true : undefined}>
       {item.given && <GivenTexts all={item.given} />}
+      {item.fields && (
+        <ShownFields fields={item.fields} isSideBySide={item.side_by_side === true} quotes={quotes} />
+      )}
       {item.candidates ? (
         <Candidates candidates={item.candidates} />
       ) : item.trace ? (
@@ -57,8 +60,37 @@ export function Seen({ item, step, onStepChange, quotes, beside, ref }: SeenProp
           beside={beside}
         />
       ) : (
-        <Words text={item.text ?? ""} quotes={quotes} />
+        !item.fields && <Words text={item.text ?? ""} quotes={quotes} />
       )}
+    </div>
+  );
+}
+
+type ShownFieldsProps = { fields: NonNullable<Item["fields"]>; isSideBySide: boolean; quotes: Quote[] };
+
+/** The fields of a row that the task shows, such as question, answer, reference and context. */
+function ShownFields({ fields, isSideBySide, quotes }: ShownFieldsProps) {
+  const pane = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (pane.current) markQuotes(pane.current, quotes);
+  }, [quotes]);
+  return (
+    <div
+      ref={pane}
+      className={styles.fields}
+      data-layout={isSideBySide ? "side_by_side" : "stacked"}
+      tabIndex={0}
+      role="group"
+      aria-label="What is graded"
+    >
+      {fields.map((field) => (
+        <section key={field.key} aria-label={field.label}>
+          <h2>{field.label}</h2>
+          <p dir="auto" data-text data-part={field.key}>
+            {field.text}
+          </p>
+        </section>
+      ))}
     </div>
   );
 }

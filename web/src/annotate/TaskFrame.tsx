@@ -11,6 +11,7 @@ import type { TaskInFull } from "./types";
 
 const PAGES = [
   { to: "/p/$project/annotate/$task/overview", label: "Overview" },
+  { to: "/p/$project/annotate/$task/results", label: "Results" },
   { to: "/p/$project/annotate/$task/people", label: "People" },
   { to: "/p/$project/annotate/$task/disputes", label: "Disputes" },
   { to: "/p/$project/annotate/$task/agreement", label: "Agreement" },

@@ -5,7 +5,7 @@ import { Button } from "../ui/Button";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
 import { Comment } from "./Comment";
 import { Quotes } from "./Quotes";
-import { inWords, isChecked, isSame, pointOf } from "./rules";
+import { inWords, isChecked, isSame, pointOf, reachedClaims, totalOfParts } from "./rules";
 import { Scale, Skips } from "./Scale";
 import type { AnswerOf, Checked, Claim, KindOf, Rating } from "./types";
 import styles from "./Verify.module.css";
@@ -24,7 +24,7 @@ type VerifyProps = {
 /** What a judge said, to be confirmed or corrected; see `KEYS`. */
 export function Verify(props: VerifyProps) {
   const { scheme, answer, onAnswerChange, isTried, isActive, onQuoteShow, jump } = props;
-  const { claims } = scheme;
+  const claims = reachedClaims(scheme.claims, answer.claims);
   const [current, setCurrent] = useState(claims[0]?.id ?? "");
   const list = useRef<HTMLOListElement>(null);
   const change = (id: string, by: Partial<Checked>) =>
@@ -55,9 +55,10 @@ export function Verify(props: VerifyProps) {
         <One
           key={claim.id}
           claim={claim}
+          total={claim.from_parts ? { rating: totalOfParts(claim, claims, answer.claims) } : undefined}
           checked={answer.claims[claim.id] ?? {}}
           isCurrent={claim.id === current}
-          isMissing={isTried && scheme.required && !isChecked(answer.claims[claim.id])}
+          isMissing={isTried && scheme.required && !isChecked(answer.claims[claim.id], claim)}
           onCurrent={() => setCurrent(claim.id)}
           onChange={(by) => change(claim.id, by)}
           onComment={() => comment(claim.id)}
@@ -70,6 +71,8 @@ export function Verify(props: VerifyProps) {
 
 type OneProps = {
   claim: Claim;
+  /** Of a claim that its parts decide: what they come to, once all of them are answered. */
+  total?: { rating: Rating | undefined };
   checked: Checked;
   isCurrent: boolean;
   isMissing: boolean;
@@ -80,14 +83,15 @@ type OneProps = {
 };
 
 function One(props: OneProps) {
-  const { claim, checked, isCurrent, isMissing, onChange } = props;
+  const { claim, total, checked, isCurrent, isMissing, onChange } = props;
+  const isChanged = total?.rating !== undefined && !isSame(total.rating, claim.said);
   const id = useId();
   return (
     <li
       className={styles.claim}
       data-row={claim.id}
       data-current={isCurrent || undefined}
-      data-state={checked.verdict ?? "open"}
+      data-state={total ? totalState(total.rating, isChanged) : (checked.verdict ?? "open")}
       data-missing={isMissing || undefined}
       tabIndex={isCurrent ? 0 : -1}
       aria-labelledby={`${id}-label`}
@@ -106,7 +110,13 @@ function One(props: OneProps) {
         </p>
       )}
       <p className={styles.said}>
-        <span>The judge says</span> <b>{inWords(claim.said, claim.points)}</b>
+        {claim.said ? (
+          <>
+            <span>The judge says</span> <b>{inWords(claim.said, claim.points)}</b>
+          </>
+        ) : (
+          <span>The judge was not asked this: your answer leads here.</span>
+        )}
       </p>
       {claim.reason && (
         <p className={styles.reason} dir="auto">
@@ -114,24 +124,34 @@ function One(props: OneProps) {
         </p>
       )}
       <Quotes quotes={claim.evidence} onQuoteShow={props.onQuoteShow} />
+      {total && (
+        <p className={styles.said}>
+          <span>By its parts below</span>{" "}
+          <b>{total.rating ? inWords(rounded(total.rating)) : "open until all of them are answered"}</b>
+        </p>
+      )}
       <div className={styles.doing}>
-        <Button
-          aria-pressed={checked.verdict === "confirmed"}
-          onClick={() => onChange({ verdict: "confirmed", rating: undefined })}
-        >
-          ✓ Confirm <kbd>y</kbd>
-        </Button>
-        <Button
-          aria-pressed={checked.verdict === "corrected"}
-          onClick={() => onChange({ verdict: "corrected" })}
-        >
-          ✕ Correct <kbd>x</kbd>
-        </Button>
+        {!total && claim.said && (
+          <Button
+            aria-pressed={checked.verdict === "confirmed"}
+            onClick={() => onChange({ verdict: "confirmed", rating: undefined })}
+          >
+            ✓ Confirm <kbd>y</kbd>
+          </Button>
+        )}
+        {!total && (
+          <Button
+            aria-pressed={checked.verdict === "corrected"}
+            onClick={() => onChange({ verdict: "corrected" })}
+          >
+            {claim.said ? "✕ Correct" : "Answer"} <kbd>x</kbd>
+          </Button>
+        )}
         <Button look="tool" onClick={props.onComment}>
           comment
         </Button>
       </div>
-      {checked.verdict === "corrected" && (
+      {!total && checked.verdict === "corrected" && (
         <div className={styles.right}>
           <p id={`${id}-right`}>What is right?</p>
           <Scale
@@ -150,6 +170,16 @@ function One(props: OneProps) {
     </li>
   );
 }
+
+function totalState(rating: Rating | undefined, isChanged: boolean) {
+  if (!rating) return "open";
+  return isChanged ? "corrected" : "confirmed";
+}
+
+const rounded = (rating: Rating): Rating =>
+  rating.kind === "scored" && typeof rating.value === "number"
+    ? { kind: "scored", value: Math.round(rating.value * 1000) / 1000 }
+    : rating;
 
 const KEYS: KeyGroup = {
   title: "Checking a judge",
@@ -193,10 +223,12 @@ function useClaimKeys({ isActive, claims, current, focus, change, comment }: Cla
             ? { verdict: "confirmed", rating: undefined }
             : { verdict: "corrected", rating },
         );
-      const point = pointOf(claim.points ?? [], event.key);
+      // A total follows from its parts, and has no answer of its own.
+      const point = claim.from_parts ? undefined : pointOf(claim.points ?? [], event.key);
       const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (point) rate({ kind: "scored", value: point.value });
-      else if (event.key === "y") change(current, { verdict: "confirmed", rating: undefined });
+      else if (claim.from_parts && "yxnu".includes(event.key)) return;
+      else if (event.key === "y" && claim.said) change(current, { verdict: "confirmed", rating: undefined });
       else if (event.key === "x") change(current, { verdict: "corrected" });
       else if (event.key === "n") rate({ kind: "not_applicable" });
       else if (event.key === "u") rate({ kind: "abstained" });

@@ -95,6 +95,11 @@ export const decide = (project: string, { item, scheme, criterion }: Dispute, de
 export const agreement = (project: string, id: string) =>
   told<Agreement>(api(project).GET("/api/v1/tasks/{task}/agreement", { params: { path: { task: id } } }));
 
+export const results = (project: string, id: string, by?: string) =>
+  answered(
+    api(project).GET("/api/v1/tasks/{task}/results", { params: { path: { task: id }, query: { by } } }),
+  );
+
 /** By an invite link, by a name where nobody signs in, or by an id of a crowd platform. */
 export type JoiningTask =
   | { token: string; name: string }

@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
 import { codingTask, verifyTask } from "../../workbench/fixtures";
-import { asShown, differences, kindsOf, missing, runningScore, weighted } from "./rules";
-import type { Checked, Draft, KindOf, Rated } from "./types";
+import {
+  asShown,
+  differences,
+  kindsOf,
+  missing,
+  reachedClaims,
+  runningScore,
+  totalOfParts,
+  weighted,
+} from "./rules";
+import type { Checked, Claim, Draft, KindOf, Rated } from "./types";
 
 const [trajectory, rubric] = codingTask.schemes as [KindOf<"trajectory">, KindOf<"rubric">];
 
@@ -63,6 +72,45 @@ test("what is corrected says what is right instead", () => {
   expect(missing(verify, draft(checked))).toEqual(["c2", "c3"]);
   checked.c2 = { verdict: "corrected", rating: { kind: "abstained" } };
   expect(missing(verify, draft(checked))).toEqual(["c3"]);
+});
+
+const claim = (id: string, more: Partial<Claim>): Claim => ({
+  id,
+  criterion: id.split("#")[0] as string,
+  label: id,
+  ...more,
+});
+
+test("a total follows from its parts and is never asked for", () => {
+  const holds = { said: { kind: "scored", value: true } } as const;
+  const claims = [
+    claim("spec", { said: { kind: "scored", value: 1 }, from_parts: true }),
+    claim("spec#1", holds),
+    claim("spec#2", holds),
+  ];
+  const [total] = claims as [Claim];
+  const scheme: KindOf<"verify"> = { kind: "verify", name: "v", required: true, claims };
+  expect(missing(scheme, {})).toEqual(["spec#1", "spec#2"]);
+  const checked: Record<string, Checked> = { "spec#1": { verdict: "confirmed" } };
+  expect(totalOfParts(total, claims, checked)).toBeUndefined();
+  checked["spec#2"] = { verdict: "corrected", rating: { kind: "scored", value: false } };
+  expect(totalOfParts(total, claims, checked)).toEqual({ kind: "scored", value: 0.5 });
+  expect(missing(scheme, { v: { kind: "verify", claims: checked } })).toEqual([]);
+});
+
+test("a corrected branch leads to the questions behind it", () => {
+  const claims = [
+    claim("root", { said: { kind: "scored", value: "yes" }, leads: { yes: "right", no: "told" } }),
+    claim("right", { said: { kind: "scored", value: "yes" } }),
+    claim("told", {}),
+  ];
+  const ids = (checked: Record<string, Checked>) => reachedClaims(claims, checked).map((it) => it.id);
+  expect(ids({})).toEqual(["root", "right"]);
+  const no: Checked = { verdict: "corrected", rating: { kind: "scored", value: "no" } };
+  expect(ids({ root: no })).toEqual(["root", "told"]);
+  const scheme: KindOf<"verify"> = { kind: "verify", name: "v", required: true, claims };
+  const draft: Draft = { v: { kind: "verify", claims: { root: no, told: { verdict: "confirmed" } } } };
+  expect(missing(scheme, draft)).toEqual(["told"]);
 });
 
 test("two drafts differ where they say something else", () => {

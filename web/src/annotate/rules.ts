@@ -3,6 +3,7 @@ import type {
   Answer,
   AnswerOf,
   Checked,
+  Claim,
   Criterion,
   Draft,
   KindOf,
@@ -66,7 +67,10 @@ export function missing(scheme: Scheme, draft: Draft): string[] {
     case "verify": {
       if (!scheme.required) return [];
       const { claims } = answerOf(scheme, draft);
-      return scheme.claims.filter((it) => !isChecked(claims[it.id])).map((it) => it.id);
+      const open = reachedClaims(scheme.claims, claims).filter(
+        (claim) => !isChecked(claims[claim.id], claim),
+      );
+      return open.map((claim) => claim.id);
     }
   }
 }
@@ -80,9 +84,52 @@ export function isMarked(scheme: KindOf<"trajectory">, marked: Marked | undefine
   );
 }
 
-/** What is corrected says what is right instead. */
-export const isChecked = (checked: Checked | undefined): boolean =>
-  checked?.verdict === "confirmed" || (checked?.verdict === "corrected" && checked.rating !== undefined);
+/** What is corrected says what is right instead; a total that follows from its parts is not asked for. */
+export const isChecked = (checked: Checked | undefined, claim?: Claim): boolean =>
+  claim?.from_parts === true ||
+  (checked?.verdict === "confirmed" && claim?.said !== undefined) ||
+  (checked?.verdict === "corrected" && checked.rating !== undefined);
+
+/** What somebody said about a claim, if anything. */
+const ownRating = (claim: Claim, checked: Checked | undefined): Rating | undefined =>
+  checked?.verdict === "confirmed" ? claim.said : checked?.verdict && checked.rating;
+
+/** Claims that are asked about: all, except questions of a tree that no answer leads to. As `reached_claims` in core. */
+export function reachedClaims(claims: Claim[], checked: Record<string, Checked>): Claim[] {
+  const targets = new Set(claims.flatMap((claim) => Object.values(claim.leads ?? {})));
+  const toVisit = claims.filter((claim) => !targets.has(claim.id));
+  const reached = new Set<string>();
+  for (let claim = toVisit.pop(); claim; claim = toVisit.pop()) {
+    if (reached.has(claim.id)) continue;
+    reached.add(claim.id);
+    const answer = ownRating(claim, checked[claim.id]) ?? claim.said;
+    const id = answer?.kind === "scored" ? claim.leads?.[branchOf(answer.value)] : undefined;
+    const next = claims.find((it) => it.id === id);
+    if (next) toVisit.push(next);
+  }
+  return claims.filter((claim) => reached.has(claim.id));
+}
+
+function branchOf(value: Point["value"]): string {
+  if (typeof value === "string") return value;
+  return value === true || (typeof value === "number" && value >= 0.5) ? "yes" : "no";
+}
+
+/** What the parts of a claim come to: the share that holds. Nothing while one of them is open. */
+export function totalOfParts(
+  claim: Claim,
+  claims: Claim[],
+  checked: Record<string, Checked>,
+): Rating | undefined {
+  const parts = claims.filter((it) => it.criterion === claim.criterion && it.id !== claim.id);
+  const ratings = parts.map((part) => ownRating(part, checked[part.id]));
+  if (ratings.some((rating) => !rating)) return undefined;
+  if (ratings.some((rating) => rating?.kind === "abstained")) return { kind: "abstained" };
+  const scored = ratings.filter((rating) => rating?.kind === "scored");
+  if (scored.length === 0) return { kind: "not_applicable" };
+  const held = scored.filter((rating) => rating?.kind === "scored" && rating.value === true);
+  return { kind: "scored", value: held.length / scored.length };
+}
 
 /** The weighted score in the scale's own units: Σ rating · weight / Σ weight over what was rated with a number. */
 export function weighted(scheme: KindOf<"rubric">, criteria: Record<string, Rated>): number | undefined {

@@ -663,12 +663,19 @@ export interface components {
             /** @description What was asked, as grades name it. */
             criterion: string;
             evidence?: components["schemas"]["Quote"][];
+            /** @description Whether its parts decide it: it is the share of them that hold, and has no answer of its own. */
+            from_parts?: boolean;
             id: string;
             label: string;
+            /** @description In a tree: the claim that each answer leads to, by the answer. */
+            leads?: {
+                [key: string]: string;
+            };
             /** @description The scale, lowest first. */
             points?: components["schemas"]["ScalePoint"][];
             reason?: string | null;
-            said: components["schemas"]["Rating"];
+            /** @description Absent where the judge was not asked: a question of a tree that only another answer leads to. */
+            said?: components["schemas"]["Rating"] | null;
             text?: string | null;
         };
         /** @description One of those that are compared. */
@@ -723,15 +730,25 @@ export interface components {
         Item: {
             /** @description For comparisons: as many as the scheme has labels, in the order they are shown in. */
             candidates?: components["schemas"]["Compared"][];
+            /** @description Fields of the row that the task shows, in its order. */
+            fields?: components["schemas"]["ItemField"][];
             /** @description What else a judge had before it, without which its answers cannot be checked. */
             given?: components["schemas"]["Given"][];
             id: string;
+            /** @description Whether the fields stand beside each other. */
+            side_by_side?: boolean;
             /** @description What an agent was asked. */
             task?: string | null;
             text?: string | null;
             trace?: components["schemas"]["Trace"] | null;
             /** @description After submitting, one is told what would have been right. */
             training?: boolean;
+        };
+        /** @description One field of a row, as it is shown. */
+        ItemField: {
+            key: string;
+            label: string;
+            text: string;
         };
         /** @description What is said about one step. */
         Marked: {

@@ -1281,6 +1281,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tasks/{task}/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What people said: means on the native scale, overall and weighted score, and a radar by any field */
+        get: operations["tasks_task_results"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tokens": {
         parameters: {
             query?: never;
@@ -3176,6 +3193,58 @@ export interface components {
             mail?: string[] | null;
             quiet_hours?: components["schemas"]["QuietHours"] | null;
             webhook?: components["schemas"]["WebhookShown"] | null;
+        };
+        ShownCount: {
+            answer: string;
+            n: number;
+        };
+        /** @description Answers whose field has one value */
+        ShownGroup: {
+            n_answers: number;
+            questions: components["schemas"]["ShownQuestion"][];
+            value: string;
+        };
+        /** @enum {string} */
+        ShownKind: "criterion" | "overall" | "weighted_score" | "running_score" | "choice";
+        /** @description What people said to one question */
+        ShownQuestion: {
+            /** @description How often each answer was given, where answers have no order. */
+            counts: components["schemas"]["ShownCount"][];
+            /** @description 95 % confidence interval of the mean; items count once, however many people rated them. */
+            interval?: [
+                number,
+                number
+            ] | null;
+            kind: components["schemas"]["ShownKind"];
+            label: string;
+            /**
+             * Format: double
+             * @description In the units of the scale.
+             */
+            mean?: number | null;
+            n_abstained: number;
+            n_not_applicable: number;
+            n_scored: number;
+            name: string;
+            /** @description The ends of its scale, where answers are numbers. */
+            scale?: [
+                number,
+                number
+            ] | null;
+            scheme: string;
+        };
+        /** @description What people said in a task */
+        ShownResults: {
+            /** @description What answers can be told apart by. */
+            fields: string[];
+            /** @description By the value of the field that was asked for. */
+            groups: components["schemas"]["ShownGroup"][];
+            n_answers: number;
+            n_items: number;
+            n_people: number;
+            /** @description Over everything. */
+            questions: components["schemas"]["ShownQuestion"][];
+            radar?: components["schemas"]["Picture"] | null;
         };
         /** @description One side of a comparison: an agent, or those of its traces whose metadata say so */
         Side: {
@@ -9434,6 +9503,55 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PeopleAtWork"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tasks_task_results: {
+        parameters: {
+            query?: {
+                /** @description A field of the data, such as `agent`. */
+                by?: string;
+            };
+            header?: never;
+            path: {
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShownResults"];
                 };
             };
             403: {

@@ -60,7 +60,9 @@ function Overview() {
       />
       <Loaded query={found} what="the project">
         {({ agents, monitors, runs, tasks }) => {
-          if (agents.length + monitors.length + runs.length === 0) return <First />;
+          // A task of which there are answers is something to look at as well.
+          const hasTasks = tasks.some((it) => it.may.manage);
+          if (agents.length + monitors.length + runs.length === 0 && !hasTasks) return <First />;
           return (
             <div className={styles.parts}>
               <Alerts />

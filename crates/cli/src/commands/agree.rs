@@ -7,7 +7,7 @@ use jurist_core::quantity::plural;
 use jurist_core::stats::{Agreement, Level, MOST_RATERS, Measure, PairMeasures, agreement};
 
 use super::Ended;
-use super::grades::{Rated, Told, by_criterion, of_criterion, read_with_scales, scale};
+use super::grades::{Rated, Told, by_criterion, of_criterion, read_with_parts, scale};
 use super::reporting::line;
 
 /// Say how far graders agree, criterion by criterion
@@ -18,7 +18,8 @@ Examples:
   jurist agree annotations.csv --level interval --json
   jurist agree annotations.csv --criterion tone --chart tone.png
 FILE is a run, grades or an annotation export line by line, or a table: a row per grade with the columns
-candidate, criterion, grader and value, or a row per candidate with a column per grader.
+candidate, criterion, grader and value, a row per candidate and grader with a column per criterion, or a row per
+candidate with a column per grader.
 `people`, `judges` and `labels` are what the database of the project holds of traces and annotation tasks.")]
 pub struct Args {
     #[arg(value_name = "FILE", required = true)]
@@ -33,6 +34,9 @@ pub struct Args {
     /// scale of the rubric, for runs]
     #[arg(long, value_name = "MIN-MAX", value_parser = scale)]
     scale: Option<(f64, f64)>,
+    /// One annotation task, by its name; needed where people answered several
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
     #[command(flatten)]
     told: Told,
 }
@@ -57,7 +61,7 @@ impl From<LevelName> for Level {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let (grades, declared) = read_with_scales(&args.files)?;
+    let (grades, declared) = read_with_parts(&args.files, args.task.as_deref())?;
     let grades = of_criterion(grades, args.criterion.as_deref(), &args.told)?;
     let rated = by_criterion(&grades, args.level.map(Into::into), args.scale, &declared)?;
     let found: Vec<Agreement> =

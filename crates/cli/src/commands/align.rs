@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::Ended;
 use super::agree::{LevelName, kappa, told};
-use super::grades::{Rated, Told, by_criterion, of_criterion, read_with_scales, scale};
+use super::grades::{Rated, Told, by_criterion, of_criterion, read_with_parts, scale};
 use super::reporting::line;
 
 /// Say how far a judge can stand in for people
@@ -47,6 +47,9 @@ pub struct Args {
     /// This criterion only
     #[arg(long, value_name = "NAME")]
     criterion: Option<String>,
+    /// One annotation task, by its name; needed where people answered several
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
     /// Disagreements to list for each criterion
     #[arg(long, value_name = "N", default_value_t = 5)]
     worst: usize,
@@ -55,8 +58,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let (humans, mut declared) = read_with_scales(&args.human)?;
-    let (judged, of_judge) = read_with_scales(&args.judge)?;
+    let (humans, mut declared) = read_with_parts(&args.human, args.task.as_deref())?;
+    let (judged, of_judge) = read_with_parts(&args.judge, None)?;
     declared.extend(of_judge);
     let judged = judged.into_iter().filter(|it| it.grader.kind != GraderKind::Check);
     // A name that both have is two graders.

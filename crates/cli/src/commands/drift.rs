@@ -54,7 +54,7 @@ impl Point {
 const ALPHA: f64 = 0.05;
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let grades = read(&args.files)?;
+    let grades = read(&args.files, None)?;
     let criterion = wanted(&grades, args.criterion.as_deref())?;
     let mut n_off_scale = 0;
     let points = in_order(&grades, criterion, args.scale, &mut n_off_scale)?;

@@ -10,7 +10,7 @@ use jurist_store::grades::{GradeFilter, GradeHead};
 use serde_json::json;
 
 use super::Ended;
-use super::grades::{Source, sources};
+use super::grades::{Source, keep_task, sources};
 use super::judging::wait_for;
 use super::store::{Place, project_of};
 use crate::render;
@@ -22,6 +22,7 @@ Examples:
   jurist export latest --out grades.parquet
   jurist export before.json after.json --out grades.csv
   jurist export ratings.jsonl --format jsonl | jq .unit
+  jurist export people --task 'Coding agents' --out ratings.csv
   jurist export --store postgres://jurist@db/jurist --out grades.parquet
 FILE is read as by `jurist agree`; without any, the grades of traces in the database are written.
 Columns are always the same and in docs/statistics.md; what is not known is empty.")]
@@ -33,6 +34,9 @@ pub struct Args {
     /// The project in the database, by its name or id
     #[arg(long, value_name = "NAME", conflicts_with = "files")]
     project: Option<String>,
+    /// One annotation task, by its name; without it, `annotation_task` tells the tasks apart
+    #[arg(long, value_name = "NAME", requires = "files")]
+    task: Option<String>,
     /// Where it is written; the ending decides how
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -76,7 +80,11 @@ impl Args {
         if self.files.is_empty() {
             return wait_for(self.write_stored(table));
         }
-        let sources = sources(&self.files)?;
+        let mut sources = sources(&self.files)?;
+        if let Some(task) = &self.task {
+            keep_task(&mut sources, Some(task))?;
+        }
+        sources.iter_mut().for_each(Source::expand_parts);
         let rows: Vec<Row<'_>> = sources.iter().flat_map(Source::rows).collect();
         for some in rows.chunks(BATCH) {
             table.add(some)?;

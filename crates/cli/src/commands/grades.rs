@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use jurist_core::candidate::Material;
-use jurist_core::grade::{Fields, Grade, Line, Outcome, Sampled, ShortGrade, step_grades, table};
+use jurist_core::grade::{Fields, Grade, Line, Outcome, Sampled, ShortGrade, step_grades, table, with_parts};
 use jurist_core::quantity::plural;
-use jurist_core::report::{Row, declared_scales, rows};
+use jurist_core::report::{ANNOTATION_TASK, Row, declared_scales, rows};
 use jurist_core::rubric::Value;
 use jurist_core::run::{CaseResult, Run};
 use jurist_core::stats::{Level, Ratings};
@@ -15,6 +15,7 @@ use jurist_engine::load::read_input;
 use super::judging::wait_for;
 use super::kept::{Runs, Stored};
 use crate::picture::{Picture, picture};
+use crate::render;
 
 /// How a result is told; the same for every command that computes one.
 #[derive(Debug, clap::Args)]
@@ -45,6 +46,9 @@ pub struct Sides {
     /// The ends of the scale of numbers that are not on 0 to 1, such as 1-5
     #[arg(long, value_name = "MIN-MAX", value_parser = scale)]
     pub scale: Option<(f64, f64)>,
+    /// One annotation task, by its name; needed where people answered several
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
 }
 
 impl Sides {
@@ -57,7 +61,7 @@ impl Sides {
     }
 
     fn of(&self, files: &[PathBuf]) -> anyhow::Result<OneEach> {
-        one_each(&read(files)?, self.criterion.as_deref(), self.scale)
+        one_each(&read(files, self.task.as_deref())?, self.criterion.as_deref(), self.scale)
     }
 }
 
@@ -137,6 +141,17 @@ impl Source {
             Held::Lines(_) => Vec::new(),
         }
     }
+
+    /// What judges answered part by part, where no run holds it.
+    pub fn expand_parts(&mut self) {
+        if let Held::Grades(all) = &mut self.held {
+            let whole = std::mem::take(all);
+            let parts = |(grade, fields): (Grade, Fields)| {
+                with_parts(grade).into_iter().map(move |grade| (grade, fields.clone()))
+            };
+            *all = whole.into_iter().flat_map(parts).collect();
+        }
+    }
 }
 
 fn of_line(line: &str, at: usize, name: &str) -> anyhow::Result<Vec<(Grade, Fields)>> {
@@ -150,23 +165,83 @@ fn of_line(line: &str, at: usize, name: &str) -> anyhow::Result<Vec<(Grade, Fiel
 }
 
 /// Grades from files of every kind: runs, grades and annotation exports line by line, tables; or from the database.
-pub fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<Grade>> {
-    Ok(sources(paths)?.into_iter().flat_map(Source::into_grades).collect())
+/// Answers of several annotation tasks are never put together: `task` says which one is meant.
+pub fn read(paths: &[PathBuf], task: Option<&str>) -> anyhow::Result<Vec<Grade>> {
+    Ok(read_with_scales(paths, task)?.0)
+}
+
+/// The same with each part of what a judge answered as a grade of its own, to be compared with people part by part.
+pub fn read_with_parts(
+    paths: &[PathBuf],
+    task: Option<&str>,
+) -> anyhow::Result<(Vec<Grade>, DeclaredScales)> {
+    let (grades, scales) = read_with_scales(paths, task)?;
+    Ok((grades.into_iter().flat_map(with_parts).collect(), scales))
+}
+
+/// Leaves answers of one annotation task: the one that is asked for, or the only one. What is of no task stays.
+pub fn keep_task(sources: &mut [Source], asked: Option<&str>) -> anyhow::Result<()> {
+    ensure_one_task(&tasks_of(sources), asked)?;
+    if let Some(task) = asked {
+        keep_only(sources, task);
+    }
+    Ok(())
+}
+
+/// The task that is asked for is there, or there is one at most.
+pub fn ensure_one_task(tasks: &BTreeSet<String>, asked: Option<&str>) -> anyhow::Result<()> {
+    let listed = || tasks.iter().map(|task| format!("`{task}`")).collect::<Vec<_>>().join(", ");
+    match asked {
+        Some(task) => anyhow::ensure!(
+            tasks.contains(task),
+            "there are no answers of an annotation task `{task}` here; there are {}",
+            if tasks.is_empty() { "none of any task".to_owned() } else { listed() }
+        ),
+        None => anyhow::ensure!(
+            tasks.len() < 2,
+            "these are answers of {} annotation tasks, whose candidates are not the same; choose one with --task, \
+             or write one to a file with `jurist export people --task NAME --out FILE.csv`: {}",
+            tasks.len(),
+            listed()
+        ),
+    }
+    Ok(())
+}
+
+/// Leaves answers of one annotation task, and what is of none.
+pub fn keep_only(sources: &mut [Source], task: &str) {
+    for source in sources {
+        if let Held::Grades(all) = &mut source.held {
+            all.retain(|(_, fields)| fields.get(ANNOTATION_TASK).is_none_or(|of| of == task));
+        }
+    }
+}
+
+/// The annotation tasks that answers are of.
+pub fn tasks_of(sources: &[Source]) -> BTreeSet<String> {
+    let task = |row: Row<'_>| row.fields?.get(ANNOTATION_TASK)?.as_str().map(str::to_owned);
+    sources.iter().flat_map(Source::rows).filter_map(task).collect()
 }
 
 /// The ends of scales by criterion, as the rubrics of runs declare them.
 pub type DeclaredScales = BTreeMap<String, (f64, f64)>;
 
 /// Grades, and the scales that are declared of them.
-pub fn read_with_scales(paths: &[PathBuf]) -> anyhow::Result<(Vec<Grade>, DeclaredScales)> {
-    let sources = sources(paths)?;
+pub fn read_with_scales(
+    paths: &[PathBuf],
+    task: Option<&str>,
+) -> anyhow::Result<(Vec<Grade>, DeclaredScales)> {
+    let mut sources = sources(paths)?;
+    keep_task(&mut sources, task)?;
     let mut scales = DeclaredScales::new();
     for source in &sources {
         if let Held::Run(run, _) = &source.held {
             scales.extend(declared_scales(run));
         }
     }
-    Ok((sources.into_iter().flat_map(Source::into_grades).collect(), scales))
+    let grades: Vec<Grade> = sources.into_iter().flat_map(Source::into_grades).collect();
+    anyhow::ensure!(!grades.is_empty(), "{}", no_grades(paths));
+    Ok((grades, scales))
 }
 
 /// The same with where each of them comes from.
@@ -205,7 +280,11 @@ async fn held(path: &Path, name: &str, runs: &Runs) -> anyhow::Result<Held> {
     let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
     if path.extension().is_some_and(|it| it == "csv" || it == "tsv") {
         check_delimiter(&text, delimiter(path), name)?;
-        return Ok(Held::Grades(table(&text, delimiter(path)).with_context(|| format!("`{name}`"))?));
+        let table = table(&text, delimiter(path)).with_context(|| format!("`{name}`"))?;
+        if let Some(reading) = &table.reading {
+            render::note(&format!("`{name}` is {reading}"));
+        }
+        return Ok(Held::Grades(table.grades));
     }
     Ok(Held::Lines(text))
 }

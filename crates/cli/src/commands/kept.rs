@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::Context;
+use jurist_core::annotate::TaskResults;
 use jurist_core::grade::{FORMAT, Fields, Grade, Grader, GraderKind, Outcome, Reason, Spend, Usd, Version};
 use jurist_core::run::{CaseResult, Run, RunId};
 use jurist_engine::call::{Held, Purse};
 use jurist_engine::judge::Exchange;
 use jurist_engine::model::{BoxFuture, ModelError};
+use jurist_server::annotate::{answers, people_grades, results_of, settled_grades, task_names};
 use jurist_store::grades::GradeFilter;
 use jurist_store::labels::Label;
 use jurist_store::runs::{Graded, RunHead, runs_back};
@@ -142,33 +144,48 @@ impl Stored {
     }
 }
 
+/// The origin of labels that were decided in an annotation task.
+const ADJUDICATED: &str = "adjudicated";
+
 /// Rows that are read at a time.
 const PAGE: usize = 1_000;
 
 impl Runs {
-    /// Of a grader's answers to one question about a candidate the newest counts.
+    /// Of a grader's answers to one question about a candidate the newest counts. What people said carries the name of
+    /// its annotation task.
     pub async fn stored(&self, which: Stored) -> anyhow::Result<Vec<(Grade, Fields)>> {
         let Kept { store, project } = self.kept().await?;
-        let kind = match which {
-            Stored::Labels => return labels(store, *project).await,
-            Stored::People => GraderKind::Human,
-            Stored::Judges => GraderKind::Judge,
-        };
-        let (mut all, mut seen, mut after) = (Vec::new(), HashSet::new(), None);
-        loop {
-            let page = store.whole_grades(*project, &GradeFilter::default(), after.as_ref(), PAGE).await?;
-            for (head, grade) in page.items {
-                let Some(grade) = grade.filter(|it| it.grader.kind == kind) else { continue };
-                let asked = (grade.candidate.clone(), grade.rubric.clone(), grade.criterion.clone());
-                if seen.insert((asked, grade.grader.clone())) {
-                    all.push((grade, known(&head)));
+        match which {
+            Stored::Judges => judges(store, *project).await,
+            Stored::People | Stored::Labels => {
+                let mut all = Vec::new();
+                for (task, name) in task_names(store, *project).await? {
+                    all.extend(match which {
+                        Stored::People => people_grades(store, *project, &task, &name).await?,
+                        _ => settled_grades(store, *project, &task, &name).await?,
+                    });
                 }
-            }
-            after = page.next;
-            if after.is_none() {
-                return Ok(all);
+                if which == Stored::Labels {
+                    all.extend(other_labels(store, *project).await?);
+                }
+                Ok(all)
             }
         }
+    }
+
+    /// What people said in an annotation task, by its name, over everything and by a field of its items.
+    pub async fn task_results(&self, name: &str, by: Option<&str>) -> anyhow::Result<TaskResults> {
+        anyhow::ensure!(self.place.exists(), "there is no database at `{}`", self.place.url());
+        let Kept { store, project } = self.kept().await?;
+        let tasks = task_names(store, *project).await?;
+        let known: Vec<String> = tasks.iter().map(|(_, name)| format!("`{name}`")).collect();
+        let found = tasks.into_iter().find(|(task, known)| known == name || task.id.to_string() == name);
+        let Some((task, name)) = found else {
+            let known = if known.is_empty() { "there is none".to_owned() } else { known.join(", ") };
+            anyhow::bail!("there is no annotation task `{name}`; there are {known}");
+        };
+        let answers = answers(store, *project, &task).await?;
+        Ok(results_of(store, *project, &name, answers, by).await?)
     }
 
     async fn kept(&self) -> anyhow::Result<&Kept> {
@@ -323,14 +340,35 @@ impl Log {
     }
 }
 
-async fn labels(store: &Store, project: ProjectId) -> anyhow::Result<Vec<(Grade, Fields)>> {
+async fn judges(store: &Store, project: ProjectId) -> anyhow::Result<Vec<(Grade, Fields)>> {
+    let filter = GradeFilter { grader_kind: Some(GraderKind::Judge), ..GradeFilter::default() };
+    let (mut all, mut seen, mut after) = (Vec::new(), HashSet::new(), None);
+    loop {
+        let page = store.whole_grades(project, &filter, after.as_ref(), PAGE).await?;
+        for (head, grade) in page.items {
+            let Some(grade) = grade else { continue };
+            let asked = (grade.candidate.clone(), grade.rubric.clone(), grade.criterion.clone());
+            if seen.insert((asked, grade.grader.clone())) {
+                all.push((grade, known(&head)));
+            }
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(all);
+        }
+    }
+}
+
+/// Labels that were not decided in an annotation task.
+async fn other_labels(store: &Store, project: ProjectId) -> anyhow::Result<Vec<(Grade, Fields)>> {
     let mut all = Vec::new();
     for rubric in store.rubrics(project).await? {
         for version in store.rubric_versions(project, rubric.id).await? {
             let mut after = None;
             loop {
                 let page = store.labels(project, &version.id, None, after.as_ref(), PAGE).await?;
-                all.extend(page.items.into_iter().map(|it| (graded(it, &version.hash), Fields::new())));
+                let others = page.items.into_iter().filter(|label| label.origin != ADJUDICATED);
+                all.extend(others.map(|label| (graded(label, &version.hash), Fields::new())));
                 after = page.next;
                 if after.is_none() {
                     break;

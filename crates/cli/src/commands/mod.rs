@@ -43,6 +43,7 @@ mod spend;
 mod start;
 mod stats;
 mod store;
+mod task_results;
 mod trace;
 mod worker;
 

@@ -43,12 +43,12 @@ pub struct Args {
 const TRUTH: &str = " (truth)";
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let truth = if args.truth.is_empty() { Vec::new() } else { read(&args.truth)? };
+    let truth = if args.truth.is_empty() { Vec::new() } else { read(&args.truth, None)? };
     let marked = truth.into_iter().map(|mut it| {
         it.grader.name.push_str(TRUTH);
         it
     });
-    let (grades, declared) = read_with_scales(&args.files)?;
+    let (grades, declared) = read_with_scales(&args.files, None)?;
     let all: Vec<Grade> = grades.into_iter().chain(marked).collect();
     let all = of_criterion(all, args.criterion.as_deref(), &args.told)?;
     let mut out = anstream::stdout();

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use jurist_core::chart::{Bar, Bars, Chart, Distribution, Layer, Measure, Radar, RadarSeries, Tone};
-use jurist_core::grade::ShortGrade;
+use jurist_core::grade::{ShortGrade, part_of};
 use jurist_core::quantity::plural;
-use jurist_core::report::{COLUMNS, Kind, Row, rows};
+use jurist_core::report::{ANNOTATION_TASK, COLUMNS, Kind, Row, rows};
 use jurist_core::stats::{
     Description, ScoreField, ScoreTable, Scored, computable, compute, compute_problem, warnings,
 };
@@ -15,9 +15,11 @@ use serde_json::{Value as Json, json};
 
 use super::Ended;
 use super::grades::{
-    Source, SourceGrade, Told, no_grades, off_scale, open_sources, scale, unit, unit_of_value,
+    Source, SourceGrade, Told, ensure_one_task, no_grades, off_scale, open_sources, scale, unit,
+    unit_of_value,
 };
 use super::reporting::line;
+use super::task_results::show_task_results;
 
 /// Describe grades: means, spread, distribution, and where they say less than it seems
 #[derive(Debug, clap::Args)]
@@ -29,6 +31,8 @@ Examples:
   jurist stats latest --by agent --chart agents.png --picture radar
   jurist stats before.json after.json --by file
   jurist stats ratings.csv --scale 1-5 --by grader --chart means.svg
+  jurist stats --task 'Coding agents' --by agent --chart agents.png
+                                           what people said, in the units of each scale, with a radar
   jurist stats compute problems.jsonl      any estimator by name
 FIELD is a column of `jurist export`, such as criterion, grader, rubric, case, run or agent;
 `file`; or a field of metadata: of a case in its suite, of a row of its data, `metadata` of a
@@ -38,8 +42,11 @@ FILE is read as by `jurist agree`."
 pub struct Args {
     #[command(subcommand)]
     what: Option<What>,
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "task")]
     files: Vec<PathBuf>,
+    /// What people said in this annotation task of the database; or, of FILE, the answers of this task only
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
     /// What to tell apart: criteria, graders, agents, any field of metadata
     #[arg(long, value_name = "FIELD", default_value = "criterion")]
     by: String,
@@ -77,7 +84,13 @@ A result is {\"result\": …}, {\"undefined\": \"because …\"} or {\"error\": �
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
     match &args.what {
         Some(What::Compute { file }) => computed(file),
-        None => described(args),
+        None => match &args.task {
+            Some(task) if args.files.is_empty() => {
+                let by = Some(args.by.as_str()).filter(|by| *by != CRITERION);
+                show_task_results(task, by, &args.told)
+            }
+            _ => described(args),
+        },
     }
 }
 
@@ -155,12 +168,20 @@ struct Scores {
 }
 
 fn scores(sources: &[Source], args: &Args) -> anyhow::Result<Scores> {
-    let mut found = Scores::default();
+    let (mut found, mut tasks) = (Scores::default(), BTreeSet::new());
+    let asked = args.task.as_deref();
     for source in sources {
         let mut last = None;
         source.for_each_grade(|grade| match grade {
             SourceGrade::Short(short) => found.add_short(short, &source.name, args),
             SourceGrade::Row(row) => {
+                let task = row.fields.and_then(|fields| fields.get(ANNOTATION_TASK)).and_then(Json::as_str);
+                tasks.extend(task.map(str::to_owned));
+                let is_of_other_task = asked.is_some() && task.is_some() && task != asked;
+                // What parts come to is in their total.
+                if is_of_other_task || part_of(&row.grade.criterion).is_some() {
+                    return Ok(());
+                }
                 // Grades of one result stand together.
                 let result = row.of.map(|it| std::ptr::from_ref(it.1));
                 if result.is_some() && result != last {
@@ -171,6 +192,7 @@ fn scores(sources: &[Source], args: &Args) -> anyhow::Result<Scores> {
             }
         })?;
     }
+    ensure_one_task(&tasks, asked)?;
     Ok(found)
 }
 

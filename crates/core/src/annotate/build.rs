@@ -35,8 +35,12 @@ pub fn schemes_of_rubric(rubric: &Rubric, name: &str, shows_score: bool) -> Opti
 
 fn scheme(scheme: &suite::Scheme, shows_score: bool) -> Scheme {
     let kind = match &scheme.kind {
-        suite::SchemeKind::Rubric { rubric, overall, notes } => {
-            rated(rubric, overall.as_ref(), notes.as_ref(), shows_score)
+        suite::SchemeKind::Rubric { rubric, overall, notes, may_skip } => {
+            let criteria = rubric
+                .questions()
+                .map(|question| Criterion { may_skip: *may_skip, ..of_question(&question) })
+                .collect();
+            rated(criteria, overall.as_ref(), notes.as_ref(), shows_score)
         }
         suite::SchemeKind::Trajectory(it) => SchemeKind::Trajectory {
             steps: Vec::new(),
@@ -75,13 +79,11 @@ fn scheme(scheme: &suite::Scheme, shows_score: bool) -> Scheme {
 }
 
 fn rated(
-    rubric: &Rubric,
+    criteria: Vec<Criterion>,
     overall: Option<&suite::Overall>,
     notes: Option<&suite::Notes>,
     shows_score: bool,
 ) -> SchemeKind {
-    let of_question = |it: Question<'_>| Criterion { may_skip: true, ..of_question(&it) };
-    let criteria: Vec<Criterion> = rubric.questions().map(of_question).collect();
     let overall = overall.and_then(|it| {
         let mut points = criteria.first()?.points.clone();
         for point in &mut points {

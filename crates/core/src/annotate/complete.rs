@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::build::is_one_scale;
+use super::verify::contradiction;
 use super::{
     Answer, Criterion, Draft, ErrorCategory, Marked, Rated, Rating, Scheme, SchemeKind, SeverityLevel, Value,
-    Verification, point_of,
+    Verification, point_of, reached_claims,
 };
 
 /// What keeps a draft from being submitted.
@@ -87,14 +88,21 @@ fn of_scheme(scheme: &Scheme, answer: Option<&Answer>, gap: &mut impl FnMut(&str
             for row in said.keys().filter(|row| !claims.iter().any(|it| it.id == **row)) {
                 gap(row, "there is no such claim".to_owned());
             }
-            for claim in claims {
+            let reached = reached_claims(claims, said);
+            for claim in claims.iter().filter(|claim| reached.contains(claim.id.as_str())) {
+                if let Some(why) = contradiction(claims, said, claim) {
+                    gap(&claim.id, why);
+                }
                 match said.get(&claim.id).and_then(|it| it.verdict.map(|verdict| (verdict, &it.rating))) {
-                    None if required => gap(&claim.id, "not answered".to_owned()),
+                    None if required && !claim.from_parts => gap(&claim.id, "not answered".to_owned()),
+                    Some((Verification::Confirmed, _)) if claim.said.is_none() => {
+                        gap(&claim.id, "the judge was not asked this; say what is right".to_owned());
+                    }
                     Some((Verification::Corrected, None)) => {
                         gap(&claim.id, "say what would have been right".to_owned());
                     }
                     Some((Verification::Corrected, Some(Rating::Scored { value })))
-                        if point_of(&claim.points, value).is_none() =>
+                        if !claim.from_parts && point_of(&claim.points, value).is_none() =>
                     {
                         gap(&claim.id, off_scale(value));
                     }

@@ -1,6 +1,8 @@
 //! How far people are apart on one question about one item, on the ratings themselves.
 
-use super::{Answer, Draft, Quote, Rating, ScalePoint, Scheme, SchemeKind, Value, Verification};
+use super::{
+    Answer, Draft, Quote, Rating, ScalePoint, Scheme, SchemeKind, Value, reached_claims, settled_rating,
+};
 
 /// What one person said to one question.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,19 +71,12 @@ pub fn said<'a>(schemes: &'a [Scheme], draft: &'a Draft) -> Vec<Said<'a>> {
                 found.push(one(&scheme.name, &scheme.name, Rating::Scored { value }));
             }
             (SchemeKind::Verify { claims }, Answer::Verify { claims: verified }) => {
-                for claim in claims {
-                    let Some(verified) = verified.get(&claim.id) else { continue };
-                    let rating = match verified.verdict {
-                        Some(Verification::Confirmed) => claim.said.clone(),
-                        Some(Verification::Corrected) => match &verified.rating {
-                            Some(rating) => rating.clone(),
-                            None => continue,
-                        },
-                        None => continue,
-                    };
+                let reached = reached_claims(claims, verified);
+                for claim in claims.iter().filter(|claim| reached.contains(claim.id.as_str())) {
+                    let Some(rating) = settled_rating(claims, verified, claim) else { continue };
                     found.push(Said {
                         points: &claim.points,
-                        comment: verified.comment.as_deref(),
+                        comment: verified.get(&claim.id).and_then(|verified| verified.comment.as_deref()),
                         ..one(&claim.id, &claim.label, rating)
                     });
                 }

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    Answer, Criterion, Draft, Marked, Quote, Rated, Rating, Scheme, SchemeKind, Value, Verified,
-    running_score, weighted_score,
+    Answer, Claim, Criterion, Draft, Marked, Quote, Rated, Rating, Scheme, SchemeKind, Value, Verification,
+    Verified, reached_claims, running_score, settled_rating, weighted_score,
 };
 use crate::quantity::Time;
 
@@ -19,6 +19,8 @@ pub struct Exported<'a> {
     /// What the data calls the id of an item.
     pub id_key: &'a str,
     pub candidate: &'a str,
+    /// The id as the data writes it, where it is no text.
+    pub written_id: Option<Json>,
     pub annotator: &'a str,
     pub time: Time,
     pub schemes: &'a [Scheme],
@@ -31,7 +33,7 @@ const ID_KEYS: [&str; 4] = ["trace_id", "candidate", "id", "instance_id"];
 /// The form as a JSON object; numbers are numbers, and whole ones have no point.
 pub fn row(form: &Exported<'_>) -> Map<String, Json> {
     let mut row = Map::new();
-    row.insert(form.id_key.to_owned(), form.candidate.into());
+    row.insert(form.id_key.to_owned(), id_of(form));
     if !ID_KEYS.contains(&form.id_key) {
         row.insert("candidate".to_owned(), form.candidate.into());
     }
@@ -47,6 +49,11 @@ pub fn row(form: &Exported<'_>) -> Map<String, Json> {
         row.insert(key, answer);
     }
     row
+}
+
+/// The id as the data writes it.
+fn id_of(form: &Exported<'_>) -> Json {
+    form.written_id.clone().unwrap_or_else(|| form.candidate.into())
 }
 
 /// The form as a line of a file: in the order in which the form is read, without the end of the line.
@@ -104,9 +111,8 @@ fn of_scheme(kind: &SchemeKind, answer: &Answer) -> Option<Json> {
         }
         (SchemeKind::Trajectory { steps, .. }, Answer::Trajectory { steps: marked }) => {
             let nothing = Marked::default();
-            let step =
-                |(at, n): (usize, &usize)| of_step(kind, at, marked.get(&n.to_string()).unwrap_or(&nothing));
-            let mut found = json!({ "steps": steps.iter().enumerate().map(step).collect::<Vec<_>>() });
+            let step = |n: &usize| of_step(kind, *n, marked.get(&n.to_string()).unwrap_or(&nothing));
+            let mut found = json!({ "steps": steps.iter().map(step).collect::<Vec<_>>() });
             if let Some(score) = running_score(kind, marked) {
                 found["score"] = number(score);
             }
@@ -117,18 +123,16 @@ fn of_scheme(kind: &SchemeKind, answer: &Answer) -> Option<Json> {
         (SchemeKind::Choice { .. }, Answer::Choice { labels }) => json!(labels.first()?),
         (SchemeKind::Likert { .. }, Answer::Likert { value }) => json!((*value)?),
         (SchemeKind::Text { .. }, Answer::Text { text }) => json!(text),
-        (SchemeKind::Verify { .. }, Answer::Verify { claims }) => {
-            let one = |(id, it): (&String, &Verified)| {
-                let mut found = json!({ "verdict": it.verdict });
-                if let Some(rating) = &it.rating {
-                    found["rating"] = of_rating(rating);
-                }
-                if let Some(comment) = &it.comment {
-                    found["comment"] = json!(comment);
-                }
-                (id.clone(), found)
+        (SchemeKind::Verify { claims }, Answer::Verify { claims: verified }) => {
+            let reached = reached_claims(claims, verified);
+            let of_claim = |claim: &Claim| {
+                let rating = settled_rating(claims, verified, claim);
+                let said = verified.get(&claim.id);
+                let is_open = rating.is_none() && said.is_none();
+                (!is_open && reached.contains(claim.id.as_str()))
+                    .then(|| (claim.id.clone(), of_verified(claim, rating.as_ref(), said)))
             };
-            Json::Object(claims.iter().map(one).collect())
+            Json::Object(claims.iter().filter_map(of_claim).collect())
         }
         _ => return None,
     })
@@ -147,8 +151,7 @@ fn of_rubric(
         let name = || criterion.name.clone();
         if let Some(rating) = &said.rating {
             ratings.insert(name(), of_rating(rating));
-            if !matches!(rating, Rating::Scored { .. }) {
-                let why = if *rating == Rating::NotApplicable { "not_applicable" } else { "abstained" };
+            if let Some(why) = why_unrated(rating) {
                 without.insert(name(), why.into());
             }
         }
@@ -179,10 +182,39 @@ fn of_rubric(
     Json::Object(found)
 }
 
-/// A step as readers of `trajectory_eval` know it; steps count from 0 there.
-fn of_step(kind: &SchemeKind, at: usize, marked: &Marked) -> Json {
+/// What somebody said about a claim; a total that follows from its parts is said by nobody.
+fn of_verified(claim: &Claim, rating: Option<&Rating>, said: Option<&Verified>) -> Json {
+    let verdict = match (claim.from_parts, rating) {
+        (true, rating) if rating == claim.said.as_ref() => Some(Verification::Confirmed),
+        (true, Some(_)) => Some(Verification::Corrected),
+        _ => said.and_then(|said| said.verdict),
+    };
+    let mut found = json!({ "verdict": verdict });
+    if let Some(rating) = rating.filter(|_| verdict == Some(Verification::Corrected)) {
+        found["rating"] = of_rating(rating);
+        if let Some(why) = why_unrated(rating) {
+            found["unrated"] = why.into();
+        }
+    }
+    if let Some(comment) = said.and_then(|said| said.comment.as_ref()) {
+        found["comment"] = json!(comment);
+    }
+    found
+}
+
+/// Why there is no rating, in one word; `None` if there is one.
+fn why_unrated(rating: &Rating) -> Option<&'static str> {
+    match rating {
+        Rating::Scored { .. } => None,
+        Rating::NotApplicable => Some("not_applicable"),
+        Rating::Abstained => Some("abstained"),
+    }
+}
+
+/// A step as readers of `trajectory_eval` know it, by the number under which it was shown.
+fn of_step(kind: &SchemeKind, number: usize, marked: &Marked) -> Json {
     let mut step = Map::new();
-    step.insert("step_index".to_owned(), at.into());
+    step.insert("step_index".to_owned(), number.into());
     step.insert("correctness".to_owned(), json!(marked.mark));
     let SchemeKind::Trajectory { errors, marks, .. } = kind else { return Json::Object(step) };
     if marked.mark.is_some() && marked.mark.as_ref() != marks.first() {
@@ -220,6 +252,9 @@ fn number(number: f64) -> Json {
     if (whole as f64).to_bits() == number.to_bits() { whole.into() } else { number.into() }
 }
 
+/// What stands beside the rating of a criterion: why there is none, the comment, the quotes.
+const BESIDE: [&str; 3] = ["unrated", "comment", "quotes"];
+
 /// The columns of a table, in the order of the schemes.
 pub fn columns(id_key: &str, schemes: &[Scheme]) -> Vec<String> {
     let mut columns: Vec<String> = [id_key, "annotator", "timestamp"].map(str::to_owned).to_vec();
@@ -233,10 +268,15 @@ pub fn columns(id_key: &str, schemes: &[Scheme]) -> Vec<String> {
                 columns.extend(overall.iter().map(|_| named("overall")));
                 columns.extend(notes.iter().map(|_| named("notes")));
                 columns.push(named("weighted_score"));
+                let beside = |criterion: &Criterion| {
+                    BESIDE.map(|column| named(&format!("{}.{column}", criterion.name)))
+                };
+                columns.extend(criteria.iter().flat_map(beside));
             }
             SchemeKind::Trajectory { .. } => {
                 columns.push(named("n_wrong"));
                 columns.push(named("score"));
+                columns.push(named("steps"));
             }
             _ => columns.push(scheme.name.clone()),
         }
@@ -248,7 +288,7 @@ pub fn columns(id_key: &str, schemes: &[Scheme]) -> Vec<String> {
 pub fn table(form: &Exported<'_>) -> Vec<Json> {
     let row = row(form);
     let mut cells =
-        vec![json!(form.candidate), json!(form.annotator), row.get("timestamp").cloned().unwrap_or_default()];
+        vec![id_of(form), json!(form.annotator), row.get("timestamp").cloned().unwrap_or_default()];
     let first = form.schemes.iter().position(|it| matches!(it.kind, SchemeKind::Rubric { .. }));
     for (at, scheme) in form.schemes.iter().enumerate() {
         let key = if Some(at) == first { "rubric" } else { scheme.name.as_str() };
@@ -259,6 +299,11 @@ pub fn table(form: &Exported<'_>) -> Vec<Json> {
                 cells.extend(overall.iter().map(|_| said["overall"].clone()));
                 cells.extend(notes.iter().map(|_| said["notes"].clone()));
                 cells.push(said["weighted_score"].clone());
+                for criterion in criteria {
+                    cells.push(said["unrated"][&criterion.name].clone());
+                    cells.push(said["comments"][&criterion.name].clone());
+                    cells.push(quotes_cell(&said["evidence"][&criterion.name]));
+                }
             }
             SchemeKind::Trajectory { marks, .. } => {
                 let right = marks.first().map(String::as_str);
@@ -267,6 +312,7 @@ pub fn table(form: &Exported<'_>) -> Vec<Json> {
                 let n_wrong = (!said.is_null()).then(|| steps.iter().filter(is_wrong).count());
                 cells.push(json!(n_wrong));
                 cells.push(said["score"].clone());
+                cells.push(if steps.is_empty() { Json::Null } else { said["steps"].to_string().into() });
             }
             _ => cells.push(match said {
                 Json::Array(labels) => {
@@ -278,4 +324,11 @@ pub fn table(form: &Exported<'_>) -> Vec<Json> {
         }
     }
     cells
+}
+
+/// The words of quotes, one in a line.
+fn quotes_cell(evidence: &Json) -> Json {
+    let quotes = evidence.as_array().map(Vec::as_slice).unwrap_or_default();
+    let words: Vec<&str> = quotes.iter().filter_map(|quote| quote["quote"].as_str()).collect();
+    if words.is_empty() { Json::Null } else { words.join("\n").into() }
 }

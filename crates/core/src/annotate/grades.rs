@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Answer, Draft, Quote, Rated, Rating, ScalePoint, Scheme, SchemeKind, Verification, point_of};
+use super::{
+    Answer, Draft, Quote, Rated, Rating, ScalePoint, Scheme, SchemeKind, Value, point_of, reached_claims,
+    settled_rating,
+};
 use crate::grade::{Evidence, FORMAT, Found, Grade, Grader, GraderKind, Outcome, Reason, Spend, Time};
 use crate::rubric::Version;
 
@@ -45,21 +48,18 @@ pub fn grades(
                 }
             }
             (SchemeKind::Verify { claims }, Some(Answer::Verify { claims: verified })) => {
-                // Points that an answer rests on have no criterion of their own.
-                for claim in claims.iter().filter(|it| it.id == it.criterion) {
-                    let Some(verified) = verified.get(&claim.id) else { continue };
-                    let rating = match verified.verdict {
-                        Some(Verification::Confirmed) => &claim.said,
-                        Some(Verification::Corrected) => verified.rating.as_ref().unwrap_or(&claim.said),
-                        None => continue,
+                let reached = reached_claims(claims, verified);
+                for claim in claims.iter().filter(|claim| reached.contains(claim.id.as_str())) {
+                    let Some(rating) = settled_rating(claims, verified, claim) else { continue };
+                    let comment = verified.get(&claim.id).and_then(|verified| verified.comment.as_deref());
+                    let outcome = match &rating {
+                        // What parts come to may lie between the points that people are shown.
+                        Rating::Scored { value: Value::Number(score) } if claim.from_parts => {
+                            Outcome::Scored { value: Value::Number(*score), unit: Some(*score) }
+                        }
+                        rating => outcome(rating, &claim.points, comment),
                     };
-                    let comment = verified.comment.as_deref();
-                    found.push(grade(
-                        &claim.criterion,
-                        outcome(rating, &claim.points, comment),
-                        comment,
-                        &[],
-                    ));
+                    found.push(grade(&claim.id, outcome, comment, &[]));
                 }
             }
             _ => {}

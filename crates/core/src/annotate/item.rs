@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use super::{Compared, Given, GivenKind, Item, Scheme, SchemeKind};
+use super::{Compared, Given, GivenKind, Item, ItemField, Scheme, SchemeKind};
 use crate::candidate::{Material, Role, Step, Trace, diff, read_value};
 use crate::suite;
 
@@ -29,6 +29,35 @@ pub struct Shape {
     /// The list of which the entries are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items_key: Option<String>,
+    /// What is shown of a row, in this order; without any, what is known by its name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<ShownField>,
+    /// Fields stand beside each other, not one below the other.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub side_by_side: bool,
+}
+
+/// A field of a row that is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ShownField {
+    pub key: String,
+    pub label: String,
+}
+
+impl ShownField {
+    /// By its name alone, or with a label.
+    fn of(value: &Json) -> Option<Self> {
+        let key = value.as_str().or_else(|| value.get("key")?.as_str())?;
+        let label = value.get("label").and_then(Json::as_str);
+        Some(Self { key: key.to_owned(), label: label.map_or_else(|| words_of(key), str::to_owned) })
+    }
+}
+
+/// A name as words: `gold_answer` is "Gold answer".
+fn words_of(name: &str) -> String {
+    let words = name.replace(['_', '-'], " ");
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// Where a trace is looked for, unless a file says.
@@ -43,6 +72,15 @@ impl Shape {
             text_key: annotation.text_key.clone(),
             trace_key: display("trace_key"),
             diff_key: display("diff_key"),
+            fields: match annotation.display.get("fields") {
+                Some(Json::Array(all)) => all.iter().filter_map(ShownField::of).collect(),
+                _ => Vec::new(),
+            },
+            side_by_side: match annotation.display.get("layout") {
+                Some(Json::String(layout)) => layout == "side_by_side",
+                Some(layout) => layout["direction"] == "horizontal",
+                None => false,
+            },
             ..Self::default()
         };
         for scheme in &annotation.schemes {
@@ -84,6 +122,10 @@ pub fn item_of(id: String, row: &Map<String, Json>, shape: &Shape, schemes: &[Sc
             item.candidates.reverse();
         }
     }
+    if !shape.fields.is_empty() {
+        show_fields(&mut item, row, shape, marks);
+        return item;
+    }
     let text = match &shape.text_key {
         Some(key) => {
             row.get(key).filter(|_| item.candidates.is_empty() || shape.items_key.as_ref() != Some(key))
@@ -108,6 +150,27 @@ pub fn item_of(id: String, row: &Map<String, Json>, shape: &Shape, schemes: &[Sc
         }
     }
     item
+}
+
+/// Shows the fields that a task names, and nothing else. One that holds a trace is shown as such.
+fn show_fields(item: &mut Item, row: &Map<String, Json>, shape: &Shape, marks: bool) {
+    let trace_key = trace_key(row, shape, marks).map(str::to_owned);
+    let is_listed = |key: &str| shape.fields.iter().any(|field| field.key == key);
+    let is_asked_for = shape.trace_key.is_some() || marks;
+    if !is_asked_for && !trace_key.as_deref().is_some_and(is_listed) {
+        (item.trace, item.marked) = (None, Vec::new());
+    }
+    let is_drawn = |key: &str| {
+        (item.trace.is_some() && trace_key.as_deref() == Some(key))
+            || (!item.candidates.is_empty() && shape.items_key.as_deref() == Some(key))
+            || (item.trace.is_some() && shape.diff_key.as_deref() == Some(key))
+    };
+    let text = |field: &ShownField| {
+        let text = shown(row.get(&field.key)?);
+        Some(ItemField { key: field.key.clone(), label: field.label.clone(), text })
+    };
+    item.fields = shape.fields.iter().filter(|field| !is_drawn(&field.key)).filter_map(text).collect();
+    item.side_by_side = shape.side_by_side;
 }
 
 /// What is shown of a trace that the store keeps.
@@ -140,7 +203,8 @@ impl Item {
     pub fn title(&self) -> Option<String> {
         let asked = self.trace.iter().flat_map(|it| &it.steps).filter(|it| it.role == Role::User);
         let compared = self.candidates.iter().filter_map(|it| it.text.as_deref());
-        let own = [self.task.as_deref(), self.text.as_deref()].into_iter().flatten();
+        let fields = self.fields.iter().map(|field| field.text.as_str());
+        let own = [self.task.as_deref(), self.text.as_deref()].into_iter().flatten().chain(fields);
         let mut all = own.chain(asked.map(|it| it.text.as_str())).chain(compared);
         let words: Vec<&str> = all.find(|it| !it.trim().is_empty())?.split_whitespace().take(TITLE).collect();
         let line = words.join(" ");
@@ -162,14 +226,29 @@ fn compared(label: &str, value: &Json) -> Compared {
     }
 }
 
-/// The trace in a row. Where its steps are to be marked, one step is shown for each that the data has.
-fn trace_of(row: &Map<String, Json>, shape: &Shape, marks: bool) -> Option<(Trace, Vec<usize>)> {
-    let key = match (&shape.trace_key, &shape.steps_key) {
+/// The field of a row in which its trace stands.
+fn trace_key<'a>(row: &Map<String, Json>, shape: &'a Shape, marks: bool) -> Option<&'a str> {
+    match (&shape.trace_key, &shape.steps_key) {
         (Some(key), _) => Some(key.as_str()),
         (None, Some(key)) if marks && row.contains_key(key) => Some(key.as_str()),
-        _ => TRACES.into_iter().find(|it| row.get(*it).is_some_and(|it| it.is_array() || it.is_object())),
-    };
-    let value = row.get(key?)?;
+        _ => {
+            let listed = shape.fields.iter().map(|field| field.key.as_str());
+            let holds_trace = |key: &str| match row.get(key) {
+                Some(value) if TRACES.contains(&key) => value.is_array() || value.is_object(),
+                Some(value @ Json::Array(_)) => read_value(value, None).is_ok(),
+                _ => false,
+            };
+            listed.into_iter().find(|key| holds_trace(key)).or_else(|| {
+                let is_trace = |key: &&str| row.get(*key).is_some_and(|it| it.is_array() || it.is_object());
+                TRACES.into_iter().find(is_trace)
+            })
+        }
+    }
+}
+
+/// The trace in a row. Where its steps are to be marked, one step is shown for each that the data has.
+fn trace_of(row: &Map<String, Json>, shape: &Shape, marks: bool) -> Option<(Trace, Vec<usize>)> {
+    let value = row.get(trace_key(row, shape, marks)?)?;
     let listed = match (marks, &shape.steps_key) {
         (true, Some(steps)) => row.get(steps).or_else(|| value.get(steps)).unwrap_or(value).as_array(),
         _ => None,
@@ -382,6 +461,21 @@ mod tests {
                 Some("one")
             );
         }
+    }
+
+    #[test]
+    fn a_task_says_which_fields_are_shown_and_how() {
+        let field = |key: &str, label: &str| ShownField { key: key.into(), label: label.into() };
+        let fields =
+            vec![field("question", "Question"), field("gold", "Reference"), field("docs", "Context")];
+        let shape = Shape { fields, side_by_side: true, ..Shape::default() };
+        let row =
+            row(&json!({"id": 1, "question": "When?", "gold": "Monday", "docs": ["a", "b"], "text": "no"}));
+        let item = item_of("i".into(), &row, &shape, &[], false);
+        let shown: Vec<&str> = item.fields.iter().map(|field| field.label.as_str()).collect();
+        assert_eq!((shown, item.text.clone()), (vec!["Question", "Reference", "Context"], None));
+        assert_eq!((item.fields[1].text.as_str(), item.side_by_side), ("Monday", true));
+        assert_eq!(item.title().as_deref(), Some("When?"));
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod dispute;
 mod export;
 mod grades;
 mod item;
+mod results;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -25,9 +26,11 @@ pub use complete::{Gap, gaps, running_score, weighted_score};
 pub use dispute::{Said, disagreement, said};
 pub use export::{Exported, columns, line, row, table};
 pub use grades::{grades, unit_of};
-pub use item::{Shape, given, item_of, item_of_trace, with_steps};
+pub use item::{Shape, ShownField, given, item_of, item_of_trace, with_steps};
+pub use results::{QuestionKind, QuestionResult, ResultGroup, SubmittedAnswer, TaskResults, task_results};
 pub use settings::{BadSettings, Order, Settings};
 pub use verify::{claim, claims};
+use verify::{reached_claims, settled_rating};
 
 use crate::candidate::Trace;
 use crate::rubric::Value;
@@ -46,6 +49,12 @@ pub struct Item {
     /// What else a judge had before it, without which its answers cannot be checked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<Given>,
+    /// Fields of the row that the task shows, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<ItemField>,
+    /// Whether the fields stand beside each other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub side_by_side: bool,
     /// For comparisons: as many as the scheme has labels, in the order they are shown in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Compared>,
@@ -55,6 +64,14 @@ pub struct Item {
     /// After submitting, one is told what would have been right.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub training: bool,
+}
+
+/// One field of a row, as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ItemField {
+    pub key: String,
+    pub label: String,
+    pub text: String,
 }
 
 /// A text that an answer is held against.
@@ -208,7 +225,9 @@ pub struct Claim {
     pub label: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    pub said: Rating,
+    /// Absent where the judge was not asked: a question of a tree that only another answer leads to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<Rating>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -216,6 +235,12 @@ pub struct Claim {
     /// The scale, lowest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<ScalePoint>,
+    /// In a tree: the claim that each answer leads to, by the answer.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub leads: BTreeMap<String, String>,
+    /// Whether its parts decide it: it is the share of them that hold, and has no answer of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub from_parts: bool,
 }
 
 /// What is said about one criterion; without a rating it is not answered.

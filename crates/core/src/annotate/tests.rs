@@ -55,6 +55,7 @@ fn exported(schemes: &[Scheme], draft: &Draft) -> Json {
     let form = Exported {
         id_key: "trace_id",
         candidate: "trace_042",
+        written_id: None,
         annotator: "annotator_03",
         time,
         schemes,
@@ -86,6 +87,7 @@ fn the_export_is_the_one_of_the_tutorial_field_by_field() {
     let written = line(&Exported {
         id_key: "trace_id",
         candidate: "trace_042",
+        written_id: None,
         annotator: "annotator_03",
         time,
         schemes: &schemes,
@@ -204,8 +206,8 @@ fn steps_and_ratings_of_one_trace_stand_in_one_row() {
     );
     assert_eq!(
         row["step_eval"],
-        json!({"score": 99, "steps": [{"step_index": 0, "correctness": "correct"},
-            {"step_index": 1, "correctness": "incorrect", "error_type": "action", "error_subtype": "wrong_tool",
+        json!({"score": 99, "steps": [{"step_index": 2, "correctness": "correct"},
+            {"step_index": 4, "correctness": "incorrect", "error_type": "action", "error_subtype": "wrong_tool",
              "severity": "minor", "rationale": "asks the wrong table"}]})
     );
     assert_eq!(row["tags"], json!(["a", "c"]));
@@ -213,6 +215,7 @@ fn steps_and_ratings_of_one_trace_stand_in_one_row() {
     let form = Exported {
         id_key: "uid",
         candidate: "t",
+        written_id: None,
         annotator: "=1+1",
         time: Time::from_micros(0),
         schemes: &schemes,
@@ -227,13 +230,23 @@ fn steps_and_ratings_of_one_trace_stand_in_one_row() {
             "timestamp",
             "step_eval.n_wrong",
             "step_eval.score",
+            "step_eval.steps",
             "correctness",
             "efficiency",
             "weighted_score",
+            "correctness.unrated",
+            "correctness.comment",
+            "correctness.quotes",
+            "efficiency.unrated",
+            "efficiency.comment",
+            "efficiency.quotes",
             "tags"
         ]
     );
-    assert_eq!(cells[3..], [json!(1), json!(99), json!(5), json!(1), json!(4), json!("a; c")]);
+    assert_eq!(cells[3..5], [json!(1), json!(99)]);
+    assert!(cells[5].as_str().unwrap().contains("asks the wrong table"));
+    assert_eq!(cells[6..9], [json!(5), json!(1), json!(4)]);
+    assert_eq!(cells[15], json!("a; c"));
     assert_eq!(super::row(&form)["candidate"], "t");
 }
 
@@ -313,7 +326,10 @@ fn a_judge_is_confirmed_or_corrected_branch_by_branch() {
     assert_eq!(gaps(&schemes, &corrected), []);
     let rubrics = BTreeMap::from([("v".to_owned(), rubric.version().clone())]);
     let found = grades(&schemes, &corrected, &rubrics, "t", "ann", Time::from_micros(0));
-    assert_eq!(found.len(), 1);
+    assert_eq!(
+        found.iter().map(|it| it.criterion.as_str()).collect::<Vec<_>>(),
+        ["correctness", "correctness#1"]
+    );
     assert_eq!(found[0].outcome.unit(), Some(1.0));
     let confirmed = draft(verified(Verification::Confirmed, None));
     assert_eq!(

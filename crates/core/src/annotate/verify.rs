@@ -1,22 +1,39 @@
-//! What a judge said, as something that a person confirms or corrects.
+//! What a judge said, as something that a person confirms or corrects, and what the person's answers come to.
+//!
+//! Parts decide: a criterion that rests on claims or requirements is the share of them that hold, and a corrected
+//! branch of a tree leads to the questions behind it.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::build::points;
-use super::{Claim, Quote, Rating, ScalePoint, Value};
-use crate::grade::{Grade, GraderKind, Outcome};
-use crate::rubric::Rubric;
+use super::{Claim, Quote, Rating, ScalePoint, Value, Verification, Verified};
+use crate::grade::{Grade, GraderKind, Outcome, part_name, score_of_points};
+use crate::rubric::{Ask, Question, Rubric, Target};
 
-/// Every answer of judges to one candidate, with the claims it rests on. What broke or was not asked is none.
+/// Every answer of judges to one candidate, with the parts it rests on, in the order of the rubric. What broke or
+/// was not asked is none; a tree has all of its questions, since a correction may lead to any of them.
 pub fn claims(rubric: &Rubric, grades: &[Grade]) -> Vec<Claim> {
-    let judged = grades.iter().filter(|it| it.grader.kind == GraderKind::Judge);
+    let judged = grades.iter().filter(|grade| grade.grader.kind == GraderKind::Judge);
     let mut found: Vec<Claim> = Vec::new();
     for grade in judged {
         for claim in claim(rubric, grade) {
             // Of several judges, the first one stands for the question; the others are graded by the same answer.
-            if !found.iter().any(|it| it.id == claim.id) {
+            if !found.iter().any(|known| known.id == claim.id) {
                 found.push(claim);
             }
         }
     }
+    let asked = |question: &Question<'_>| found.iter().any(|claim| claim.criterion == question.id());
+    let trees: BTreeSet<&str> =
+        rubric.questions().filter(asked).map(|question| question.criterion.id.as_str()).collect();
+    let others: Vec<Claim> = rubric
+        .questions()
+        .filter(|question| question.node.is_some() && trees.contains(question.criterion.id.as_str()))
+        .filter(|question| !asked(question))
+        .map(|question| claim_of_question(&question, None))
+        .collect();
+    found.extend(others);
+    found.sort_by_key(|claim| rubric.position(&claim.criterion).unwrap_or(usize::MAX));
     found
 }
 
@@ -28,52 +45,190 @@ pub fn claim(rubric: &Rubric, grade: &Grade) -> Vec<Claim> {
         Outcome::Abstained { .. } => Rating::Abstained,
         Outcome::Failed { .. } | Outcome::Deferred { .. } => return Vec::new(),
     };
-    let question = rubric.questions().find(|it| it.id() == grade.criterion);
-    let mut scale = question.as_ref().map(points).unwrap_or_default();
+    let question = rubric.questions().find(|question| question.id() == grade.criterion);
+    let mut whole = match &question {
+        Some(question) => claim_of_question(question, Some(said.clone())),
+        None => Claim { said: Some(said.clone()), ..blank_claim(&grade.criterion) },
+    };
     // What the judge said can always be said again, even between the points that people are shown.
     if let Rating::Scored { value } = &said
-        && !scale.iter().any(|it| it.value == *value)
+        && !whole.points.iter().any(|point| point.value == *value)
     {
-        scale.push(ScalePoint { value: value.clone(), label: None, text: None, unit: grade.outcome.unit() });
-        scale.sort_by(|a, b| a.unit.unwrap_or(0.0).total_cmp(&b.unit.unwrap_or(0.0)));
+        let unit = grade.outcome.unit();
+        whole.points.push(ScalePoint { value: value.clone(), label: None, text: None, unit });
+        whole.points.sort_by(|a, b| a.unit.unwrap_or(0.0).total_cmp(&b.unit.unwrap_or(0.0)));
     }
-    let (label, text) = match &question {
-        Some(it) => match it.node {
-            Some(node) => (node.ask.clone(), None),
-            None => (it.criterion.title().to_owned(), Some(it.criterion.description.clone())),
-        },
-        None => (grade.criterion.clone(), None),
-    };
     let quotes = |all: &[crate::grade::Evidence]| all.iter().map(quote).collect();
-    let whole = Claim {
-        id: grade.criterion.clone(),
-        criterion: grade.criterion.clone(),
-        label,
-        text: text.filter(|it| !it.is_empty()),
-        said,
-        reason: Some(grade.reason.as_str().to_owned()).filter(|it| !it.is_empty()),
-        evidence: quotes(&grade.evidence),
-        points: scale,
-    };
-    let point = |(at, point): (usize, &crate::grade::Point)| Claim {
-        id: format!("{}#{}", grade.criterion, at + 1),
-        criterion: grade.criterion.clone(),
+    whole.reason = Some(grade.reason.as_str().to_owned()).filter(|reason| !reason.is_empty());
+    whole.evidence = quotes(&grade.evidence);
+    let of_parts = score_of_points(grade.points.iter().map(|point| point.holds));
+    whole.from_parts =
+        of_parts.zip(grade.outcome.unit()).is_some_and(|(of_parts, unit)| is_same_score(of_parts, unit));
+    let part = |(at, point): (usize, &crate::grade::Point)| Claim {
+        id: part_name(&grade.criterion, at),
         label: point.text.clone(),
-        text: None,
-        said: Rating::Scored { value: Value::Bool(point.holds) },
-        reason: None,
+        said: Some(Rating::Scored { value: Value::Bool(point.holds) }),
         evidence: quotes(&point.evidence),
         points: [(false, "Does not hold"), (true, "Holds")]
-            .map(|(it, label)| ScalePoint {
-                value: Value::Bool(it),
+            .map(|(holds, label)| ScalePoint {
+                value: Value::Bool(holds),
                 label: Some(label.to_owned()),
                 text: None,
-                unit: Some(f64::from(u8::from(it))),
+                unit: Some(f64::from(u8::from(holds))),
             })
             .to_vec(),
+        ..blank_claim(&grade.criterion)
     };
-    let points = grade.points.iter().enumerate().map(point);
-    std::iter::once(whole.clone()).chain(points).collect()
+    let parts = grade.points.iter().enumerate().map(part);
+    std::iter::once(whole.clone()).chain(parts).collect()
+}
+
+fn blank_claim(criterion: &str) -> Claim {
+    Claim {
+        id: criterion.to_owned(),
+        criterion: criterion.to_owned(),
+        label: criterion.to_owned(),
+        text: None,
+        said: None,
+        reason: None,
+        evidence: Vec::new(),
+        points: Vec::new(),
+        leads: BTreeMap::new(),
+        from_parts: false,
+    }
+}
+
+fn claim_of_question(question: &Question<'_>, said: Option<Rating>) -> Claim {
+    let (label, text) = match question.node {
+        Some(node) => (node.ask.clone(), None),
+        None => (question.criterion.title().to_owned(), Some(question.criterion.description.clone())),
+    };
+    Claim {
+        label,
+        text: text.filter(|text| !text.is_empty()),
+        said,
+        points: points(question),
+        leads: leads(question),
+        ..blank_claim(&question.id())
+    }
+}
+
+/// Where each answer to a question of a tree leads, by the answer; answers that end the tree are left out.
+fn leads(question: &Question<'_>) -> BTreeMap<String, String> {
+    let (Some(node), Ask::Tree(graph)) = (question.node, &question.criterion.ask) else {
+        return BTreeMap::new();
+    };
+    let next = |(answer, target): (&str, &Target)| {
+        let Target::Node(id) = target else { return None };
+        let node = graph.nodes.iter().find(|node| node.id == *id)?;
+        Some((answer.to_owned(), Question { criterion: question.criterion, node: Some(node) }.id()))
+    };
+    node.answers.targets().filter_map(next).collect()
+}
+
+/// What a person's answers say about a claim: their own rating, or what its parts come to. `None` while open.
+pub(super) fn settled_rating(
+    claims: &[Claim],
+    verified: &BTreeMap<String, Verified>,
+    claim: &Claim,
+) -> Option<Rating> {
+    if !claim.from_parts {
+        return own_rating(verified, claim);
+    }
+    let parts = claims.iter().filter(|part| part.criterion == claim.criterion && part.id != claim.id);
+    let ratings: Vec<Rating> = parts.map(|part| own_rating(verified, part)).collect::<Option<_>>()?;
+    // Whoever cannot tell about one of them cannot tell what they come to.
+    if ratings.contains(&Rating::Abstained) {
+        return Some(Rating::Abstained);
+    }
+    let holds = ratings.iter().filter_map(|rating| match rating {
+        Rating::Scored { value } => Some(*value == Value::Bool(true)),
+        Rating::NotApplicable | Rating::Abstained => None,
+    });
+    let score = score_of_points(holds);
+    Some(score.map_or(Rating::NotApplicable, |score| Rating::Scored { value: Value::Number(score) }))
+}
+
+fn own_rating(verified: &BTreeMap<String, Verified>, claim: &Claim) -> Option<Rating> {
+    let verified = verified.get(&claim.id)?;
+    match verified.verdict? {
+        Verification::Confirmed => claim.said.clone(),
+        Verification::Corrected => verified.rating.clone(),
+    }
+}
+
+/// Why an answer to a claim contradicts its parts; `None` if it does not, or has none.
+pub(super) fn contradiction(
+    claims: &[Claim],
+    verified: &BTreeMap<String, Verified>,
+    claim: &Claim,
+) -> Option<String> {
+    if !claim.from_parts {
+        return None;
+    }
+    let (own, of_parts) = (own_rating(verified, claim)?, settled_rating(claims, verified, claim)?);
+    let is_same = match (&own, &of_parts) {
+        (Rating::Scored { value: Value::Number(own) }, Rating::Scored { value: Value::Number(of_parts) }) => {
+            is_same_score(*own, *of_parts)
+        }
+        (own, of_parts) => own == of_parts,
+    };
+    (!is_same).then(|| {
+        format!(
+            "{} contradicts its parts, which come to {}; correct the parts, the total follows from them",
+            rating_words(&own),
+            rating_words(&of_parts)
+        )
+    })
+}
+
+fn rating_words(rating: &Rating) -> String {
+    match rating {
+        Rating::Scored { value: Value::Number(number) } => {
+            let rounded = (number * 1000.0).round() / 1000.0;
+            rounded.to_string()
+        }
+        Rating::Scored { value } => value.to_string(),
+        Rating::NotApplicable => "not applicable".to_owned(),
+        Rating::Abstained => "cannot tell".to_owned(),
+    }
+}
+
+fn is_same_score(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-9
+}
+
+/// The ids of claims that a person is asked about: all, except questions of a tree that their answers do not lead to.
+/// Where a question is still open, the way goes on as the judge answered.
+pub(super) fn reached_claims<'a>(
+    claims: &'a [Claim],
+    verified: &BTreeMap<String, Verified>,
+) -> BTreeSet<&'a str> {
+    let targets: BTreeSet<&str> =
+        claims.iter().flat_map(|claim| claim.leads.values()).map(String::as_str).collect();
+    let mut to_visit: Vec<&Claim> =
+        claims.iter().filter(|claim| !targets.contains(claim.id.as_str())).collect();
+    let mut reached = BTreeSet::new();
+    while let Some(claim) = to_visit.pop() {
+        if !reached.insert(claim.id.as_str()) {
+            continue;
+        }
+        let answer = own_rating(verified, claim).or_else(|| claim.said.clone());
+        let next = answer.and_then(|answer| claim.leads.get(&branch(&answer)?));
+        to_visit.extend(next.and_then(|id| claims.iter().find(|claim| claim.id == *id)));
+    }
+    reached
+}
+
+/// The answer of a question in a tree, as its branches are named: 0.5 or more is a yes.
+fn branch(rating: &Rating) -> Option<String> {
+    let yes_no = |is_yes: bool| (if is_yes { "yes" } else { "no" }).to_owned();
+    match rating {
+        Rating::Scored { value: Value::Text(label) } => Some(label.clone()),
+        Rating::Scored { value: Value::Bool(is_yes) } => Some(yes_no(*is_yes)),
+        Rating::Scored { value: Value::Number(number) } => Some(yes_no(0.5 <= *number)),
+        Rating::NotApplicable | Rating::Abstained => None,
+    }
 }
 
 fn quote(evidence: &crate::grade::Evidence) -> Quote {

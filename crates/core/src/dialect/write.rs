@@ -309,7 +309,8 @@ fn scheme(scheme: &Scheme) -> Tree {
             scheme.required,
         );
     match &scheme.kind {
-        SchemeKind::Rubric { rubric, overall, notes } => rated(tree, rubric)
+        SchemeKind::Rubric { rubric, overall, notes, may_skip } => rated(tree, rubric)
+            .unless(true, "allow_not_applicable", *may_skip)
             .maybe(
                 "overall",
                 overall.as_ref().map(|it| {

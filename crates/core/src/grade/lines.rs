@@ -42,28 +42,28 @@ pub enum BadLine {
 /// A grade without ceremony.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Short {
-    candidate: Json,
-    criterion: String,
+pub(super) struct Short {
+    pub(super) candidate: Json,
+    pub(super) criterion: String,
     #[serde(default)]
-    value: Option<Value>,
+    pub(super) value: Option<Value>,
     #[serde(default)]
-    outcome: Option<Outcome>,
+    pub(super) outcome: Option<Outcome>,
     #[serde(default)]
-    grader: Option<Json>,
+    pub(super) grader: Option<Json>,
     #[serde(default)]
-    reason: Reason,
+    pub(super) reason: Reason,
     #[serde(default)]
-    evidence: Vec<Evidence>,
+    pub(super) evidence: Vec<Evidence>,
     #[serde(default)]
-    time: Option<Time>,
+    pub(super) time: Option<Time>,
     #[serde(default)]
-    rubric: Option<Version>,
+    pub(super) rubric: Option<Version>,
     /// How it was sampled is read by [`Sampled`](super::Sampled).
     #[serde(default, rename = "stratum")]
-    _stratum: IgnoredAny,
+    pub(super) _stratum: IgnoredAny,
     #[serde(default, rename = "probability")]
-    _probability: IgnoredAny,
+    pub(super) _probability: IgnoredAny,
 }
 
 /// A short line of four keys at most, as large files have them: it is read without a tree and without copies.
@@ -186,105 +186,7 @@ impl Line {
     }
 }
 
-/// Columns of a table that say something about a row and are nobody's answer.
-const ABOUT: [&str; 8] =
-    ["time", "timestamp", "rubric", "version", "reason", "comment", "stratum", "probability"];
-pub(super) const CANDIDATE: [&str; 4] = ["candidate", "item", "id", "case"];
-
-/// Grades as a table: a row for each with `candidate`, `criterion`, `grader` and `value`, or a row for each
-/// candidate with a column for each grader. Cells may be empty; `time`, `rubric` and `reason` may stand beside. Further
-/// columns of the first kind are fields.
-pub fn table(text: &str, delimiter: u8) -> Result<Vec<(Grade, Fields)>, BadLine> {
-    let bad = |error: csv::Error| BadLine::Shape(format!("not a table: {error}"));
-    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
-    let header = header(&mut reader)?;
-    let names: Vec<String> = reader.headers().map_err(bad)?.iter().map(|it| it.trim().to_owned()).collect();
-    let column = |names: &[&str]| header.iter().position(|it| names.contains(&it.as_str()));
-    let item = column(&CANDIDATE).unwrap_or(0);
-    let value = column(&["value", "score", "rating", "label"]);
-    let criterion = column(&["criterion", "dimension", "question"]);
-    let grader = column(&["grader", "rater", "annotator", "user"]);
-    let (time, rubric, reason) = (column(&ABOUT[..2]), column(&ABOUT[2..4]), column(&ABOUT[4..6]));
-    let known = [Some(item), value, criterion, grader, time, rubric, reason];
-    let mut grades = Vec::new();
-    for row in reader.records() {
-        let row = row.map_err(bad)?;
-        let cell = |at: usize| row.get(at).map(str::trim).filter(|it| !it.is_empty());
-        let candidate = cell(item).ok_or(BadLine::Missing("candidate"))?;
-        let time = time.and_then(cell).map(moment).transpose()?;
-        let version = rubric.and_then(cell).map(|it| serde_json::from_value(it.into()));
-        let version = version.transpose().map_err(|error| BadLine::Shape(error.to_string()))?;
-        // In a row for each candidate nobody knows whose reason it is.
-        let why = reason.filter(|_| value.is_some()).and_then(cell).unwrap_or_default();
-        let one = |criterion: &str, grader: &str, text: &str| {
-            let (value, outcome) = answer(text)?;
-            short(Short {
-                candidate: candidate.into(),
-                criterion: criterion.to_owned(),
-                value,
-                outcome,
-                grader: Some(grader.into()),
-                reason: Reason::new(why),
-                evidence: Vec::new(),
-                time,
-                rubric: version.clone(),
-                _stratum: IgnoredAny,
-                _probability: IgnoredAny,
-            })
-        };
-        let own = |at: Option<usize>, default: &'static str| at.and_then(cell).unwrap_or(default).to_owned();
-        let lines: Vec<Line> = match value {
-            Some(value) => cell(value)
-                .map(|it| one(&own(criterion, "rating"), &own(grader, "nobody"), it))
-                .into_iter()
-                .collect::<Result<_, _>>()?,
-            None => header
-                .iter()
-                .enumerate()
-                .filter(|(at, name)| *at != item && !ABOUT.contains(&name.as_str()))
-                .filter_map(|(at, grader)| Some(one("rating", grader, cell(at)?)))
-                .collect::<Result<_, _>>()?,
-        };
-        let further = names.iter().enumerate().filter(|it| value.is_some() && !known.contains(&Some(it.0)));
-        let further = further.filter_map(|(at, name)| Some((name.clone(), cell(at)?.into())));
-        let fields: Fields = further.collect();
-        for line in lines {
-            if let Line::Grades(more) = line {
-                grades.extend(more.into_iter().map(|it| (it, fields.clone())));
-            }
-        }
-    }
-    Ok(grades)
-}
-
-/// The names of the columns.
-pub(super) fn header(reader: &mut csv::Reader<&[u8]>) -> Result<Vec<String>, BadLine> {
-    let names = reader.headers().map_err(|error| BadLine::Shape(format!("not a table: {error}")))?;
-    Ok(names.iter().map(|it| it.trim_start_matches('\u{feff}').trim().to_lowercase()).collect())
-}
-
-/// A cell of a table. What other programs write where there is no number is no label.
-fn answer(text: &str) -> Result<(Option<Value>, Option<Outcome>), BadLine> {
-    let value = match (text.parse::<f64>(), text.to_lowercase().as_str()) {
-        (Ok(number), _) if number.is_finite() => Value::Number(number),
-        (_, "nan" | "na" | "n/a" | "null") => {
-            return Ok((None, Some(Outcome::Abstained { why: format!("the table says {text}") })));
-        }
-        (Ok(_), _) => return Err(BadLine::Shape(format!("`{text}` is not a finite number"))),
-        (_, "true") => Value::Bool(true),
-        (_, "false") => Value::Bool(false),
-        _ => Value::Text(text.to_owned()),
-    };
-    Ok((Some(value), None))
-}
-
-/// A time, or the beginning of a day.
-fn moment(text: &str) -> Result<Time, BadLine> {
-    let day = || Time::parse(&format!("{text}T00:00:00Z")).ok();
-    Time::parse(text).or_else(|error| day().ok_or(BadLine::Shape(error.to_string())))
-}
-
-fn short(short: Short) -> Result<Line, BadLine> {
+pub(super) fn short(short: Short) -> Result<Line, BadLine> {
     let outcome = match (short.value, short.outcome) {
         (Some(_), Some(_)) => {
             return Err(BadLine::Shape("`value` and `outcome` exclude each other".to_owned()));
@@ -372,7 +274,12 @@ pub(super) fn id_text(id: &Json) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table;
     use super::*;
+
+    fn read_table(text: &str, delimiter: u8) -> Result<Vec<(Grade, Fields)>, BadLine> {
+        table(text, delimiter).map(|it| it.grades)
+    }
 
     #[test]
     fn short_lines_say_the_same_as_full_ones() {
@@ -399,11 +306,11 @@ mod tests {
         let (line, fields) = Line::with_fields(line).unwrap();
         assert!(matches!(line, Line::Grades(it) if it.len() == 1));
         assert_eq!(Json::Object(fields), serde_json::json!({ "language": "fr" }));
-        let read = table("candidate,grader,value,Language,level\n1,ann,2,fr,\n", b',').unwrap();
+        let read = read_table("candidate,grader,value,Language,level\n1,ann,2,fr,\n", b',').unwrap();
         assert_eq!(Json::Object(read[0].1.clone()), serde_json::json!({ "Language": "fr" }));
-        let reasoned = table("candidate,grader,value,reason\n1,ann,2,too long\n", b',').unwrap();
+        let reasoned = read_table("candidate,grader,value,reason\n1,ann,2,too long\n", b',').unwrap();
         assert_eq!((reasoned[0].0.reason.as_str(), reasoned[0].1.len()), ("too long", 0));
-        let wide = table("item,ann,bob\n1,2,3\n", b',').unwrap();
+        let wide = read_table("item,ann,bob\n1,2,3\n", b',').unwrap();
         assert!(wide.len() == 2 && wide.iter().all(|it| it.1.is_empty()));
     }
 

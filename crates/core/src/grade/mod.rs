@@ -4,8 +4,10 @@
 
 mod evidence;
 mod lines;
+mod parts;
 mod sampled;
 mod steps;
+mod table;
 mod verdict;
 
 use schemars::JsonSchema;
@@ -13,9 +15,11 @@ use serde::{Deserialize, Serialize};
 
 pub use evidence::locate;
 pub(crate) use evidence::{FoldedText, Folding, QuotableParts};
-pub use lines::{BadLine, Fields, Line, ShortGrade, table};
+pub use lines::{BadLine, Fields, Line, ShortGrade};
+pub use parts::{part_name, part_of, score_of_points, with_parts};
 pub use sampled::{Sampled, populations};
 pub use steps::step_grades;
+pub use table::{GradeTable, table};
 pub use verdict::{Counts, FailedGate, Gate, PanelVerdict, Status, Step, UndecidedGate, Verdict};
 
 pub use crate::quantity::{Time, Usd};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
-use super::lines::{BadLine, CANDIDATE, header};
+use super::lines::BadLine;
+use super::table::{CANDIDATE, header};
 
 /// How one candidate was sampled.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +37,7 @@ impl Sampled {
         let bad = |error: csv::Error| BadLine::Shape(format!("not a table: {error}"));
         let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
         let header = header(&mut reader)?;
-        let column = |names: &[&str]| header.iter().position(|it| names.contains(&it.as_str()));
+        let column = |names: &[&str]| names.iter().find_map(|name| header.iter().position(|it| it == name));
         let (stratum, probability) = (column(&["stratum"]), column(&["probability"]));
         if stratum.is_none() && probability.is_none() {
             return Ok(Vec::new());
@@ -92,7 +93,7 @@ mod tests {
     fn tables_say_how_they_were_sampled_beside_their_grades() {
         let text =
             "id,judge,stratum,probability,time\na,1,failed,1,2026-03-20\nb,,fine,0.1,\nc,NaN,fine,0.1,";
-        let grades = table(text, b',').unwrap();
+        let grades = table(text, b',').unwrap().grades;
         let read: Vec<(&str, &str)> =
             grades.iter().map(|it| (it.0.candidate.as_str(), it.0.grader.name.as_str())).collect();
         assert_eq!(read, [("a", "judge"), ("c", "judge")]);

@@ -6,7 +6,7 @@ use super::form::{Form, Item};
 use super::prompt::{Asked, BadTemplate, Prompter};
 use super::reply::{Answer, Reply};
 use crate::catalogue::Method;
-use crate::grade::{Outcome, Point, Value};
+use crate::grade::{Outcome, Point, Value, score_of_points};
 use crate::rubric::Scale;
 
 /// What to do after the replies so far.
@@ -174,7 +174,8 @@ impl Recipe<'_> {
             evidence: Vec::new(),
         };
         let points = claims.iter().map(point).collect();
-        Next::Done(Judged { points, ..Judged::scored(n_supported as f64 / claims.len() as f64, reason) })
+        let score = score_of_points(claims.iter().map(|claim| claim.1)).unwrap_or(0.0);
+        Next::Done(Judged { points, ..Judged::scored(score, reason) })
     }
 
     fn factuality(&self, reference: &str, replies: &[Reply]) -> Next {
@@ -255,6 +256,7 @@ impl Recipe<'_> {
         let points: Vec<Point> = all.iter().zip(&verdicts).map(point).collect();
         let n_met = points.iter().filter(|it| it.holds).count();
         let reason = format!("{n_met}/{} requirements satisfied", points.len());
-        Next::Done(Judged { points, ..Judged::scored(n_met as f64 / all.len() as f64, reason) })
+        let score = score_of_points(points.iter().map(|point| point.holds)).unwrap_or(0.0);
+        Next::Done(Judged { points, ..Judged::scored(score, reason) })
     }
 }

@@ -13,6 +13,7 @@ mod markdown;
 mod otel;
 mod ranked;
 mod regressions;
+mod results;
 mod rows;
 mod said;
 mod sarif;
@@ -25,7 +26,8 @@ pub use github::summary as github_summary;
 pub use otel::{Judged, otel_of_trace};
 pub use ranked::{strengths, wins};
 pub use regressions::{comparison_markdown, regression_lines};
-pub use rows::{COLUMNS, Cell, Column, Kind, Row, csv_head, csv_rows, rows};
+pub use results::results_radar;
+pub use rows::{ANNOTATION_TASK, COLUMNS, Cell, Column, Kind, Row, csv_head, csv_rows, rows};
 pub use shown::{Rubrics, declared_scales, rubrics, shown_score};
 
 use crate::grade::{Gate, Grade, GradeFlag, Outcome, Status};

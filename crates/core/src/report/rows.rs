@@ -54,7 +54,7 @@ pub enum Cell {
 
 /// Every column, in order.
 #[rustfmt::skip]
-pub const COLUMNS: [Column; 31] = [
+pub const COLUMNS: [Column; 32] = [
     column("run", Kind::Text, "id of the run", |it| text(&it.of?.0.id)),
     column("suite", Kind::Text, "name or file of the suite", |it| text(it.of?.0.suite.as_ref()?)),
     column("case", Kind::Text, "name that all trials of a case share", |it| text(it.of?.1.base())),
@@ -86,7 +86,11 @@ pub const COLUMNS: [Column; 31] = [
     column("score", Kind::Number, "score of the verdict on 0 to 1", |it| it.of?.1.verdict.score.map(Cell::Number)),
     column("pass_mark", Kind::Number, "score from which on a verdict passes", |it| it.of?.0.pass_mark(&it.of?.1.rubric).map(Cell::Number)),
     column("metadata", Kind::Json, "metadata and tags of the case, short fields of its row, `agent`, `model`, `prompt`", metadata),
+    column("annotation_task", Kind::Text, "annotation task in which a person answered", |it| text(&shown(it.fields?.get(ANNOTATION_TASK)?))),
 ];
+
+/// The field by which answers of different annotation tasks are kept apart: their candidates are not the same.
+pub const ANNOTATION_TASK: &str = "annotation_task";
 
 const fn column(
     name: &'static str,

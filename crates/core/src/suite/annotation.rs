@@ -86,6 +86,8 @@ pub enum SchemeKind {
         rubric: Arc<Rubric>,
         overall: Option<Overall>,
         notes: Option<Notes>,
+        /// Whether a criterion may be said not to apply, or not to be decidable.
+        may_skip: bool,
     },
     Trajectory(Trajectory),
     Pairwise {

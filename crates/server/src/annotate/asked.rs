@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jurist_core::annotate::{
-    Claim, Given, Item, Scheme, SchemeKind, Shape, item_of, item_of_trace, with_steps,
+    Claim, Given, Item, ScalePoint, Scheme, SchemeKind, Shape, item_of, item_of_trace, with_steps,
 };
 use jurist_core::candidate::Trace;
 use jurist_core::rubric::Version;
@@ -81,6 +81,12 @@ impl Asked {
         self.shape.id_key.as_deref().unwrap_or("trace_id")
     }
 
+    /// The id of an item as the data writes it, where it is a number.
+    pub fn written_id(&self, item: &annotate::Item) -> Option<Value> {
+        let id = item.body.get("row")?.get(self.shape.id_key.as_deref().unwrap_or("id"))?;
+        id.is_number().then(|| id.clone())
+    }
+
     /// An item as one person sees it, and what they are asked about it.
     pub async fn about(
         &self,
@@ -124,4 +130,21 @@ impl Asked {
 /// Whether what is compared stands the other way round. Chance made the id, and it stays: so does the order.
 pub fn is_turned(assignment: AssignmentId) -> bool {
     assignment.to_string().bytes().map(u32::from).sum::<u32>() % 2 == 1
+}
+
+/// The scale of a question; empty where answers have no order, nothing where it is not asked.
+pub fn points_of(schemes: &[Scheme], scheme: &str, criterion: &str) -> Option<Vec<ScalePoint>> {
+    let found = schemes.iter().find(|it| it.name == scheme)?;
+    match &found.kind {
+        SchemeKind::Rubric { criteria, overall, .. } => {
+            criteria.iter().chain(overall).find(|it| it.name == criterion).map(|it| it.points.clone())
+        }
+        SchemeKind::Verify { claims } => {
+            claims.iter().find(|it| it.id == criterion).map(|it| it.points.clone())
+        }
+        SchemeKind::Trajectory { steps, .. } => {
+            steps.iter().any(|it| it.to_string() == criterion).then(Vec::new)
+        }
+        _ => (criterion == scheme).then(Vec::new),
+    }
 }

@@ -56,6 +56,7 @@ pub async fn exported(
             lines.add(&Exported {
                 id_key: asked.id_key(),
                 candidate: &answer.candidate,
+                written_id: asked.written_id(&item),
                 annotator: names.get(&answer.account).unwrap_or(&answer.name),
                 time: answer.time,
                 schemes: &schemes,

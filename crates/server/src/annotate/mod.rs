@@ -6,9 +6,10 @@ mod finish;
 mod looked_at;
 mod make;
 mod output;
+mod people;
 mod work;
 
-pub use asked::{Asked, Graded, Subject, is_turned};
+pub use asked::{Asked, Graded, Subject, is_turned, points_of};
 pub use export::{Kind, exported};
 pub use finish::finish;
 pub use looked_at::{Answered, answers, hidden, people_of, titles};
@@ -17,6 +18,7 @@ pub use make::{
     of_run, rubric_of, settle, task_link, verification,
 };
 pub use output::{Output, Outputs};
+pub use people::{GradeWithFields, people_grades, results_of, settled_grades, task_names};
 pub use work::{Shown, giving, shown};
 
 use std::collections::BTreeMap;

@@ -87,9 +87,11 @@ async fn add(
     }
     let asked = Asked::of(store, project, work.task.id, answer.version).await?;
     let draft: Draft = serde_json::from_value(answer.body.clone()).unwrap_or_default();
+    let item = store.item(project, answer.item).await?;
     let one = line(&Exported {
         id_key: asked.id_key(),
         candidate: &answer.candidate,
+        written_id: asked.written_id(&item),
         annotator: &name,
         time: answer.time,
         schemes: &work.schemes,

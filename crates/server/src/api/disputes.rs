@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 
 use super::audit::note;
 use super::{Json, Path, Query};
-use crate::annotate::{Answered, Asked, answers, hidden, names, titles};
+use crate::annotate::{Answered, Asked, answers, hidden, names, points_of, titles};
 use crate::app::App;
 use crate::auth::{Caller, Scope};
 use crate::error::{ApiError, Problem};
@@ -353,26 +353,4 @@ async fn decide(
     note(&app, &caller, "task.decide", &item.id, json!({ "scheme": scheme, "criterion": criterion })).await?;
     let decided = decisions(&app, project, vec![kept]).await?;
     decided.into_values().next().map(Json).ok_or(ApiError::Broken)
-}
-
-/// The scale of a question; empty where answers have no order, nothing where it is not asked.
-fn points_of(
-    schemes: &[Scheme],
-    scheme: &str,
-    criterion: &str,
-) -> Option<Vec<jurist_core::annotate::ScalePoint>> {
-    use jurist_core::annotate::SchemeKind;
-    let found = schemes.iter().find(|it| it.name == scheme)?;
-    match &found.kind {
-        SchemeKind::Rubric { criteria, overall, .. } => {
-            criteria.iter().chain(overall).find(|it| it.name == criterion).map(|it| it.points.clone())
-        }
-        SchemeKind::Verify { claims } => {
-            claims.iter().find(|it| it.id == criterion).map(|it| it.points.clone())
-        }
-        SchemeKind::Trajectory { steps, .. } => {
-            steps.iter().any(|it| it.to_string() == criterion).then(Vec::new)
-        }
-        _ => (criterion == scheme).then(Vec::new),
-    }
 }

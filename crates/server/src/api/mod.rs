@@ -25,6 +25,7 @@ mod otlp;
 mod picture;
 mod projects;
 mod ranking;
+mod results;
 mod rubrics;
 mod runs;
 mod session;
@@ -130,6 +131,7 @@ fn routes() -> OpenApiRouter<App> {
         .merge(joining::routes())
         .merge(disputes::routes())
         .merge(agreement::routes())
+        .merge(results::routes())
         .merge(tokens::routes())
         .merge(traces::routes())
         .merge(trying::routes());

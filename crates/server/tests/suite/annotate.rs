@@ -148,9 +148,11 @@ fn a_file_becomes_a_task_that_is_answered_and_exported() {
             "weighted_score": 3.5, "comments": {"correctness": "it works"}}});
         assert_eq!(row, expected);
         let csv = owner.ask(Method::GET, &format!("/tasks/{task}/export?format=csv"), Json::Null).await;
-        assert!(csv.text.starts_with(
-            "trace_id,annotator,timestamp,correctness,efficiency,overall,notes,weighted_score\r\n"
-        ));
+        let head = "trace_id,annotator,timestamp,correctness,efficiency,overall,notes,weighted_score,\
+            correctness.unrated,correctness.comment,correctness.quotes,\
+            efficiency.unrated,efficiency.comment,efficiency.quotes\r\n";
+        assert!(csv.text.starts_with(head), "{}", csv.text);
+        assert!(csv.text.contains(",it works,"), "{}", csv.text);
         let parquet =
             owner.ask(Method::GET, &format!("/tasks/{task}/export?format=parquet"), Json::Null).await;
         assert!(parquet.text.starts_with("PAR1") && parquet.text.ends_with("PAR1"), "{}", parquet.text);

@@ -1,5 +1,6 @@
 //! The Potato dialect: annotation tasks for people, and lists of programmatic evaluators.
 
+mod display;
 mod endpoint;
 mod evaluators;
 mod schemes;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use display::{check_shown_fields, display};
 use evaluators::evaluators;
 use schemes::{rubric_eval, scheme};
 
@@ -158,6 +160,7 @@ pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
     }
     let item =
         fields.fields("item_properties", "set of item properties").map(item_properties).unwrap_or_default();
+    let shown_as = fields.any(&["display", "instance_display"]);
     let mut annotation = Annotation {
         name: fields.text("annotation_task_name"),
         description: fields
@@ -166,13 +169,7 @@ pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
         data_files: Vec::new(),
         id_key: item.0,
         text_key: item.1,
-        display: match fields.any(&["display", "instance_display"]) {
-            Some(node) => {
-                cx.entries(node, "display");
-                if let Json::Object(map) = cx.json(node) { map } else { serde_json::Map::new() }
-            }
-            None => serde_json::Map::new(),
-        },
+        display: shown_as.map(|node| display(cx, node)).unwrap_or_default(),
         schemes,
         rows: Vec::new(),
         allow_back_navigation: true,
@@ -215,6 +212,7 @@ pub(super) fn annotation(fields: Fields<'_>) -> Option<Annotation> {
         let path = data_file(cx, item, id_key.as_deref(), text_key.as_deref(), &mut annotation.rows);
         annotation.data_files.extend(path);
     }
+    check_shown_fields(cx, shown_as, &annotation);
     checks(&fields, &mut annotation);
     came_by_address(&fields, &mut annotation);
     fields.ignores(WITHOUT_EFFECT);

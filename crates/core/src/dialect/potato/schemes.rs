@@ -87,11 +87,12 @@ pub(super) fn rubric_eval(fields: &Fields<'_>) -> Option<SchemeKind> {
         |it| overall(it, &rating),
     );
     let notes = fields.fields("notes", "notes field").and_then(notes);
+    let may_skip = fields.bool("allow_not_applicable").unwrap_or(true);
     let display = crate::rubric::Display::Likert { min: rating.min, max: rating.max };
     let draft = Draft { criteria, display, ..Draft::default() };
     let unread = draft.criteria.is_empty() && fields.list("criteria").is_none_or(|it| !it.is_empty());
     let rubric = if unread { None } else { accept(cx, draft, &spot) };
-    Some(SchemeKind::Rubric { rubric: Arc::new(rubric?), overall, notes })
+    Some(SchemeKind::Rubric { rubric: Arc::new(rubric?), overall, notes, may_skip })
 }
 
 type Labels = BTreeMap<i64, String>;

@@ -1,0 +1,85 @@
+//! What people said in an annotation task of the database.
+
+use std::io::Write;
+
+use anyhow::Context;
+use jurist_core::annotate::{QuestionKind, QuestionResult, TaskResults};
+use jurist_core::quantity::plural;
+use jurist_core::report::results_radar;
+
+use super::Ended;
+use super::grades::Told;
+use super::judging::wait_for;
+use super::kept::Runs;
+use super::reporting::line;
+
+/// Prints the means of a task on their own scales, over everything or by a field of the data.
+pub fn show_task_results(task: &str, by: Option<&str>, told: &Told) -> anyhow::Result<Ended> {
+    let results = wait_for(async { Runs::default().task_results(task, by).await })?;
+    anyhow::ensure!(0 < results.n_answers, "nobody has answered anything in the task `{task}` yet");
+    if let Some(by) = by.filter(|_| results.groups.is_empty()) {
+        let known = match results.fields.as_slice() {
+            [] => "no field tells its items apart".to_owned(),
+            fields => format!("there are {}", fields.join(", ")),
+        };
+        anyhow::bail!("no item of the task `{task}` has a field `{by}`; {known}");
+    }
+    let mut out = anstream::stdout();
+    if told.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&results)?)?;
+    } else {
+        show(&mut out, task, by, &results)?;
+    }
+    if let Some(picture) = &told.chart {
+        let title = by.map_or_else(|| task.to_owned(), |by| format!("{task} by {by}"));
+        picture.draw(&results_radar(&results, &title)).context("cannot draw the radar")?;
+    }
+    Ok(Ended::Passed)
+}
+
+fn show(out: &mut impl Write, task: &str, by: Option<&str>, results: &TaskResults) -> anyhow::Result<()> {
+    writeln!(
+        out,
+        "\x1b[1m{}\x1b[0m  {} about {} by {}",
+        line(task),
+        plural(results.n_answers, "answer"),
+        plural(results.n_items, "item"),
+        plural(results.n_people, "annotator")
+    )?;
+    match by {
+        None => show_questions(out, &results.questions)?,
+        Some(by) => {
+            for group in &results.groups {
+                let n_answers = plural(group.n_answers, "answer");
+                writeln!(out, "\n{} \x1b[1m{}\x1b[0m  {n_answers}", line(by), line(&group.value))?;
+                show_questions(out, &group.questions)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn show_questions(out: &mut impl Write, questions: &[QuestionResult]) -> anyhow::Result<()> {
+    let width =
+        questions.iter().map(|question| question.name.chars().count()).max().unwrap_or(0).clamp(6, 40);
+    writeln!(out, "\x1b[1m{:<width$}   mean  95 % interval    scale        n\x1b[0m", "")?;
+    for question in questions {
+        let name: String = line(&question.name).chars().take(width).collect();
+        let n_scored = question.n_scored;
+        if question.kind == QuestionKind::Choice {
+            let counts = question.counts.iter().map(|(answer, n)| format!("{} {n}", line(answer)));
+            let counts = counts.collect::<Vec<_>>().join(", ");
+            writeln!(out, "{name:<width$}  {counts}  ({n_scored})")?;
+            continue;
+        }
+        let mean = question.mean.map_or("–".to_owned(), |mean| format!("{mean:.2}"));
+        let interval = question.interval.map(|(low, high)| format!("{low:.2} to {high:.2}"));
+        let interval = interval.unwrap_or_default();
+        let scale = question.scale.map(|(low, high)| format!("{low} to {high}")).unwrap_or_default();
+        let silent = [(question.n_not_applicable, "not applicable"), (question.n_abstained, "cannot tell")];
+        let silent: String =
+            silent.iter().filter(|(n, _)| 0 < *n).map(|(n, word)| format!("  {n} {word}")).collect();
+        writeln!(out, "{name:<width$} {mean:>6}  {interval:<15}  {scale:<8} {n_scored:>5}{silent}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,362 @@
+//! What people answer in annotation tasks, from the first question to the figures of the commands.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use serde_json::{Value as Json, json};
+
+/// A folder with files, and commands that run in it.
+struct Folder {
+    place: tempfile::TempDir,
+}
+
+impl Folder {
+    fn with(files: &[(&str, &str)]) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = place.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        Self { place }
+    }
+
+    fn path(&self) -> &Path {
+        self.place.path()
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_jurist"));
+        command.current_dir(self.path()).env("JURIST_STORE", self.path().join("jurist.db"));
+        command
+    }
+
+    /// What a command says on both outputs, and its exit code.
+    fn jurist(&self, args: &[&str]) -> (Option<i32>, String) {
+        let output = self.command().args(args).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        (output.status.code(), said.into_owned())
+    }
+
+    /// What a command says, which must succeed.
+    fn said(&self, args: &[&str]) -> String {
+        let (code, said) = self.jurist(args);
+        assert_eq!(code, Some(0), "{args:?}: {said}");
+        said
+    }
+
+    fn serve(&self) -> Server {
+        let mut child = self
+            .command()
+            .args(["serve", "--address", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        let start = line.find("http://").unwrap_or_else(|| panic!("no address: {line}"));
+        let is_part = |letter: &char| !letter.is_whitespace() && *letter != '\u{1b}';
+        let url = line[start..].chars().take_while(is_part).collect();
+        Server { child, _output: output, url, client: reqwest::Client::new() }
+    }
+}
+
+struct Server {
+    child: Child,
+    _output: BufReader<ChildStdout>,
+    url: String,
+    client: reqwest::Client,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Reply {
+    status: u16,
+    body: Json,
+    cookie: String,
+}
+
+impl Server {
+    async fn ask(&self, method: reqwest::Method, path: &str, cookie: &str, body: &Json) -> Reply {
+        let request = self.client.request(method, format!("{}/api/v1{path}", self.url));
+        let request = request.header("cookie", cookie).header("content-type", "application/json");
+        let reply = request.body(body.to_string()).send().await.unwrap();
+        let cookies = reply.headers().get_all("set-cookie").iter();
+        let cookie = cookies.filter_map(|it| it.to_str().ok()?.split(';').next().map(str::to_owned));
+        let cookie = cookie.collect::<Vec<_>>().join("; ");
+        let (status, text) = (reply.status().as_u16(), reply.text().await.unwrap());
+        Reply { status, body: serde_json::from_str(&text).unwrap_or(Json::String(text)), cookie }
+    }
+
+    async fn post(&self, path: &str, cookie: &str, body: &Json) -> Json {
+        let reply = self.ask(reqwest::Method::POST, path, cookie, body).await;
+        assert_eq!(reply.status, 200, "{path}: {}", reply.body);
+        reply.body
+    }
+
+    async fn task(&self, body: &Json) -> String {
+        self.post("/tasks", "", body).await["id"].as_str().unwrap().to_owned()
+    }
+
+    async fn joins(&self, task: &str, name: &str) -> Person<'_> {
+        let body = json!({ "task": task, "name": name });
+        let reply = self.ask(reqwest::Method::POST, "/join/task", "", &body).await;
+        assert_eq!(reply.status, 200, "{}", reply.body);
+        Person { server: self, task: task.to_owned(), cookie: reply.cookie }
+    }
+}
+
+struct Person<'a> {
+    server: &'a Server,
+    task: String,
+    cookie: String,
+}
+
+impl Person<'_> {
+    async fn next(&self) -> Json {
+        self.server.post(&format!("/tasks/{}/next", self.task), &self.cookie, &json!({})).await
+    }
+
+    async fn submit(&self, work: &Json, draft: &Json) -> Reply {
+        let path = format!("/assignments/{}/submit", work["assignment"].as_str().unwrap());
+        let body = json!({ "draft": draft, "revision": work["revision"] });
+        self.server.ask(reqwest::Method::POST, &path, &self.cookie, &body).await
+    }
+
+    /// Answers every item with what `draft` makes of it.
+    async fn answers_all(&self, draft: impl Fn(&Json) -> Json) {
+        loop {
+            let work = self.next().await;
+            if work["done"] == true {
+                return;
+            }
+            let reply = self.submit(&work, &draft(&work)).await;
+            assert_eq!(reply.status, 200, "{}", reply.body);
+        }
+    }
+}
+
+fn waiting<F: Future>(work: F) -> F::Output {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+/// Says that all three requirements are met, and yes to every question.
+const JUDGE: &str = r#"request=$(cat)
+case "$request" in
+  *requirement*) echo '{"text": "{\"verdicts\": [{\"requirement\": 1, \"satisfied\": true, \"evidence\": \"\"}, {\"requirement\": 2, \"satisfied\": true, \"evidence\": \"\"}, {\"requirement\": 3, \"satisfied\": true, \"evidence\": \"\"}]}"}' ;;
+  *) echo '{"text": "{\"reasoning\": \"so it is\", \"evidence\": [], \"verdict\": \"yes\"}"}' ;;
+esac
+"#;
+
+const SUITE: &str = "
+rubrics:
+  agent:
+    criteria:
+      - name: spec
+        recipe: {type: agent_as_judge, requirements: [it runs, it is fast, it is small]}
+      - name: refund
+        description: The refund is handled well.
+        tree:
+          ask: Was the refund granted?
+          yes: {ask: Was the amount right?, yes: {score: 1.0}, no: {score: 0.2}}
+          no: {ask: Was the customer told why?, yes: {score: 0.6}, no: {score: 0.0}}
+evals:
+  - {name: first, prompt: Do it., response: Done., rubric: {ref: agent}}
+  - {name: second, prompt: Do it again., response: Done again., rubric: {ref: agent}}
+";
+
+fn judged() -> Folder {
+    let folder = Folder::with(&[("judge.sh", JUDGE), ("suite.yaml", SUITE)]);
+    folder.said(&["eval", "suite.yaml", "--judge", "command:sh judge.sh", "--allow-commands"]);
+    folder
+}
+
+/// Confirms all that the judge was asked, except what is corrected here.
+fn confirming(work: &Json, corrected: &[(&str, Json)]) -> Json {
+    let claims = work["schemes"][0]["claims"].as_array().unwrap();
+    let mut said = serde_json::Map::new();
+    for claim in claims.iter().filter(|it| it["said"].is_object() && it["from_parts"] != true) {
+        said.insert(claim["id"].as_str().unwrap().to_owned(), json!({ "verdict": "confirmed" }));
+    }
+    for (id, value) in corrected {
+        let right = json!({ "verdict": "corrected", "rating": { "kind": "scored", "value": value } });
+        said.insert((*id).to_owned(), right);
+    }
+    json!({ "verify": { "kind": "verify", "claims": said } })
+}
+
+#[test]
+fn a_corrected_part_decides_its_total_and_reaches_every_figure() {
+    let folder = judged();
+    waiting(async {
+        let server = folder.serve();
+        let runs = server.ask(reqwest::Method::GET, "/runs", "", &json!({})).await;
+        let run = &runs.body["items"][0]["id"];
+        let task = server.task(&json!({ "name": "Is it right?", "verify": { "run": run } })).await;
+        let ann = server.joins(&task, "ann").await;
+        let work = ann.next().await;
+        // A total that contradicts its parts is refused, and the answer says which.
+        let mut contradicting = confirming(&work, &[("spec#3", json!(false))]);
+        contradicting["verify"]["claims"]["spec"] = json!({ "verdict": "confirmed" });
+        let refused = ann.submit(&work, &contradicting).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        let said = refused.body.to_string();
+        assert!(
+            said.contains("spec") && said.contains("1 contradicts its parts, which come to 0.667"),
+            "{said}"
+        );
+        // A branch that the judge did not take has to be answered where a correction leads to it.
+        let half = confirming(&work, &[("refund.root", json!("no"))]);
+        let refused = ann.submit(&work, &half).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        assert!(refused.body.to_string().contains("refund.root.no"), "{}", refused.body);
+        ann.answers_all(|work| {
+            let other =
+                [("spec#3", json!(false)), ("refund.root", json!("no")), ("refund.root.no", json!("yes"))];
+            confirming(work, &other)
+        })
+        .await;
+    });
+    let exported = folder.said(&["export", "people", "--format", "csv"]);
+    let rows: Vec<&str> = exported.lines().collect();
+    let row = |name: &str| rows.iter().filter(|it| it.contains(name)).count();
+    assert_eq!((row(",spec,"), row(",spec#3,"), row(",refund.root.no,")), (2, 2, 2), "{exported}");
+    assert_eq!(row(",refund.root.yes,"), 0, "nobody is asked there: {exported}");
+    assert!(rows.iter().any(|it| it.contains(",spec,") && it.contains("0.6666")), "{exported}");
+    let aligned = folder.said(&["align", "--human", "people", "--judge", "latest", "--json"]);
+    let aligned: Json = serde_json::from_str(&aligned).unwrap();
+    let agreement = |criterion: &str| {
+        let all = aligned.as_array().unwrap();
+        let of = all.iter().find(|it| it["criterion"] == criterion);
+        of.unwrap_or_else(|| panic!("no {criterion}: {aligned}"))["alignment"]["with_consensus"]["percent"]["value"]
+            .as_f64()
+    };
+    assert_eq!(agreement("spec"), Some(0.0), "{aligned}");
+    assert_eq!(agreement("spec#3"), Some(0.0), "{aligned}");
+    assert_eq!(agreement("spec#1"), Some(1.0), "{aligned}");
+    assert_eq!(agreement("refund.root"), Some(0.0), "{aligned}");
+}
+
+fn config(name: &str) -> String {
+    format!(
+        "
+annotation_task_name: {name}
+data_files: [data.jsonl]
+item_properties: {{id_key: id, text_key: text}}
+annotation_schemes:
+  - annotation_type: rubric_eval
+    name: quality
+    scale: {{min: 1, max: 5}}
+    criteria: [{{name: clear, weight: 3.0}}, {{name: short, weight: 1.0}}]
+    overall: {{enabled: true}}
+"
+    )
+}
+
+fn rows() -> String {
+    let row = |at: usize| {
+        let agent = if at.is_multiple_of(2) { "hare" } else { "tortoise" };
+        json!({ "id": at, "text": format!("Answer {at}"), "agent": agent }).to_string() + "\n"
+    };
+    (1..=6).map(row).collect()
+}
+
+fn rating(clear: usize, short: usize) -> Json {
+    let scored = |value: usize| json!({ "rating": { "kind": "scored", "value": value } });
+    json!({ "quality": { "kind": "rubric", "criteria": { "clear": scored(clear), "short": scored(short) },
+        "overall": scored(clear) } })
+}
+
+/// Two tasks over rows of the same ids, in which people say the contrary.
+async fn two_tasks(server: &Server) {
+    for (name, is_turned) in [("Morning", false), ("Evening", true)] {
+        let files = json!({ "config.yaml": config(name), "data.jsonl": rows() });
+        let task = server.task(&json!({ "config": "config.yaml", "files": files })).await;
+        for person in ["ann", "bob"] {
+            let person = server.joins(&task, person).await;
+            person
+                .answers_all(|work| {
+                    let text = work["item"]["text"].as_str().unwrap();
+                    let at: usize = text.trim_start_matches("Answer ").parse().unwrap();
+                    let clear = if at.is_multiple_of(2) { 5 } else { 2 };
+                    if is_turned { rating(6 - clear, 3) } else { rating(clear, 4) }
+                })
+                .await;
+        }
+    }
+}
+
+#[test]
+fn answers_of_two_tasks_are_never_put_together() {
+    let folder = Folder::with(&[]);
+    waiting(async {
+        let server = folder.serve();
+        two_tasks(&server).await;
+    });
+    let (code, said) = folder.jurist(&["agree", "people"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("--task") && said.contains("`Evening`, `Morning`"), "{said}");
+    let agreed = folder.said(&["agree", "people", "--task", "Morning", "--criterion", "clear", "--json"]);
+    let agreed: Json = serde_json::from_str(&agreed).unwrap();
+    assert_eq!(agreed["clear"]["n_items"], 6, "{agreed}");
+    assert_eq!(agreed["clear"]["krippendorff_alpha"]["value"], 1.0, "{agreed}");
+    let (code, said) = folder.jurist(&["agree", "people", "--task", "Noon"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("`Noon`") && said.contains("`Evening`, `Morning`"), "{said}");
+    // Files keep them apart as well.
+    folder.said(&["export", "people", "--out", "all.csv"]);
+    let (code, said) = folder.jurist(&["agree", "all.csv"]);
+    assert_eq!(code, Some(2), "{said}");
+    folder.said(&["agree", "all.csv", "--task", "Evening"]);
+    folder.said(&["export", "people", "--task", "Evening", "--out", "one.csv"]);
+    let one = std::fs::read_to_string(folder.path().join("one.csv")).unwrap();
+    assert_eq!(one.lines().count(), 1 + 6 * 2 * 2, "{one}");
+    folder.said(&["align", "--human", "people", "--judge", "one.csv", "--task", "Morning"]);
+}
+
+#[test]
+fn what_people_said_is_told_on_its_own_scale_and_by_any_field() {
+    let folder = Folder::with(&[]);
+    waiting(async {
+        let server = folder.serve();
+        two_tasks(&server).await;
+        let tasks = server.ask(reqwest::Method::GET, "/tasks", "", &json!({})).await.body;
+        let tasks = tasks["items"].as_array().unwrap();
+        let morning = tasks.iter().find(|task| task["name"] == "Morning").unwrap()["id"].as_str().unwrap();
+        let path = format!("/tasks/{morning}/results?by=agent");
+        let shown = server.ask(reqwest::Method::GET, &path, "", &json!({})).await.body;
+        assert_eq!((&shown["n_answers"], &shown["n_people"]), (&json!(12), &json!(2)), "{shown}");
+        assert_eq!(shown["fields"], json!(["agent"]), "{shown}");
+        assert_eq!(shown["groups"][0]["value"], "hare", "{shown}");
+        assert_eq!(shown["groups"][0]["questions"][0]["mean"], 5.0, "{shown}");
+    });
+    let said = folder.said(&["stats", "--task", "Morning"]);
+    let has = |name: &str, mean: &str, scale: &str| {
+        said.lines().any(|line| line.starts_with(name) && line.contains(mean) && line.contains(scale))
+    };
+    assert!(said.contains("12 answers about 6 items by 2 annotators"), "{said}");
+    assert!(has("clear", "3.50", "1 to 5") && has("short", "4.00", "1 to 5"), "{said}");
+    assert!(has("overall", "3.50", "1 to 5"), "{said}");
+    // 3 × 3.5 + 1 × 4, over 4.
+    assert!(has("weighted_score", "3.62", "1 to 5") || has("weighted_score", "3.63", "1 to 5"), "{said}");
+    let by_agent = folder.said(&["stats", "--task", "Morning", "--by", "agent", "--chart", "agents.svg"]);
+    assert!(by_agent.contains("agent hare") && by_agent.contains("agent tortoise"), "{by_agent}");
+    let picture = std::fs::read_to_string(folder.path().join("agents.svg")).unwrap();
+    assert!(picture.contains("hare") && picture.contains("tortoise"));
+    let (code, said) = folder.jurist(&["stats", "--task", "Morning", "--by", "mood"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("`mood`") && said.contains("agent"), "{said}");
+    let (code, said) = folder.jurist(&["stats", "--task", "Noon"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("`Morning`") && said.contains("`Evening`"), "{said}");
+    // The fields of the data are there for other commands as well.
+    folder.said(&["stats", "people", "--task", "Evening", "--by", "agent"]);
+}

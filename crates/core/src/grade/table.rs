@@ -1,0 +1,350 @@
+//! Grades as a table. Its columns decide how it is read:
+//!
+//! - a column of values: a row for each grade, with `candidate`, `criterion`, `grader` and `value`;
+//! - a column of names without one of values: a row for each candidate and grader, each column of numbers a criterion;
+//! - otherwise a row for each candidate, with a column for each grader.
+//!
+//! Cells may be empty; `time`, `rubric` and `reason` may stand beside.
+
+use std::collections::BTreeSet;
+
+use csv::StringRecord;
+use serde::de::IgnoredAny;
+
+use super::lines::{Short, short};
+use super::{BadLine, Fields, Grade, Line, Outcome, Reason, Time, Value};
+
+/// The grades of a table.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GradeTable {
+    /// Each with what its row says besides.
+    pub grades: Vec<(Grade, Fields)>,
+    /// How columns were read, in a sentence, where their names alone do not say it.
+    pub reading: Option<String>,
+}
+
+/// Columns that say something about a row and are nobody's answer.
+const ABOUT: [&str; 10] = [
+    "time",
+    "timestamp",
+    "rubric",
+    "version",
+    "reason",
+    "comment",
+    "comments",
+    "notes",
+    "stratum",
+    "probability",
+];
+pub(super) const CANDIDATE: [&str; 10] = [
+    "candidate",
+    "item",
+    "id",
+    "case",
+    "item_id",
+    "candidate_id",
+    "case_id",
+    "trace_id",
+    "instance_id",
+    "response_id",
+];
+const GRADER: [&str; 9] = [
+    "grader",
+    "rater",
+    "annotator",
+    "user",
+    "rater_id",
+    "annotator_id",
+    "grader_id",
+    "worker_id",
+    "reviewer",
+];
+const VALUE: [&str; 4] = ["value", "score", "rating", "label"];
+const CRITERION: [&str; 3] = ["criterion", "dimension", "question"];
+
+/// Reads a table of any of the three kinds.
+pub fn table(text: &str, delimiter: u8) -> Result<GradeTable, BadLine> {
+    let bad = |error: csv::Error| BadLine::Shape(format!("not a table: {error}"));
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
+    let header = header(&mut reader)?;
+    check_delimiter(&header, delimiter)?;
+    let names = reader.headers().map_err(bad)?.iter().map(|name| name.trim().to_owned()).collect();
+    let rows = reader.records().collect::<Result<Vec<StringRecord>, _>>().map_err(bad)?;
+    let columns = Columns::new(header, names, &rows)?;
+    let mut grades = Vec::new();
+    for row in &rows {
+        columns.read_row(row, &mut grades)?;
+    }
+    Ok(GradeTable { grades, reading: columns.reading() })
+}
+
+/// Refuses a table whose columns something else separates, with the command that makes it one of ours.
+fn check_delimiter(header: &[String], delimiter: u8) -> Result<(), BadLine> {
+    match header {
+        [only] if delimiter == b',' && only.contains(';') => Err(BadLine::Shape(
+            "columns are separated by `;` here, and must be by `,`; this writes such a table, with decimal points \
+             for decimal commas: sed 's/,/./g; s/;/,/g' FILE > table.csv"
+                .to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What each column is.
+struct Columns {
+    /// In lower case, for what is known.
+    header: Vec<String>,
+    /// As they were written.
+    names: Vec<String>,
+    candidate: usize,
+    layout: Layout,
+    time: Option<usize>,
+    rubric: Option<usize>,
+    reason: Option<usize>,
+}
+
+enum Layout {
+    RowPerGrade { value: usize, criterion: Option<usize>, grader: Option<usize> },
+    RowPerRater { grader: usize, criteria: Vec<usize> },
+    ColumnPerGrader,
+}
+
+impl Columns {
+    fn new(header: Vec<String>, names: Vec<String>, rows: &[StringRecord]) -> Result<Self, BadLine> {
+        // The first of the names that there is: an export has `case` as well as `candidate`.
+        let column = |names: &[&str]| names.iter().find_map(|name| header.iter().position(|it| it == name));
+        let candidate = column(&CANDIDATE).unwrap_or(0);
+        let (value, criterion, grader) = (column(&VALUE), column(&CRITERION), column(&GRADER));
+        let (time, rubric) = (column(&ABOUT[..2]), column(&ABOUT[2..4]));
+        let reason = column(&ABOUT[4..8]);
+        let others = |grader: Option<usize>| {
+            let is_other = |at: &usize| {
+                *at != candidate && Some(*at) != grader && !ABOUT.contains(&header[*at].as_str())
+            };
+            (0..header.len()).filter(is_other).collect::<Vec<usize>>()
+        };
+        let layout = match (value, grader) {
+            (Some(value), grader) => Layout::RowPerGrade { value, criterion, grader },
+            (None, Some(grader)) => row_per_rater(grader, others(Some(grader)), &names, rows)?,
+            (None, None) => match column_of_names(candidate, &others(None), &names, rows)? {
+                Some(grader) => row_per_rater(grader, others(Some(grader)), &names, rows)?,
+                None => Layout::ColumnPerGrader,
+            },
+        };
+        Ok(Self { header, names, candidate, layout, time, rubric, reason })
+    }
+
+    fn reading(&self) -> Option<String> {
+        let Layout::RowPerRater { grader, criteria } = &self.layout else { return None };
+        let named = |at: usize| format!("`{}`", self.names[at]);
+        let criteria: Vec<String> = criteria.iter().map(|at| named(*at)).collect();
+        Some(format!(
+            "read as a row per candidate ({}) and grader ({}), with the criteria {}",
+            named(self.candidate),
+            named(*grader),
+            criteria.join(", ")
+        ))
+    }
+
+    fn read_row(&self, row: &StringRecord, grades: &mut Vec<(Grade, Fields)>) -> Result<(), BadLine> {
+        let candidate = cell(row, self.candidate).ok_or(BadLine::Missing("candidate"))?;
+        let time = self.time.and_then(|at| cell(row, at)).map(moment).transpose()?;
+        let version =
+            self.rubric.and_then(|at| cell(row, at)).map(|text| serde_json::from_value(text.into()));
+        let version = version.transpose().map_err(|error| BadLine::Shape(error.to_string()))?;
+        // In a row for each candidate nobody knows whose reason it is.
+        let is_of_one = !matches!(self.layout, Layout::ColumnPerGrader);
+        let why = self.reason.filter(|_| is_of_one).and_then(|at| cell(row, at)).unwrap_or_default();
+        let fields = self.further_fields(row);
+        let mut add = |criterion: &str, grader: &str, text: &str| -> Result<(), BadLine> {
+            let (value, outcome) = answer(text)?;
+            let line = short(Short {
+                candidate: candidate.into(),
+                criterion: criterion.to_owned(),
+                value,
+                outcome,
+                grader: Some(grader.into()),
+                reason: Reason::new(why),
+                evidence: Vec::new(),
+                time,
+                rubric: version.clone(),
+                _stratum: IgnoredAny,
+                _probability: IgnoredAny,
+            })?;
+            if let Line::Grades(more) = line {
+                grades.extend(more.into_iter().map(|grade| (grade, fields.clone())));
+            }
+            Ok(())
+        };
+        let own =
+            |at: Option<usize>, default: &'static str| at.and_then(|at| cell(row, at)).unwrap_or(default);
+        match &self.layout {
+            Layout::RowPerGrade { value, criterion, grader } => match cell(row, *value) {
+                Some(text) => add(own(*criterion, "rating"), own(*grader, "nobody"), text),
+                None => Ok(()),
+            },
+            Layout::RowPerRater { grader, criteria } => {
+                for at in criteria {
+                    if let Some(text) = cell(row, *at) {
+                        add(&self.names[*at], own(Some(*grader), "nobody"), text)?;
+                    }
+                }
+                Ok(())
+            }
+            Layout::ColumnPerGrader => {
+                for (at, grader) in self.header.iter().enumerate() {
+                    let is_answer = at != self.candidate && !ABOUT.contains(&grader.as_str());
+                    if let Some(text) = cell(row, at).filter(|_| is_answer) {
+                        add("rating", grader, text)?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Columns that are no answer and not known are fields.
+    fn further_fields(&self, row: &StringRecord) -> Fields {
+        let mut known = vec![Some(self.candidate), self.time, self.rubric, self.reason];
+        match &self.layout {
+            Layout::RowPerGrade { value, criterion, grader } => {
+                known.extend([Some(*value), *criterion, *grader]);
+            }
+            Layout::RowPerRater { grader, criteria } => {
+                known.extend(criteria.iter().chain([grader]).map(|at| Some(*at)));
+            }
+            Layout::ColumnPerGrader => return Fields::new(),
+        }
+        let further = self.names.iter().enumerate().filter(|(at, _)| !known.contains(&Some(*at)));
+        further.filter_map(|(at, name)| Some((name.clone(), cell(row, at)?.into()))).collect()
+    }
+}
+
+/// Columns in which every answer is a number, yes or no are criteria.
+fn row_per_rater(
+    grader: usize,
+    others: Vec<usize>,
+    names: &[String],
+    rows: &[StringRecord],
+) -> Result<Layout, BadLine> {
+    let criteria: Vec<usize> = others.iter().copied().filter(|at| is_rated(*at, rows)).collect();
+    if criteria.is_empty() {
+        let first = others.first().map_or("helpful", |at| names[*at].as_str());
+        return Err(BadLine::Shape(format!(
+            "`{}` names graders, and no other column holds numbers that could be ratings; this says which column \
+             holds labels: sed '1s/{first}/value/' FILE > table.csv",
+            names[grader]
+        )));
+    }
+    Ok(Layout::RowPerRater { grader, criteria })
+}
+
+/// The column of names in a table that has several rows for a candidate: the one whose texts tell these rows apart.
+fn column_of_names(
+    candidate: usize,
+    others: &[usize],
+    names: &[String],
+    rows: &[StringRecord],
+) -> Result<Option<usize>, BadLine> {
+    let candidates: BTreeSet<&str> = rows.iter().filter_map(|row| cell(row, candidate)).collect();
+    if candidates.len() == rows.len() {
+        return Ok(None);
+    }
+    let tells_apart = |at: &usize| {
+        let named = rows.iter().map(|row| cell(row, *at).map(|text| (cell(row, candidate), text)));
+        let named: Option<BTreeSet<_>> = named.collect();
+        named.is_some_and(|named| named.len() == rows.len()) && !is_rated(*at, rows)
+    };
+    let possible: Vec<usize> = others.iter().copied().filter(tells_apart).collect();
+    match possible.as_slice() {
+        [only] => Ok(Some(*only)),
+        _ => {
+            let first = others.first().map_or("name", |at| names[*at].as_str());
+            Err(BadLine::Shape(format!(
+                "`{}` repeats, so a row is not a candidate, and no column is known to name the grader; this says \
+                 which does: sed '1s/{first}/grader/' FILE > table.csv",
+                names[candidate]
+            )))
+        }
+    }
+}
+
+/// Whether a column has answers, and all of them are numbers, yes or no, or say that there is none.
+fn is_rated(at: usize, rows: &[StringRecord]) -> bool {
+    let mut answers = rows.iter().filter_map(|row| cell(row, at)).peekable();
+    answers.peek().is_some()
+        && answers.all(|text| match answer(text) {
+            Ok((Some(Value::Text(_)), _)) => false,
+            Ok(_) | Err(_) => true,
+        })
+}
+
+fn cell(row: &StringRecord, at: usize) -> Option<&str> {
+    row.get(at).map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// The names of the columns.
+pub(super) fn header(reader: &mut csv::Reader<&[u8]>) -> Result<Vec<String>, BadLine> {
+    let names = reader.headers().map_err(|error| BadLine::Shape(format!("not a table: {error}")))?;
+    Ok(names.iter().map(|name| name.trim_start_matches('\u{feff}').trim().to_lowercase()).collect())
+}
+
+/// A cell of a table. What other programs write where there is no number is no label.
+fn answer(text: &str) -> Result<(Option<Value>, Option<Outcome>), BadLine> {
+    let abstained = || Ok((None, Some(Outcome::Abstained { why: format!("the table says {text}") })));
+    let value = match (text.parse::<f64>(), text.to_lowercase().as_str()) {
+        (Ok(number), _) if number.is_finite() => Value::Number(number),
+        (_, "nan" | "na" | "n/a" | "null" | "cannot tell") => return abstained(),
+        (_, "not applicable") => return Ok((None, Some(Outcome::NotApplicable))),
+        (Ok(_), _) => return Err(BadLine::Shape(format!("`{text}` is not a finite number"))),
+        (_, "true") => Value::Bool(true),
+        (_, "false") => Value::Bool(false),
+        _ if has_decimal_comma(text) => {
+            let point = text.replace(',', ".");
+            return Err(BadLine::Shape(format!("`{text}` has a decimal comma; write `{point}`")));
+        }
+        _ => Value::Text(text.to_owned()),
+    };
+    Ok((Some(value), None))
+}
+
+fn has_decimal_comma(text: &str) -> bool {
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.trim_start_matches('-');
+    number.split_once(',').is_some_and(|(whole, rest)| is_digits(whole) && is_digits(rest))
+}
+
+/// A time, or the beginning of a day.
+fn moment(text: &str) -> Result<Time, BadLine> {
+    let day = || Time::parse(&format!("{text}T00:00:00Z")).ok();
+    Time::parse(text).or_else(|error| day().ok_or(BadLine::Shape(error.to_string())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<String> {
+        let grades = table(text, b',').unwrap().grades;
+        let shown = |(grade, _): &(Grade, Fields)| {
+            let Outcome::Scored { value, .. } = &grade.outcome else { return "-".to_owned() };
+            format!("{} {} {} {value}", grade.candidate, grade.criterion, grade.grader.name)
+        };
+        grades.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn a_row_per_item_and_rater_has_a_criterion_in_each_column_of_numbers() {
+        let wide = "item_id,rater,helpful,correct,comment\n1,ann,5,4,good\n1,bob,4,,";
+        assert_eq!(read(wide), ["1 helpful ann 5", "1 correct ann 4", "1 helpful bob 4"]);
+        let found = table(wide, b',').unwrap();
+        assert_eq!(found.grades[0].0.reason.as_str(), "good");
+        assert!(found.reading.is_some_and(|reading| reading.contains("`helpful`, `correct`")));
+    }
+
+    #[test]
+    fn other_tables_are_read_as_before() {
+        assert_eq!(read("item,ann,bob\n1,2,3"), ["1 rating ann 2", "1 rating bob 3"]);
+        assert_eq!(read("case,candidate,criterion,grader,value\n,1,clear,ann,2"), ["1 clear ann 2"]);
+    }
+}

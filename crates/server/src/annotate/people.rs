@@ -1,0 +1,196 @@
+//! What people answered and settled on, as grades: task by task, each with the fields of its item.
+
+use std::collections::BTreeMap;
+
+use jurist_core::annotate::{Rating, SubmittedAnswer, TaskResults, grades, task_results, unit_of};
+use jurist_core::grade::{FORMAT, Fields, Grade, Grader, GraderKind, Outcome, Reason, Spend};
+use jurist_core::report::ANNOTATION_TASK;
+use jurist_core::rubric::Version;
+use jurist_store::annotate::{ItemRole, Task};
+use jurist_store::{ItemId, ProjectId, Store, StoreError, TraceId};
+use serde_json::{Map, Value};
+
+use super::{Answered, Asked, Subject, answers, points_of};
+
+/// A grade with the fields that it can be told apart by.
+pub type GradeWithFields = (Grade, Fields);
+
+/// What tasks are called in grades, in their order: by their names, with their ids where two share one.
+pub async fn task_names(store: &Store, project: ProjectId) -> Result<Vec<(Task, String)>, StoreError> {
+    let tasks = store.tasks(project).await?;
+    let mut n_of: BTreeMap<String, usize> = BTreeMap::new();
+    for task in &tasks {
+        *n_of.entry(task.name.clone()).or_default() += 1;
+    }
+    let named = |task: Task| {
+        let name = match n_of.get(&task.name) {
+            Some(1) => task.name.clone(),
+            _ => format!("{} ({})", task.name, task.id),
+        };
+        (task, name)
+    };
+    Ok(tasks.into_iter().map(named).collect())
+}
+
+/// Every answer that counts to what the rubrics of a task ask. `name` is what the task is called.
+pub async fn people_grades(
+    store: &Store,
+    project: ProjectId,
+    task: &Task,
+    name: &str,
+) -> Result<Vec<GradeWithFields>, StoreError> {
+    let mut versions: BTreeMap<u64, BTreeMap<String, Version>> = BTreeMap::new();
+    let mut fields = ItemFields::new(name);
+    let mut found = Vec::new();
+    for answered in answers(store, project, task).await? {
+        let annotation = &answered.annotation;
+        if annotation.role != ItemRole::Item {
+            continue;
+        }
+        if !versions.contains_key(&annotation.version) {
+            let asked = Asked::of(store, project, task.id, annotation.version).await?;
+            versions.insert(annotation.version, asked.hashes());
+        }
+        let rubrics = &versions[&annotation.version];
+        let (candidate, time) = (&annotation.candidate, annotation.time);
+        let of_answer = grades(&answered.schemes, &answered.draft, rubrics, candidate, &answered.name, time);
+        let known = fields.of(store, project, annotation.item).await?;
+        found.extend(of_answer.into_iter().map(|grade| (grade, known.clone())));
+    }
+    Ok(found)
+}
+
+/// Seeds what is resampled, so that the same answers give the same intervals.
+const SEED: u64 = 1;
+
+/// What answers come to, over everything and by the value of a field of their items.
+pub async fn results_of(
+    store: &Store,
+    project: ProjectId,
+    task: &str,
+    answers: Vec<Answered>,
+    by: Option<&str>,
+) -> Result<TaskResults, StoreError> {
+    let mut fields = ItemFields::new(task);
+    let mut known = Vec::new();
+    for answered in answers {
+        if answered.annotation.role == ItemRole::Item {
+            known.push((fields.of(store, project, answered.annotation.item).await?, answered));
+        }
+    }
+    let submitted = known.iter().map(|(fields, answered)| SubmittedAnswer {
+        candidate: &answered.annotation.candidate,
+        annotator: &answered.name,
+        schemes: &answered.schemes,
+        draft: &answered.draft,
+        fields,
+    });
+    Ok(task_results(&submitted.collect::<Vec<_>>(), by, SEED))
+}
+
+/// What people settled on in a task where they differed: the newest decision on each question.
+pub async fn settled_grades(
+    store: &Store,
+    project: ProjectId,
+    task: &Task,
+    name: &str,
+) -> Result<Vec<GradeWithFields>, StoreError> {
+    let asked = Asked::of(store, project, task.id, task.version).await?;
+    let mut newest = BTreeMap::new();
+    for decision in store.adjudications(project, task.id).await? {
+        newest.insert((decision.item, decision.scheme.clone(), decision.criterion.clone()), decision);
+    }
+    let mut fields = ItemFields::new(name);
+    let mut found = Vec::new();
+    for ((item_id, scheme, criterion), decision) in newest {
+        let Some(graded) = asked.rubrics.get(&scheme) else { continue };
+        let Ok(rating) = serde_json::from_value::<Rating>(decision.body["rating"].clone()) else { continue };
+        let Rating::Scored { value } = &rating else { continue };
+        let item = store.item(project, item_id).await?;
+        let (_, schemes) = asked.about(store, project, &item, None).await?;
+        let points = points_of(&schemes, &scheme, &criterion).unwrap_or_default();
+        let grade = Grade {
+            format: FORMAT,
+            candidate: item.candidate,
+            rubric: Some(graded.hash.clone()),
+            criterion,
+            grader: Grader { kind: GraderKind::Human, name: "adjudicated".to_owned(), configuration: None },
+            outcome: Outcome::Scored { value: value.clone(), unit: unit_of(&points, &rating) },
+            reason: Reason::new(decision.body["why"].as_str().unwrap_or_default()),
+            evidence: Vec::new(),
+            points: Vec::new(),
+            flags: Vec::new(),
+            spend: Spend::default(),
+            time: Some(decision.time),
+            attempts: Vec::new(),
+        };
+        found.push((grade, fields.of(store, project, item_id).await?));
+    }
+    Ok(found)
+}
+
+/// Bytes that a text may have to be something that grades are told apart by, as in the rows of runs.
+const MAX_FIELD: usize = 100;
+
+/// What is known of items, read once each.
+struct ItemFields<'a> {
+    task: &'a str,
+    known: BTreeMap<ItemId, Fields>,
+}
+
+impl<'a> ItemFields<'a> {
+    fn new(task: &'a str) -> Self {
+        Self { task, known: BTreeMap::new() }
+    }
+
+    async fn of(&mut self, store: &Store, project: ProjectId, item: ItemId) -> Result<Fields, StoreError> {
+        if let Some(known) = self.known.get(&item) {
+            return Ok(known.clone());
+        }
+        let body = store.item(project, item).await?.body;
+        let mut fields = match serde_json::from_value(body) {
+            Ok(Subject::Row(row)) => short_fields(row),
+            Ok(Subject::Trace { id, .. }) => match TraceId::new(id) {
+                Ok(trace) => {
+                    let agent = store.trace(project, &trace).await.ok().and_then(|head| head.agent);
+                    agent.into_iter().map(|agent| ("agent".to_owned(), Value::from(agent))).collect()
+                }
+                Err(_) => Fields::new(),
+            },
+            Ok(Subject::Case { .. }) | Err(_) => Fields::new(),
+        };
+        fields.insert(ANNOTATION_TASK.to_owned(), self.task.into());
+        self.known.insert(item, fields.clone());
+        Ok(fields)
+    }
+}
+
+/// Fields of a row that grades can be told apart by: numbers, yes and no, short texts, and lists of them; nested ones
+/// by their path.
+fn short_fields(row: Map<String, Value>) -> Fields {
+    let is_short = |value: &Value| match value {
+        Value::String(text) => text.len() <= MAX_FIELD,
+        Value::Number(_) | Value::Bool(_) => true,
+        Value::Null | Value::Array(_) | Value::Object(_) => false,
+    };
+    let mut fields = Fields::new();
+    for (name, value) in row {
+        match value {
+            Value::Object(inside) => {
+                let inside: Map<String, Value> =
+                    inside.into_iter().filter(|(_, value)| is_short(value)).collect();
+                if !inside.is_empty() {
+                    fields.insert(name, Value::Object(inside));
+                }
+            }
+            Value::Array(all) if all.iter().all(is_short) && !all.is_empty() => {
+                fields.insert(name, Value::Array(all));
+            }
+            value if is_short(&value) => {
+                fields.insert(name, value);
+            }
+            _ => {}
+        }
+    }
+    fields
+}

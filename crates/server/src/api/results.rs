@@ -1,0 +1,157 @@
+//! What people said in a task: means with their intervals, and a radar by any field of the data.
+
+use axum::extract::State;
+use jurist_core::annotate::{QuestionKind, QuestionResult, ResultGroup, TaskResults};
+use jurist_core::report::results_radar;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::disputes::SeenBy;
+use super::picture::Picture;
+use super::{Json, Path, Query};
+use crate::annotate::results_of;
+use crate::app::App;
+use crate::auth::Caller;
+use crate::error::{ApiError, Problem};
+
+pub fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(task_results))
+}
+
+/// What people said in a task
+#[derive(Debug, Serialize, ToSchema)]
+struct ShownResults {
+    n_answers: usize,
+    n_items: usize,
+    n_people: usize,
+    /// Over everything.
+    questions: Vec<ShownQuestion>,
+    /// By the value of the field that was asked for.
+    groups: Vec<ShownGroup>,
+    /// What answers can be told apart by.
+    fields: Vec<String>,
+    /// Criteria around a circle; absent with fewer than three.
+    radar: Option<Picture>,
+}
+
+/// Answers whose field has one value
+#[derive(Debug, Serialize, ToSchema)]
+struct ShownGroup {
+    value: String,
+    n_answers: usize,
+    questions: Vec<ShownQuestion>,
+}
+
+/// What people said to one question
+#[derive(Debug, Serialize, ToSchema)]
+struct ShownQuestion {
+    scheme: String,
+    name: String,
+    label: String,
+    kind: ShownKind,
+    /// The ends of its scale, where answers are numbers.
+    scale: Option<(f64, f64)>,
+    /// In the units of the scale.
+    mean: Option<f64>,
+    /// 95 % confidence interval of the mean; items count once, however many people rated them.
+    interval: Option<(f64, f64)>,
+    n_scored: usize,
+    n_not_applicable: usize,
+    n_abstained: usize,
+    /// How often each answer was given, where answers have no order.
+    counts: Vec<ShownCount>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct ShownCount {
+    answer: String,
+    n: usize,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum ShownKind {
+    Criterion,
+    Overall,
+    WeightedScore,
+    RunningScore,
+    Choice,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct ResultsBy {
+    /// A field of the data, such as `agent`.
+    by: Option<String>,
+}
+
+/// Criteria that a radar needs to be a shape.
+const MIN_AXES: usize = 3;
+
+/// What people said: means on the native scale, overall and weighted score, and a radar by any field
+#[utoipa::path(get, path = "/tasks/{task}/results", tag = "tasks", params(("task" = String, Path), ResultsBy),
+    responses(
+    (status = 200, body = ShownResults), (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn task_results(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Query(asked): Query<ResultsBy>,
+) -> Result<Json<ShownResults>, ApiError> {
+    let SeenBy { task, answers, hidden } = SeenBy::of(&app, &caller, &id).await?;
+    let seen = answers.into_iter().filter(|answer| !hidden.contains(&answer.annotation.item)).collect();
+    let results = results_of(&app.store, caller.project, &task.name, seen, asked.by.as_deref()).await?;
+    Ok(Json(ShownResults::from((results, task.name.as_str()))))
+}
+
+impl From<(TaskResults, &str)> for ShownResults {
+    fn from((results, title): (TaskResults, &str)) -> Self {
+        let is_axis =
+            |question: &&QuestionResult| question.kind == QuestionKind::Criterion && question.mean.is_some();
+        let n_axes = results.questions.iter().filter(is_axis).count();
+        let radar = (MIN_AXES <= n_axes).then(|| Picture::from(&results_radar(&results, title)));
+        Self {
+            n_answers: results.n_answers,
+            n_items: results.n_items,
+            n_people: results.n_people,
+            questions: results.questions.into_iter().map(ShownQuestion::from).collect(),
+            groups: results.groups.into_iter().map(ShownGroup::from).collect(),
+            fields: results.fields,
+            radar,
+        }
+    }
+}
+
+impl From<ResultGroup> for ShownGroup {
+    fn from(group: ResultGroup) -> Self {
+        let questions = group.questions.into_iter().map(ShownQuestion::from).collect();
+        Self { value: group.value, n_answers: group.n_answers, questions }
+    }
+}
+
+impl From<QuestionResult> for ShownQuestion {
+    fn from(question: QuestionResult) -> Self {
+        Self {
+            scheme: question.scheme,
+            name: question.name,
+            label: question.label,
+            kind: match question.kind {
+                QuestionKind::Criterion => ShownKind::Criterion,
+                QuestionKind::Overall => ShownKind::Overall,
+                QuestionKind::WeightedScore => ShownKind::WeightedScore,
+                QuestionKind::RunningScore => ShownKind::RunningScore,
+                QuestionKind::Choice => ShownKind::Choice,
+            },
+            scale: question.scale,
+            mean: question.mean,
+            interval: question.interval,
+            n_scored: question.n_scored,
+            n_not_applicable: question.n_not_applicable,
+            n_abstained: question.n_abstained,
+            counts: question.counts.into_iter().map(|(answer, n)| ShownCount { answer, n }).collect(),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useProject } from "../api/session";
+import { Interval } from "../chart/Interval";
+import { Picture } from "../chart/Picture";
+import { Select } from "../ui/Field";
+import { Loaded } from "../ui/Loaded";
+import { State } from "../ui/State";
+import { count } from "../ui/say";
+import { type Column, Table } from "../ui/Table";
+import { results } from "./doors";
+import styles from "./ResultsPage.module.css";
+import { TaskFrame } from "./TaskFrame";
+import type { TaskInFull } from "./types";
+
+type Results = Awaited<ReturnType<typeof results>>;
+type Question = Results["questions"][number];
+
+/** What people said in a task: means on their own scales, overall or by a field of the data. */
+export function ResultsPage() {
+  return <TaskFrame>{(task) => <TaskResults task={task} />}</TaskFrame>;
+}
+
+function TaskResults({ task }: { task: TaskInFull }) {
+  const project = useProject();
+  const { by } = useSearch({ strict: false }) as { by?: string };
+  const navigate = useNavigate();
+  const found = useQuery({
+    queryKey: ["results", project.id, task.id, by],
+    queryFn: () => results(project.id, task.id, by),
+    placeholderData: keepPreviousData,
+  });
+  const choose = (field: string) =>
+    navigate({ to: ".", search: { by: field || undefined } as never, replace: true });
+  return (
+    <Loaded query={found} what="the results">
+      {(it) =>
+        it.n_answers === 0 ? (
+          <State title="No answers yet">
+            <p>Means and intervals appear here with the first answer.</p>
+          </State>
+        ) : (
+          <div className={styles.parts}>
+            <div className={styles.head}>
+              <p className={styles.about}>
+                {count(it.n_answers)} answers about {count(it.n_items)} items by {count(it.n_people)} people.
+                Means are on each question’s own scale, with 95 % intervals over items.
+              </p>
+              {it.fields.length > 0 && (
+                <Select
+                  label="Group by"
+                  value={by ?? ""}
+                  onChange={(event) => choose(event.target.value)}
+                  options={[
+                    { value: "", label: "nothing" },
+                    ...it.fields.map((field) => ({ value: field, label: field })),
+                  ]}
+                />
+              )}
+            </div>
+            <div className={styles.columns}>
+              <div className={styles.tables}>
+                {it.groups.length === 0 ? (
+                  <Questions caption="Results" questions={it.questions} />
+                ) : (
+                  <Groups results={it} by={by ?? ""} />
+                )}
+              </div>
+              {it.radar && (
+                <Picture title="Mean of each criterion, on 0 to 1 of its scale" drawn={it.radar} />
+              )}
+            </div>
+          </div>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Groups({ results: { groups }, by }: { results: Results; by: string }) {
+  return groups.map((group) => (
+    <section key={group.value} className={styles.group} aria-label={`${by} ${group.value}`}>
+      <h2>
+        {group.value} <small>{count(group.n_answers)} answers</small>
+      </h2>
+      <Questions caption={`Results of ${group.value}`} questions={group.questions} />
+    </section>
+  ));
+}
+
+function Questions({ caption, questions }: { caption: string; questions: Question[] }) {
+  const columns: Column<Question>[] = [
+    { name: "question", head: "Question", cell: (it) => <Name question={it} /> },
+    {
+      name: "mean",
+      head: "Mean",
+      align: "end",
+      cell: (it) => (it.kind === "choice" ? <Counts question={it} /> : figure(it.mean)),
+    },
+    {
+      name: "interval",
+      head: "95 % interval",
+      align: "end",
+      cell: (it) => (it.interval ? `${figure(it.interval[0])} to ${figure(it.interval[1])}` : "–"),
+    },
+    {
+      name: "picture",
+      head: "On its scale",
+      wide: true,
+      cell: (it) =>
+        it.mean != null && it.scale ? (
+          <span className={styles.onScale}>
+            <Interval
+              mean={it.mean}
+              interval={it.interval as [number, number] | null}
+              domain={ends(it.scale)}
+            />
+          </span>
+        ) : null,
+    },
+    {
+      name: "scale",
+      head: "Scale",
+      align: "end",
+      wide: true,
+      cell: (it) => (it.scale ? `${it.scale[0]}–${it.scale[1]}` : "–"),
+    },
+    { name: "n", head: "Rated", align: "end", cell: (it) => count(it.n_scored) },
+    {
+      name: "silent",
+      head: <abbr title="Not applicable, and cannot tell">n/a · ?</abbr>,
+      align: "end",
+      wide: true,
+      cell: (it) => `${it.n_not_applicable || "–"} · ${it.n_abstained || "–"}`,
+    },
+  ];
+  return (
+    <Table
+      caption={caption}
+      columns={columns}
+      rows={questions}
+      keyOf={(it) => `${it.scheme} ${it.kind} ${it.name}`}
+    />
+  );
+}
+
+const ends = (scale: number[]): [number, number] => [scale[0] ?? 0, scale[1] ?? 1];
+
+const figure = (value: number | null | undefined): string => (value == null ? "–" : value.toFixed(2));
+
+/** Scores that nobody gave but that follow from the ratings stand out. */
+function Name({ question }: { question: Question }) {
+  const isDerived = question.kind !== "criterion" && question.kind !== "choice";
+  return isDerived ? <b>{question.label}</b> : question.label;
+}
+
+function Counts({ question }: { question: Question }) {
+  return (
+    <span className={styles.counts}>
+      {question.counts.map((it) => (
+        <span key={it.answer}>
+          {it.answer} <b>{count(it.n)}</b>
+        </span>
+      ))}
+    </span>
+  );
+}
