@@ -180,6 +180,19 @@ pub(crate) fn as_arguments(value: &Value) -> Map<String, Value> {
 }
 
 impl Trace {
+    /// Whether it says what was asked, said or done. A request for `/health` says none of it.
+    pub fn has_content(&self) -> bool {
+        let is_text = |text: &str| !text.trim().is_empty();
+        self.task.as_deref().is_some_and(is_text)
+            || !self.files.is_empty()
+            || self.steps.iter().any(|step| {
+                is_text(&step.text)
+                    || is_text(&step.reasoning)
+                    || step.screenshot.is_some()
+                    || !(step.tool_calls.is_empty() && step.results.is_empty() && step.files.is_empty())
+            })
+    }
+
     /// Every tool call in order.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.steps.iter().flat_map(|it| &it.tool_calls)

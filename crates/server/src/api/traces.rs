@@ -146,7 +146,7 @@ struct NewestVerdict {
 struct StandingDecision {
     /// By its name.
     monitor: String,
-    /// sampled, sampled_out, filtered, over_budget, overloaded, pending, scored, cached or judge_error.
+    /// sampled, sampled_out, filtered, nothing_to_judge, over_budget, overloaded, pending, scored, cached, stale or judge_error.
     state: &'static str,
     /// The same in four words: scored, error, pending or unscored.
     judge_status: &'static str,

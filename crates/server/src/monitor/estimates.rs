@@ -407,7 +407,7 @@ pub(super) fn by_stratum<'a>(
     let named = |it: Stratum| TrafficSums { name: it.as_str().to_owned(), ..TrafficSums::default() };
     let mut strata: BTreeMap<Stratum, (TrafficSums, usize)> =
         Stratum::ALL.into_iter().map(|it| (it, (named(it), 0))).collect();
-    for it in decisions.filter(|it| it.state != DecisionState::Filtered) {
+    for it in decisions.filter(|it| it.state.is_counted()) {
         let Some((sums, n_sampled)) = strata.get_mut(&it.stratum) else { continue };
         let n = usize::try_from(it.n).unwrap_or(usize::MAX);
         sums.n_seen += n;
