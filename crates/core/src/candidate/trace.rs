@@ -43,6 +43,20 @@ pub struct Trace {
     /// What the run changed, where it is told for the run as a whole.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileChange>,
+    /// What each model call used, where the format says so: enough to price a run that does not say its cost.
+    /// It is read and not written, since `usage` and `cost` say what it comes to.
+    #[serde(skip)]
+    pub model_usage: Vec<ModelUsage>,
+}
+
+/// The tokens of one model call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelUsage {
+    /// Who served it, in the words of its instrumentation.
+    pub provider: Option<String>,
+    /// Empty where it is not named.
+    pub model: String,
+    pub usage: Usage,
 }
 
 /// One message, turn or action.
