@@ -29,6 +29,7 @@ use jurist_store::{
 use serde::{Deserialize, Serialize};
 
 use super::emit::Emit;
+use super::shop::Flight;
 use super::worker::{Done, Stop, Trouble, later, patiently};
 use super::{Purse, Refused, Work, Workshop};
 use crate::monitor::{FOR_FAILURES, PANEL, Watched, budget, pace, pause};
@@ -142,7 +143,8 @@ pub fn benches(monitor: &Monitor, work: &Work) -> Result<Vec<Bench>, Refused> {
     };
     let bench = |model: Option<String>| {
         let judge = Judge { model, calls: Some(Calls::PerRubric), ..Judge::default() };
-        let judge = judge.or(&Judge { panel: Vec::new(), jury: None, ..work.settings.judge.clone() });
+        let mut judge = judge.or(&Judge { panel: Vec::new(), jury: None, ..work.settings.judge.clone() });
+        judge.timeout = judge.timeout.or(Some(TIMEOUT));
         let mut bench = Bench::new(&resolver, &judge, &BTreeMap::new(), 0, &embedders)?;
         bench.transcript = true;
         Ok(bench)
@@ -241,23 +243,46 @@ impl AtWork<'_> {
             return self.paused(&unpriced(&line.name).detail).await;
         }
         let shared = self.shop.shared(purse(self.shop, self.project, &seated.watched, self.job));
-        let each = seated.benches.iter().zip(known).map(|(bench, known)| {
+        let rubric = &seated.watched.monitor.rubric;
+        let each = seated.benches.iter().zip(&keys).zip(known).map(|((bench, key), known)| {
             let shared = &shared;
             async move {
                 match known {
                     Some(opinion) => Ok(self.again(bench, opinion)),
-                    None => self.hear(bench, shared, &seated.watched.monitor.rubric, material).await,
+                    None => self.hear_once(key, bench, shared, rubric, material).await,
                 }
             }
         });
         let heard: Vec<Heard> = join_all(each).await.into_iter().collect::<Result<_, Trouble>>()?;
-        for (key, it) in keys.iter().zip(&heard) {
-            if !it.is_cached && matches!(it.opinion.verdict.status, Status::Pass | Status::Fail) {
-                let kept = serde_json::to_vec(&it.opinion).expect("an opinion is plain data");
-                patiently(|| self.shop.store.cache(self.project, key, &kept, clock::now())).await?;
-            }
-        }
         self.settled(seated, heard).await
+    }
+
+    /// Asks a judge, unless another worker of this process is asking it the same: then its answer is waited for.
+    async fn hear_once(
+        &self,
+        key: &str,
+        bench: &Bench,
+        shared: &Shared,
+        rubric: &Rubric,
+        material: &Material,
+    ) -> Result<Heard, Trouble> {
+        let _first = match self.shop.join_flight(&format!("{}/{key}", self.project)) {
+            Flight::First(turn) => Some(turn),
+            Flight::Later(first) => {
+                drop(first.lock().await);
+                None
+            }
+        };
+        // Also the first of this process: another process may have answered meanwhile.
+        if let Some(opinion) = self.known(key).await? {
+            return Ok(self.again(bench, opinion));
+        }
+        let heard = self.hear(bench, shared, rubric, material).await?;
+        if matches!(heard.opinion.verdict.status, Status::Pass | Status::Fail) {
+            let kept = serde_json::to_vec(&heard.opinion).expect("an opinion is plain data");
+            patiently(|| self.shop.store.cache(self.project, key, &kept, clock::now())).await?;
+        }
+        Ok(heard)
     }
 
     /// Writes down what was said.
@@ -479,6 +504,10 @@ impl AtWork<'_> {
         Ok(Done::Finished)
     }
 }
+
+/// Seconds for one call of a monitor's judge by default. A call that times out is made once more, so a trace whose
+/// judge hangs is pending for two minutes and a little.
+const TIMEOUT: f64 = 60.0;
 
 /// Why a trace is not judged.
 pub const NOTHING_TO_JUDGE: &str = "the trace holds no task, message, tool call or file";

@@ -85,7 +85,7 @@ impl Place {
             last = states
                 .map(|it| (it["state"].as_str().unwrap().to_owned(), it["n"].as_u64().unwrap()))
                 .collect();
-            let waits = last.contains_key("sampled") || last.contains_key("pending");
+            let waits = ["sampled", "stale", "pending"].iter().any(|state| last.contains_key(*state));
             if !waits && last.values().sum::<u64>() == n {
                 return last;
             }
@@ -100,12 +100,12 @@ impl Place {
         self.get(&path).await["paused"].as_str().unwrap().to_owned()
     }
 
-    async fn why(&self, trace: &str) -> Json {
+    pub async fn why(&self, trace: &str) -> Json {
         self.get(&format!("/api/v1/traces/{trace}/decisions")).await
     }
 }
 
-fn whole(estimates: &Json) -> &Json {
+pub fn whole(estimates: &Json) -> &Json {
     &estimates["judges"][0]["criteria"][0]
 }
 
@@ -370,7 +370,7 @@ fn judges_that_broke_are_asked_again_by_the_same_version() {
     });
 }
 
-const RESCORES: &str = "/api/v1/monitors/tone/rescores";
+pub const RESCORES: &str = "/api/v1/monitors/tone/rescores";
 const COMPARISONS: &str = "/api/v1/monitors/tone/comparisons";
 
 /// Four traces to judge again, and two pairs of them to compare, while something is in the way.
@@ -504,152 +504,6 @@ fn judges_that_disagree_are_flagged_and_their_scores_averaged() {
         );
         let mean = whole(&found)["score"]["mean"].as_f64().unwrap();
         assert!((mean - (0.625 + 0.25) / 2.0).abs() < 1e-9, "{mean}");
-    });
-}
-
-#[test]
-fn a_panel_without_all_its_members_has_an_error_and_no_score() {
-    // The strict member breaks on every other trace, and would have given those few points.
-    let judge = judge(|seen| {
-        let is_strict = seen.body["model"].as_str().unwrap_or_default().contains("nano");
-        match (is_strict, seen.prompt().contains("odd")) {
-            (true, true) => Act::Say("I would rather not say.".to_owned()),
-            (true, false) => rated(seen, 2),
-            (false, _) => rated(seen, 4),
-        }
-    });
-    served(&hurried(&judge), |place| async move {
-        place.workers(2);
-        let judges = "judges: [openai/gpt-5-mini, openai/gpt-5-nano]\nsample_rate: 1.0";
-        place.applied("tone", &monitor(judges)).await;
-        for at in 0..6 {
-            let text = if at % 2 == 0 { "even" } else { "odd" };
-            place.finish(&format!("t{at}"), &format!("{text} {at}"), json!({})).await;
-        }
-        let states = place.settled("tone", 6).await;
-        assert_eq!((states["scored"], states["judge_error"]), (3, 3), "{states:?}");
-        let why = place.why("t1").await[0]["history"].as_array().unwrap().last().unwrap()["note"].to_string();
-        assert!(why.contains("openai/gpt-5-nano: malformed"), "{why}");
-        let found = place.get("/api/v1/monitors/tone/estimates").await;
-        let figures = |judge: &str| {
-            let judges = found["judges"].as_array().unwrap();
-            let of = judges.iter().find(|it| it["judge"] == judge).unwrap();
-            let criteria = of["criteria"].as_array().unwrap().iter();
-            criteria.map(|it| it["score"].clone()).collect::<Vec<Json>>()
-        };
-        // Overall and by criterion: the panel has its three traces and its own rate of errors.
-        let near = |value: &Json, wanted: f64| (value.as_f64().unwrap() - wanted).abs() < 1e-9;
-        for score in figures("openai/gpt-5-mini + openai/gpt-5-nano") {
-            assert!(near(&score["mean"], 0.5) && near(&score["error_rate"], 0.5), "{score}");
-            assert_eq!(score["n"], 3);
-        }
-        for score in figures("openai/gpt-5-mini") {
-            assert!(near(&score["mean"], 0.75) && near(&score["error_rate"], 0.0), "{score}");
-        }
-        for score in figures("openai/gpt-5-nano") {
-            assert!(near(&score["mean"], 0.25) && near(&score["error_rate"], 0.5), "{score}");
-        }
-        let verdicts = place.get("/api/v1/verdicts?candidate=t1").await;
-        assert_eq!(
-            (&verdicts["items"][0]["status"], &verdicts["items"][0]["score"]),
-            (&json!("error"), &Json::Null)
-        );
-    });
-}
-
-#[test]
-fn a_trace_without_content_is_not_judged_and_counts_for_nothing() {
-    let judge = judge(|seen| rated(seen, 5));
-    served(&hurried(&judge), |place| async move {
-        place.workers(1);
-        place.applied("helper", &monitor("sample_rate: 1.0").replace("agent: desk", "agent: helper")).await;
-        let mut health = root(3);
-        health["name"] = json!("GET /health");
-        let sent = place.ask(Method::POST, "/v1/traces", &[], export(&[health])).await;
-        assert_eq!(sent.status, StatusCode::OK, "{}", sent.text);
-        place.finish("full", "worth 5", json!({ "agent": "helper" })).await;
-        let states = place.settled("helper", 2).await;
-        assert_eq!((states["nothing_to_judge"], states["scored"]), (1, 1), "{states:?}");
-        let why = &place.why(TRACE).await[0];
-        assert_eq!((&why["judge_status"], &why["is_sampled"]), (&json!("unscored"), &json!(false)));
-        assert!(why["reason"].as_str().unwrap().contains("holds no task, message"), "{why}");
-        let found = place.get("/api/v1/monitors/helper/estimates").await;
-        assert_eq!(whole(&found)["score"]["population"], json!(1.0), "{found}");
-    });
-    assert_eq!(judge.server.n_seen(), 1);
-}
-
-#[test]
-fn a_score_whose_trace_changed_since_is_stale_and_judged_again() {
-    // What came late makes it better.
-    let judge = judge(|seen| rated(seen, if seen.prompt().contains("2 + 2") { 5 } else { 1 }));
-    served(&hurried(&judge), |place| {
-        async move {
-            place.workers(2);
-            let source = monitor("sample_rate: 1.0").replace("agent: desk", "agent: helper");
-            place.applied("helper", &source).await;
-            let early = [root(3), model_call(2, 0, "Hello?")];
-            place.ask(Method::POST, "/v1/traces", &[], export(&early)).await;
-            assert_eq!(place.settled("helper", 1).await["scored"], 1);
-            let first = place.get("/api/v1/monitors/helper/estimates").await;
-            assert_eq!(whole(&first)["score"]["mean"], json!(0.0), "{first}");
-            let head = place.get(&format!("/api/v1/traces/{TRACE}")).await;
-            assert_eq!(head["score"], json!(0.0), "{head}");
-
-            // Nobody judges while the monitor is paused, so that what is stale can be seen.
-            let pause = async |paused: bool| {
-                let body = json!({ "paused": paused, "reason": "to look" });
-                place.ask(Method::PATCH, "/api/v1/monitors/helper", &[], body).await;
-            };
-            pause(true).await;
-            let late = [model_call(4, 0, "What is 2 + 2?")];
-            place.ask(Method::POST, "/v1/traces", &[], export(&late)).await;
-            until(async || place.why(TRACE).await[0]["state"] == "stale").await;
-            let why = place.why(TRACE).await[0].clone();
-            assert!(why["reason"].as_str().unwrap().contains("changed after it was judged"), "{why}");
-            let between = place.get("/api/v1/monitors/helper/estimates").await;
-            assert!(
-                between["judges"].as_array().unwrap().iter().all(|it| it["criteria"][0]["score"].is_null())
-            );
-            assert_eq!(place.get(&format!("/api/v1/traces/{TRACE}")).await["score"], Json::Null);
-
-            pause(false).await;
-            assert_eq!(place.settled("helper", 1).await["scored"], 1);
-            let found = place.get("/api/v1/monitors/helper/estimates").await;
-            let score = &whole(&found)["score"];
-            assert_eq!((&score["mean"], &score["n"]), (&json!(1.0), &json!(1)), "{found}");
-            let history = place.why(TRACE).await[0]["history"].clone();
-            let states: Vec<&str> =
-                history.as_array().unwrap().iter().map(|it| it["state"].as_str().unwrap()).collect();
-            assert_eq!(states, ["sampled", "pending", "scored", "stale", "pending", "scored"]);
-            // What was said of the earlier revision stays as an attempt of its own.
-            let verdicts = place.get(&format!("/api/v1/verdicts?candidate={TRACE}")).await;
-            assert_eq!(verdicts["items"].as_array().unwrap().len(), 2, "{verdicts}");
-        }
-    });
-}
-
-#[test]
-fn what_went_over_budget_is_judged_once_there_is_money() {
-    let judge = judge(honest);
-    served(&hurried(&judge), |place| async move {
-        place.workers(2);
-        place.cap(0.000_01).await;
-        place.applied("tone", &monitor("sample_rate: 1.0")).await;
-        place.finish("failed", "worth 2", json!({ "failed": true })).await;
-        place.finish("fine", "worth 4", json!({})).await;
-        assert_eq!(place.settled("tone", 2).await["over_budget"], 2);
-        place.cap(50.0).await;
-        // Those that failed are judged by themselves.
-        until(async || place.why("failed").await[0]["state"] == "scored").await;
-        assert_eq!(place.why("fine").await[0]["state"], "over_budget");
-        let plan = place.ask(Method::POST, RESCORES, &[], json!({ "over_budget": true })).await.json();
-        assert_eq!((&plan["n_traces"], &plan["is_begun"]), (&json!(1), &json!(false)), "{plan}");
-        let asked = json!({ "over_budget": true, "confirmed": true });
-        assert_eq!(place.ask(Method::POST, RESCORES, &[], asked.clone()).await.json()["is_begun"], true);
-        assert_eq!(place.settled("tone", 2).await["scored"], 2);
-        let none = place.ask(Method::POST, RESCORES, &[], asked).await;
-        assert!(none.text.contains("went over budget"), "{}", none.text);
     });
 }
 
