@@ -44,7 +44,7 @@ impl Served {
 
     fn of(mut command: Command, store: &str) -> Self {
         let mut child = command
-            .args(["serve", "--address", "127.0.0.1:0", "--store", store])
+            .args(["serve", "--address", "127.0.0.1:0", "--settle", "1", "--store", store])
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

@@ -359,7 +359,8 @@ async fn slow_servers_run_into_the_time_out() {
         let member = Member { line: Arc::new(line), temperature: None, max_tokens: 100, draw: 0 };
         let decision = decide(&bench(vec![member]), &caller(), &unit()).await;
         assert_eq!(failure(&decision.opinions[0].grades[0].outcome), Some(Failure::Timeout));
-        assert_eq!(decision.status, Status::Error);
+        // One that hangs is asked once more, and not four times.
+        assert_eq!((decision.status, server.n_seen()), (Status::Error, 2));
     }
 }
 
@@ -382,21 +383,44 @@ async fn without_a_key_nothing_is_asked_and_nothing_passes() {
 }
 
 #[tokio::test]
-async fn in_one_call_for_all_what_was_left_out_is_asked_again_alone() {
+async fn in_one_call_for_all_what_was_left_out_is_asked_again_together() {
+    // The first of those that it is asked about, and one that nobody asked about.
     let server = Server::start(|seen| {
-        if seen.prompt().contains("Answer every one of") {
-            say(r#"{"criteria": [{"id": "a", "reasoning": "r", "verdict": true}, {"id": "zzz", "verdict": true}]}"#)
-        } else {
-            say(r#"{"reasoning": "alone", "verdict": false}"#)
+        let prompt = seen.prompt();
+        match ["a", "b", "c", "d"].iter().find(|id| prompt.contains(&format!("## {id}\n"))) {
+            Some(id) => {
+                let entry = |id: &str| json!({ "id": id, "reasoning": "r", "verdict": true });
+                say(&json!({ "criteria": [entry(id), entry("zzz")] }).to_string())
+            }
+            None => say(r#"{"reasoning": "alone", "verdict": false}"#),
         }
     })
     .await;
-    let rubric = rubric(["a", "b", "c"].map(|it| criterion(it, Scale::Binary)).to_vec());
-    let bench = Bench { calls: Calls::PerRubric, ..bench(vec![member("openai", &server)]) };
-    let decision = decide(&bench, &caller(), &rubric).await;
-    let units: Vec<Option<f64>> = decision.opinions[0].grades.iter().map(|it| it.outcome.unit()).collect();
-    assert_eq!(units, [Some(1.0), Some(0.0), Some(0.0)]);
-    assert_eq!(server.n_seen(), 3);
+    let judged = async |ids: &[&str]| {
+        let n_before = server.n_seen();
+        let rubric = rubric(ids.iter().map(|id| criterion(id, Scale::Binary)).collect());
+        let bench = Bench { calls: Calls::PerRubric, ..bench(vec![member("openai", &server)]) };
+        let decision = decide(&bench, &caller(), &rubric).await;
+        let units = decision.opinions[0].grades.iter().map(|grade| grade.outcome.unit());
+        (units.collect::<Vec<_>>(), server.n_seen() - n_before)
+    };
+    assert_eq!(judged(&["a", "b", "c"]).await, (vec![Some(1.0), Some(1.0), Some(0.0)], 3));
+    // Four requests in all: what has no answer then has failed.
+    let units = vec![Some(1.0), Some(1.0), Some(1.0), Some(1.0), None, None];
+    assert_eq!(judged(&["a", "b", "c", "d", "e", "f"]).await, (units, 4));
+}
+
+#[tokio::test]
+async fn a_judge_that_answers_nonsense_costs_the_same_for_any_number_of_criteria() {
+    for reply in ["I would rather not say.", r#"{"criteria": []}"#, r#"{"criteria": [{"id": "zzz"}]}"#] {
+        let server = Server::script(vec![say(reply)]).await;
+        let criteria = (0..20).map(|at| criterion(&format!("c{at}"), Scale::Binary)).collect();
+        let bench = Bench { calls: Calls::PerRubric, ..bench(vec![member("openai", &server)]) };
+        let decision = decide(&bench, &caller(), &rubric(criteria)).await;
+        assert_eq!((decision.status, server.n_seen()), (Status::Error, 2), "{reply}");
+        let grades = &decision.opinions[0].grades;
+        assert!(grades.iter().all(|grade| failure(&grade.outcome) == Some(Failure::Malformed)), "{grades:?}");
+    }
 }
 
 fn with_evidence(evidence_missing: Option<EvidenceMissing>) -> Rubric {

@@ -92,6 +92,7 @@ async fn filled(store: &Store, project: ProjectId, monitor: &Monitor, n: usize, 
             let is_sampled = is_failed || at % 10 == 1;
             NewDecision {
                 trace: TraceId::new(format!("trace-{at:08}")).unwrap(),
+                revision: 1,
                 monitor: monitor.id,
                 version: version.id,
                 agent: Some("desk".to_owned()),
@@ -108,6 +109,7 @@ async fn filled(store: &Store, project: ProjectId, monitor: &Monitor, n: usize, 
             let scored = Scored {
                 monitor: monitor.id,
                 trace: it.trace.clone(),
+                revision: 1,
                 version: version.id,
                 rubric_version: version.rubric_version.clone(),
                 rescore: None,

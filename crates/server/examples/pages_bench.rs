@@ -236,6 +236,7 @@ impl Filler<'_> {
     fn decision(&self, n: usize) -> NewDecision {
         NewDecision {
             trace: id(n),
+            revision: 1,
             monitor: self.monitor.id,
             version: self.monitor.newest.as_ref().unwrap().id,
             agent: Some(agent(n)),
@@ -304,6 +305,7 @@ impl Filler<'_> {
         let scored = Scored {
             monitor: self.monitor.id,
             trace: id(n),
+            revision: 1,
             version: version.id,
             rubric_version: version.rubric_version.clone(),
             rescore: None,

@@ -53,7 +53,8 @@ pub struct Settings {
     pub retention_days: Option<u32>,
     /// What work in the background may touch.
     pub work: Work,
-    /// And one that has ended, after so long: what belongs to it is often still under way.
+    /// An ended trace is put together once nothing has come for so long. OpenTelemetry's batch processors send every
+    /// 5 s in each process by themselves, so spans of one trace come up to 5 s apart, and some time on the way.
     pub settle: Duration,
     /// Traces that may wait to be judged, in each project; more than that is not looked at.
     pub max_waiting: u64,
@@ -84,7 +85,7 @@ impl Default for Settings {
             idle: Duration::from_secs(60),
             retention_days: None,
             work: Work::default(),
-            settle: Duration::from_secs(2),
+            settle: Duration::from_secs(7),
             max_waiting: 100_000,
             region: Region::default(),
             ingest: Limits::default(),

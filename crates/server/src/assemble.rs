@@ -8,8 +8,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
-use jurist_core::candidate::{Format, Trace, read_value};
-use jurist_core::grade::Time;
+use jurist_core::candidate::{Format, ModelUsage, Trace, TraceError, read_value};
+use jurist_core::dialect::Settings;
+use jurist_core::grade::{Time, Usd};
+use jurist_engine::model::resolve::listed_price;
 use jurist_store::pieces::{Piece, PieceKind};
 use jurist_store::traces::{Finished, Ready, TraceHead, TraceState};
 use jurist_store::{Probability, ProjectId, StoreError, clock};
@@ -19,8 +21,13 @@ use tokio::sync::watch;
 use crate::app::App;
 use crate::ingest::{FinishBody, SpanFacts, StartBody, facts, means_failure, named};
 
+/// The key of a trace's metadata that tells a cost computed from tokens from one that was sent.
+pub const COST_FROM_TOKENS: &str = "cost_from_tokens";
+
 /// Between two looks for traces, when there are none.
 const PAUSE: Duration = Duration::from_millis(250);
+/// Not less, however short the settling time is.
+const LEAST_PAUSE: Duration = Duration::from_millis(10);
 /// And when the database is away.
 const AWAY: Duration = Duration::from_secs(5);
 /// Traces of one look.
@@ -34,7 +41,7 @@ pub async fn run(app: App, mut stopped: watch::Receiver<bool>) {
     loop {
         let pause = match round(&app, &mut seen, &stopped).await {
             Ok(n) if n == BATCH => Duration::ZERO,
-            Ok(_) => PAUSE.min(app.settings.settle / 2),
+            Ok(_) => PAUSE.min(app.settings.settle / 2).max(LEAST_PAUSE),
             Err(error) => {
                 tracing::warn!(%error, "traces cannot be put together at the moment");
                 AWAY
@@ -131,9 +138,27 @@ async fn finish(app: &App, ready: &Ready) -> Result<Option<String>, StoreError> 
     let named = head.agent.clone();
     let unread = unread(&head, "the reader broke; it is in the server's log");
     let together = tokio::task::spawn_blocking(move || put_together(&head, &pieces, earlier)).await;
-    let finished = together.unwrap_or(unread);
+    let mut finished = together.unwrap_or(unread);
+    price_tokens(&mut finished, &app.settings.work.settings);
     store.finish_trace(ready, &finished, clock::now()).await?;
     Ok(finished.agent.or(named))
+}
+
+/// Computes the cost of a trace that does not say it, if the price of every token is known.
+fn price_tokens(finished: &mut Finished, settings: &Settings) {
+    let trace = &mut finished.trace;
+    if trace.cost.is_some() || trace.model_usage.is_empty() {
+        return;
+    }
+    let cost = |call: &ModelUsage| {
+        let price = listed_price(settings, call.provider.as_deref(), &call.model)?;
+        Some(price.of(call.usage))
+    };
+    let costs: Option<Vec<Usd>> = trace.model_usage.iter().map(cost).collect();
+    if let Some(costs) = costs {
+        trace.cost = Some(costs.into_iter().fold(Usd::default(), Usd::plus));
+        finished.metadata[COST_FROM_TOKENS] = json!(true);
+    }
 }
 
 /// A trace of which nothing can be read, and why.
@@ -279,6 +304,7 @@ impl Made {
                 trace.nodes.append(&mut read.nodes);
                 trace.files.append(&mut read.files);
                 trace.usage = trace.usage.plus(read.usage);
+                trace.model_usage.append(&mut read.model_usage);
                 trace.cost = match (trace.cost, read.cost) {
                     (Some(a), Some(b)) => Some(a.plus(b)),
                     (a, b) => a.or(b),
@@ -287,6 +313,8 @@ impl Made {
                 trace.status = read.status.as_deref().and_then(named).or(trace.status.take());
                 self.metadata.entry("format").or_insert_with(|| json!(format.name()));
             }
+            // Spans of a web server or a database: they can be read, and say nothing of what an agent did.
+            Err(TraceError::NothingRead(Format::Otlp)) => {}
             Err(error) => self.whys.push(error.to_string()),
         }
     }

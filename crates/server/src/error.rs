@@ -269,9 +269,10 @@ impl From<NotRescored> for ApiError {
         match error {
             NotRescored::Store(error) => error.into(),
             NotRescored::Judge(refused) => refused.into(),
-            NotRescored::Monitor(_) | NotRescored::Nothing(_) | NotRescored::NoErrors(_) => {
-                Self::Senseless(error.to_string())
-            }
+            NotRescored::Monitor(_)
+            | NotRescored::Nothing(_)
+            | NotRescored::NoErrors(_)
+            | NotRescored::NoneOverBudget(_) => Self::Senseless(error.to_string()),
         }
     }
 }

@@ -9,16 +9,19 @@ use sqlx::AssertSqlSafe;
 use crate::db::{Arg, Bulk, Row, Tx, args, statements};
 use crate::filter::Select;
 use crate::jobs::NewJob;
+use crate::scores::withdraw_scores;
 use crate::traces::{TraceHead, read as read_trace};
 use crate::{
     Cursor, DecisionEventId, MonitorId, MonitorVersionId, Page, Probability, ProjectId, RubricVersionId,
     Store, StoreError, TraceId,
 };
 
-/// Whether a monitor looks at a trace: decided once.
+/// Whether a monitor looks at a trace: decided once for each of its revisions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewDecision {
     pub trace: TraceId,
+    /// Which revision of the trace it is about.
+    pub revision: u64,
     pub monitor: MonitorId,
     pub version: MonitorVersionId,
     pub agent: Option<String>,
@@ -35,6 +38,8 @@ pub struct NewDecision {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
     pub trace: TraceId,
+    /// Which revision of the trace it is about.
+    pub revision: u64,
     pub monitor: MonitorId,
     pub version: MonitorVersionId,
     pub agent: Option<String>,
@@ -59,6 +64,8 @@ pub enum DecisionState {
     SampledOut,
     /// Its filter does not let it through.
     Filtered,
+    /// The trace says nothing of what was asked, said or done.
+    NothingToJudge,
     OverBudget,
     /// More was to be judged than could be.
     Overloaded,
@@ -69,6 +76,8 @@ pub enum DecisionState {
     Cached,
     /// The judge broke, which is something else than not being judged.
     JudgeError,
+    /// The trace has changed since it was judged; it is to be judged again.
+    Stale,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,16 +167,20 @@ statements! {
     DECISION = "SELECT * FROM decisions WHERE project = $1 AND trace = $2 AND monitor = $3";
     EVENTS = "SELECT state, note, time FROM decision_events WHERE project = $1 AND trace = $2 AND monitor = $3
         ORDER BY time, id";
-    WAITING = "SELECT * FROM decisions WHERE project = $1 AND monitor = $2 AND state IN ('sampled', 'pending')
+    WAITING = "SELECT * FROM decisions WHERE project = $1 AND monitor = $2 AND state IN ('sampled', 'stale', 'pending')
         AND (decided, trace) > ($3, $4) ORDER BY decided, trace LIMIT $5";
-    BROKEN = "SELECT d.* FROM decisions d JOIN monitor_versions v ON v.id = d.monitor_version
+    UNJUDGED = "SELECT d.* FROM decisions d JOIN monitor_versions v ON v.id = d.monitor_version
         JOIN traces t ON t.project = d.project AND t.id = d.trace AND t.state <> 'erased'
-        WHERE d.project = $1 AND d.monitor = $2 AND $3 <= d.decided AND d.decided < $4 AND d.state = 'judge_error'
-        AND v.rubric_version = $5 ORDER BY d.decided, d.trace LIMIT $6";
+        WHERE d.project = $1 AND d.monitor = $2 AND $3 <= d.decided AND d.decided < $4 AND d.state = $5
+        AND v.rubric_version = $6 ORDER BY d.decided, d.trace LIMIT $7";
     // It would give up on what is asked again.
     DISCARD_DEAD = "DELETE FROM jobs WHERE project = $1 AND kind = $2 AND dedupe = $3 AND state = 'dead'";
     JUDGED = "SELECT state, spread, is_disputed FROM decisions WHERE project = $1 AND monitor = $2
         AND state IN ('scored', 'judge_error') AND $3 <= decided ORDER BY decided DESC, trace DESC LIMIT $4";
+    SET_REVISION = "UPDATE decisions SET revision = $4 WHERE project = $1 AND trace = $2 AND monitor = $3";
+    WITHDRAW = "DELETE FROM decisions WHERE project = $1 AND trace = $2 AND monitor = $3";
+    N_STALE = "SELECT COUNT(*) AS n FROM decision_events WHERE project = $1 AND trace = $2 AND monitor = $3
+        AND state = 'stale'";
     NEWEST = "SELECT decided FROM decisions WHERE project = $1 AND monitor = $2
         ORDER BY decided DESC, trace DESC LIMIT 1";
     COSTS = "SELECT cost FROM traces WHERE project = $1 AND agent = $2 AND state = 'finished' AND cost IS NOT NULL
@@ -176,8 +189,8 @@ statements! {
 
 pub(crate) const DECIDE: Bulk = Bulk {
     into: "decisions (project, trace, monitor, monitor_version, agent, stratum, is_sampled, probability, upstream, \
-           reason, state, decided, updated)",
-    types: "ttttttirrttii",
+           reason, state, decided, updated, revision)",
+    types: "ttttttirrttiii",
     tail: "ON CONFLICT DO NOTHING RETURNING trace, monitor",
 };
 
@@ -186,6 +199,10 @@ pub(crate) const ADD_EVENTS: Bulk = Bulk {
     types: "tttttti",
     tail: "",
 };
+
+/// A trace to which pieces keep coming is judged again so often at most: each time costs a call, and whoever sends
+/// traces must not decide how much is spent.
+const MAX_JUDGED_AGAIN: u64 = 5;
 
 const STANDING: &str =
     "SELECT d.trace, m.name AS monitor, d.state, COALESCE((SELECT e.note FROM decision_events e
@@ -222,7 +239,10 @@ impl Store {
     }
 
     /// Keeps decisions with the work that follows from them, and returns those that are new: a decision is made
-    /// once for each trace and monitor. The traces are not considered again.
+    /// once for each monitor and revision of a trace. The traces are not considered again until they change.
+    ///
+    /// A trace that was judged and has changed since is marked stale: its scores leave the figures, and it is
+    /// decided about anew. One that waits for a judge keeps its decision; the judge will see what is new.
     pub async fn consider(
         &self,
         project: ProjectId,
@@ -236,6 +256,16 @@ impl Store {
         let mut traces: Vec<&TraceId> = traces.iter().collect();
         traces.sort();
         let mut tx = self.db.begin().await?;
+        let mut revised: BTreeMap<(&TraceId, MonitorId), NewDecision> = BTreeMap::new();
+        for decision in sorted.iter().filter(|it| 1 < it.revision) {
+            if let Some(anew) = self.revise(&mut tx, project, decision).await? {
+                revised.insert((&decision.trace, decision.monitor), anew);
+            }
+        }
+        let sorted: Vec<&NewDecision> = sorted
+            .into_iter()
+            .map(|decision| revised.get(&(&decision.trace, decision.monitor)).unwrap_or(decision))
+            .collect();
         let rows = tx.insert(DECIDE, sorted.iter().map(|it| it.args(project, now)).collect()).await?;
         let mut new = Vec::new();
         for row in rows {
@@ -257,6 +287,47 @@ impl Store {
         tx.commit().await?;
         self.tell_of(&added);
         Ok(new)
+    }
+
+    /// Makes room for a decision about a newer revision of a trace, and returns it as it is to be kept.
+    async fn revise(
+        &self,
+        tx: &mut Tx,
+        project: ProjectId,
+        decision: &NewDecision,
+    ) -> Result<Option<NewDecision>, StoreError> {
+        let (trace, monitor) = (&decision.trace, decision.monitor);
+        let before = match self.hold(tx, project, trace, monitor).await {
+            Ok(before) if before.revision < decision.revision => before,
+            Ok(_) | Err(StoreError::Unknown { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        if before.state.is_open() {
+            tx.execute(SET_REVISION, args![project, trace, monitor, decision.revision]).await?;
+            return Ok(None);
+        }
+        let mut tally = Tally::default();
+        tally.add(&before.counted(), before.state, -1);
+        tx.insert(ADD_TALLIES, tally.args(project)).await?;
+        if before.state.was_judged() {
+            withdraw_scores(tx, project, trace, monitor).await?;
+        }
+        tx.execute(WITHDRAW, args![project, trace, monitor]).await?;
+        if !(before.state.was_judged() && decision.state == DecisionState::Sampled) {
+            return Ok(None);
+        }
+        let n_stale = tx.fetch(N_STALE, args![project, trace, monitor]).await?[0].count("n")?;
+        let (state, reason) = if n_stale < MAX_JUDGED_AGAIN {
+            (
+                DecisionState::Stale,
+                format!("the trace changed after it was judged: revision {}", decision.revision),
+            )
+        } else {
+            let reason =
+                format!("it changed {} times after it was judged, and is not judged again", n_stale + 1);
+            (DecisionState::Overloaded, reason)
+        };
+        Ok(Some(NewDecision { state, reason, ..decision.clone() }))
     }
 
     /// What became of it; each change is kept.
@@ -335,20 +406,22 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// Those whose judge broke under a rubric version and whose text is still there, the oldest first.
-    pub async fn broken_decisions(
+    /// Those that came to a state without a score under a rubric version and whose text is still there, the oldest
+    /// first.
+    pub async fn unjudged_decisions(
         &self,
         project: ProjectId,
         monitor: MonitorId,
         version: &RubricVersionId,
+        state: DecisionState,
         (since, until): (Time, Time),
         limit: usize,
     ) -> Result<Vec<Decision>, StoreError> {
-        let rows = self.db.fetch(BROKEN, args![project, monitor, since, until, version, limit]).await?;
-        rows.iter().map(read).collect()
+        let args = args![project, monitor, since, until, state.as_str(), version, limit];
+        self.db.fetch(UNJUDGED, args).await?.iter().map(read).collect()
     }
 
-    /// Has judges asked again where they broke, and says about how many. The error stays in the history.
+    /// Has judges asked again where they broke or there was no money, and says about how many. The history keeps both.
     pub async fn ask_again(
         &self,
         project: ProjectId,
@@ -368,7 +441,7 @@ impl Store {
         let (mut tx, mut jobs) = (self.db.begin().await?, Vec::new());
         for it in sorted {
             let before = self.hold(&mut tx, project, &it.trace, it.monitor).await?;
-            if before.state != DecisionState::JudgeError {
+            if !matches!(before.state, DecisionState::JudgeError | DecisionState::OverBudget) {
                 continue;
             }
             set_in(&mut tx, project, &before, &outcome, now).await?;
@@ -651,19 +724,20 @@ impl NewDecision {
             self.version,
             self.agent.as_deref(),
             self.stratum.as_str(),
-            !matches!(self.state, DecisionState::SampledOut | DecisionState::Filtered),
+            self.state.is_counted() && self.state != DecisionState::SampledOut,
             self.probability,
             self.upstream,
             &self.reason,
             self.state.as_str(),
             now,
             now,
+            self.revision,
         ]
     }
 }
 
 impl DecisionState {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Sampled,
         Self::SampledOut,
         Self::Filtered,
@@ -673,6 +747,8 @@ impl DecisionState {
         Self::Scored,
         Self::Cached,
         Self::JudgeError,
+        Self::NothingToJudge,
+        Self::Stale,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -686,6 +762,8 @@ impl DecisionState {
             Self::Scored => "scored",
             Self::Cached => "cached",
             Self::JudgeError => "judge_error",
+            Self::NothingToJudge => "nothing_to_judge",
+            Self::Stale => "stale",
         }
     }
 
@@ -694,9 +772,27 @@ impl DecisionState {
         match self {
             Self::Scored | Self::Cached => "scored",
             Self::JudgeError => "error",
-            Self::Sampled | Self::Pending => "pending",
-            Self::SampledOut | Self::Filtered | Self::OverBudget | Self::Overloaded => "unscored",
+            Self::Sampled | Self::Pending | Self::Stale => "pending",
+            Self::SampledOut
+            | Self::Filtered
+            | Self::NothingToJudge
+            | Self::OverBudget
+            | Self::Overloaded => "unscored",
         }
+    }
+
+    /// Whether a judge has still to be asked.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Sampled | Self::Stale | Self::Pending)
+    }
+
+    /// Whether such traces are part of the traffic that is estimated.
+    pub fn is_counted(self) -> bool {
+        !matches!(self, Self::Filtered | Self::NothingToJudge)
+    }
+
+    fn was_judged(self) -> bool {
+        matches!(self, Self::Scored | Self::Cached | Self::JudgeError)
     }
 }
 
@@ -714,6 +810,7 @@ fn read(row: &Row) -> Result<Decision, StoreError> {
     let upstream: f64 = row.get("upstream")?;
     Ok(Decision {
         trace: row.parsed("trace")?,
+        revision: row.count("revision")?,
         monitor: row.parsed("monitor")?,
         version: row.parsed("monitor_version")?,
         agent: row.get("agent")?,

@@ -49,6 +49,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { schema: include_str!("../migrations/0006.sql"), append_only: &[], unchanging: &[] },
     Migration { schema: include_str!("../migrations/0007.sql"), append_only: &[], unchanging: &[] },
     Migration { schema: include_str!("../migrations/0008.sql"), append_only: &[], unchanging: &[] },
+    Migration { schema: include_str!("../migrations/0009.sql"), append_only: &[], unchanging: &[] },
 ];
 
 /// The newest schema that this version knows.

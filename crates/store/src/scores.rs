@@ -6,7 +6,7 @@ use jurist_core::grade::Time;
 use jurist_core::plan::Stratum;
 use jurist_core::stats::Sums;
 
-use crate::db::{Arg, Bulk, Row, args, statements};
+use crate::db::{Arg, Bulk, Row, Tx, args, statements};
 use crate::decisions::{Outcome, Per, day_of, set_in};
 use crate::filter::Select;
 use crate::{
@@ -19,6 +19,8 @@ use crate::{
 pub struct Scored {
     pub monitor: MonitorId,
     pub trace: TraceId,
+    /// Which revision of the trace the decision was about when the judge was asked.
+    pub revision: u64,
     /// By which it was judged.
     pub version: MonitorVersionId,
     pub rubric_version: RubricVersionId,
@@ -108,6 +110,10 @@ pub struct ScorePair {
 statements! {
     THERE = "SELECT judge, criterion, unit FROM monitor_scores WHERE project = $1 AND monitor = $2 AND trace = $3
         AND rubric_version = $4 AND rescore = $5";
+    LIVE = "SELECT monitor_version, rubric_version, judge, criterion, stratum, agent, probability, unit, is_passed,
+        decided FROM monitor_scores WHERE project = $1 AND monitor = $2 AND trace = $3 AND rescore = ''
+        ORDER BY rubric_version, judge, criterion";
+    WITHDRAW = "DELETE FROM monitor_scores WHERE project = $1 AND monitor = $2 AND trace = $3 AND rescore = ''";
     LABELLED = "SELECT s.rubric_version, s.judge, s.criterion, s.unit, s.is_passed, s.probability, l.unit AS human
         FROM monitor_scores s JOIN labels l ON l.project = s.project AND l.candidate = s.trace
         AND l.rubric_version = s.rubric_version AND l.criterion = s.criterion
@@ -178,6 +184,8 @@ const TALLY_BY: &str = "GROUP BY monitor_version, rubric_version, rescore, judge
 
 impl Store {
     /// Keeps what judges made of a trace, and what became of the decision. A number that is there stays.
+    ///
+    /// `false`, and nothing is kept, if the trace changed while it was judged: what was judged is no longer the trace.
     pub async fn put_scores(
         &self,
         project: ProjectId,
@@ -185,9 +193,12 @@ impl Store {
         scores: &[Score],
         outcome: Option<&Outcome<'_>>,
         now: Time,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let mut tx = self.db.begin().await?;
         let before = self.hold(&mut tx, project, &scored.trace, scored.monitor).await?;
+        if outcome.is_some() && before.revision != scored.revision {
+            return Ok(false);
+        }
         let key = scored.rescore.map(|it| it.to_string()).unwrap_or_default();
         let args = args![project, scored.monitor, &scored.trace, &scored.rubric_version, key];
         let mut there: BTreeMap<(String, String), bool> = BTreeMap::new();
@@ -200,12 +211,16 @@ impl Store {
         // In one order everywhere, so that two transactions wait for each other and do not deadlock.
         new.sort_by_key(|it| (&it.judge, &it.criterion));
         tx.insert(ADD, new.iter().map(|it| it.args(project, scored, now)).collect()).await?;
-        let tallied = |it: &&Score| it.tallied(project, scored, known(it).is_some());
+        let tallied = |it: &&Score| {
+            let change = if known(it).is_some() { Change::Heal } else { Change::Add };
+            it.tallied(project, scored, change)
+        };
         tx.insert(ADD_TALLIES, new.iter().map(tallied).collect()).await?;
         if let Some(outcome) = outcome {
             set_in(&mut tx, project, &before, outcome, now).await?;
         }
-        tx.commit().await
+        tx.commit().await?;
+        Ok(true)
     }
 
     pub async fn tally_scores(
@@ -329,15 +344,61 @@ impl Score {
     }
 }
 
+/// How a score changes the sums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Add,
+    /// In place of an error, which is none any more.
+    Heal,
+    Withdraw,
+}
+
+/// Takes the scores that a trace got as it came in out of the figures. Its grades and verdicts stay.
+pub(crate) async fn withdraw_scores(
+    tx: &mut Tx,
+    project: ProjectId,
+    trace: &TraceId,
+    monitor: MonitorId,
+) -> Result<(), StoreError> {
+    let mut changes = Vec::new();
+    for row in tx.fetch(LIVE, args![project, monitor, trace]).await? {
+        let scored = Scored {
+            monitor,
+            trace: trace.clone(),
+            revision: 0,
+            version: row.parsed("monitor_version")?,
+            rubric_version: row.parsed("rubric_version")?,
+            rescore: None,
+            stratum: row.parsed("stratum")?,
+            agent: row.get("agent")?,
+            probability: row.probability()?,
+            decided: row.time("decided")?,
+        };
+        let score = Score {
+            judge: row.get("judge")?,
+            criterion: row.get("criterion")?,
+            unit: row.get("unit")?,
+            is_passed: row.get::<Option<i64>>("is_passed")?.map(|it| it == 1),
+        };
+        changes.push(score.tallied(project, &scored, Change::Withdraw));
+    }
+    tx.insert(ADD_TALLIES, changes).await?;
+    tx.execute(WITHDRAW, args![project, monitor, trace]).await?;
+    Ok(())
+}
+
 impl Score {
-    /// What it adds to the sums; one that broke before is no error any more.
-    fn tallied(&self, project: ProjectId, scored: &Scored, was_error: bool) -> Vec<Arg> {
+    /// What it changes about the sums.
+    fn tallied(&self, project: ProjectId, scored: &Scored, change: Change) -> Vec<Arg> {
         let (mut units, mut passes) = (Sums::default(), Sums::default());
         let probability = scored.probability.get();
         let unit = self.unit.filter(|it| it.is_finite());
         unit.into_iter().for_each(|it| units.add(it, probability));
         self.is_passed.into_iter().for_each(|it| passes.add(f64::from(u8::from(it)), probability));
-        let n_errors = i64::from(unit.is_none()) - i64::from(was_error);
+        let sign = if change == Change::Withdraw { -1 } else { 1 };
+        let n_errors = sign * i64::from(unit.is_none()) - i64::from(change == Change::Heal);
+        let count = |n: usize| sign * i64::try_from(n).unwrap_or(i64::MAX);
+        let sum = |sum: f64| sign as f64 * sum;
         args![
             project,
             scored.monitor,
@@ -350,20 +411,20 @@ impl Score {
             scored.agent.as_deref().unwrap_or_default(),
             scored.stratum.as_str(),
             n_errors,
-            units.n,
-            units.x,
-            units.w,
-            units.wx,
-            units.wxx,
-            units.ww,
-            units.wwx,
-            units.wwxx,
-            passes.n,
-            passes.x as i64,
-            passes.w,
-            passes.wx,
-            passes.ww,
-            passes.wwx,
+            count(units.n),
+            sum(units.x),
+            sum(units.w),
+            sum(units.wx),
+            sum(units.wxx),
+            sum(units.ww),
+            sum(units.wwx),
+            sum(units.wwxx),
+            count(passes.n),
+            sign * passes.x as i64,
+            sum(passes.w),
+            sum(passes.wx),
+            sum(passes.ww),
+            sum(passes.wwx),
         ]
     }
 }

@@ -33,6 +33,8 @@ pub struct TraceHead {
     /// How often it was put together with a new result; 0 is never.
     pub revision: u64,
     pub n_steps: u64,
+    /// Whether anything in it was said or done that could be judged.
+    pub has_content: bool,
     pub cost: Option<Usd>,
     pub usage: Usage,
     /// Microseconds.
@@ -158,13 +160,15 @@ statements! {
         content_hash = $4, finished = $5, agent = COALESCE($6, agent), session = COALESCE($7, session),
         status = $8, is_failed = $9, started = $10, duration = $11, n_steps = $12, cost = $13,
         tokens_in = $14, tokens_cached = $15, tokens_out = $16, probability = $17, metadata = $18,
-        title = $19
+        title = $19, has_content = $20,
+        score = CASE WHEN content_hash = $4 THEN score ELSE NULL END,
+        is_considered = CASE WHEN content_hash = $4 THEN is_considered ELSE 0 END
         WHERE project = $1 AND id = $2 AND n_pieces = $3 RETURNING revision";
     ADD = "INSERT INTO traces (project, id, state, has_end, n_pieces, n_late, revision, content_hash, finished,
         updated, agent, session, status, is_failed, started, duration, n_steps, cost, tokens_in, tokens_cached,
-        tokens_out, probability, metadata, title)
+        tokens_out, probability, metadata, title, has_content)
         VALUES ($1, $2, 'finished', 1, $3, 0, 1, $4, $5, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-        $19)
+        $19, $20)
         ON CONFLICT DO NOTHING";
     ADD_CONTENT = "INSERT INTO trace_contents (project, trace, revision, hash, body, created)
         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
@@ -500,6 +504,7 @@ impl Finished {
             self.probability,
             &self.metadata,
             title_of(trace),
+            trace.has_content(),
         ]
     }
 }
@@ -573,6 +578,7 @@ pub(crate) fn read(row: &Row) -> Result<TraceHead, StoreError> {
         n_late: row.count("n_late")?,
         revision: row.count("revision")?,
         n_steps: row.count("n_steps")?,
+        has_content: row.flag("has_content")?,
         cost: row.maybe_usd("cost")?,
         usage: Usage {
             input: row.count("tokens_in")?,

@@ -1775,6 +1775,7 @@ export interface components {
             corrected_pass_rate?: components["schemas"]["CorrectedView"] | null;
             /** @description Absent for the whole rubric. */
             criterion?: string | null;
+            native?: components["schemas"]["NativeScore"] | null;
             /** @description Why there are none. */
             not_estimable?: string | null;
             pass_rate?: components["schemas"]["TrafficView"] | null;
@@ -1852,7 +1853,7 @@ export interface components {
              * @description How far its judges were apart, on 0 to 1.
              */
             spread?: number | null;
-            /** @description sampled, sampled_out, filtered, over_budget, overloaded, pending, scored, cached or judge_error. */
+            /** @description sampled, sampled_out, filtered, nothing_to_judge, over_budget, overloaded, pending, scored, cached, stale or judge_error. */
             state: string;
             /** @description failed, expensive or other. */
             stratum: string;
@@ -2135,6 +2136,8 @@ export interface components {
             duration_ms?: number | null;
             finished?: string | null;
             id: string;
+            /** @description The trace did not say its cost: it is computed from its tokens and the prices of its models. */
+            is_cost_derived: boolean;
             is_failed: boolean;
             /** @description You have still to answer it, so that what judges and others said of it comes after that. */
             is_withheld: boolean;
@@ -2460,6 +2463,23 @@ export interface components {
             rows?: Record<string, never>[] | null;
             traces?: components["schemas"]["TaskTraces"] | null;
         };
+        /** @description A mean score on the scale that the rubric's author uses */
+        NativeScore: {
+            /** @description 95 %. */
+            interval: [
+                number,
+                number
+            ];
+            /** Format: double */
+            max: number;
+            /** Format: double */
+            mean: number;
+            /**
+             * Format: double
+             * @description The ends of the scale.
+             */
+            min: number;
+        };
         NewCap: {
             /**
              * Format: double
@@ -2515,6 +2535,8 @@ export interface components {
             confirmed?: boolean;
             /** @description Those on which the judge broke, by the version in use, instead of those of earlier versions. */
             errors?: boolean;
+            /** @description Those for which there was no money, by the version in use, instead of those of earlier versions. */
+            over_budget?: boolean;
             /** @description Only so many of them, drawn by chance: enough to see how far two versions are apart. */
             overlap?: number | null;
             /**
@@ -3300,7 +3322,7 @@ export interface components {
             monitor: string;
             /** @description What was last noted, in words. */
             reason: string;
-            /** @description sampled, sampled_out, filtered, over_budget, overloaded, pending, scored, cached or judge_error. */
+            /** @description sampled, sampled_out, filtered, nothing_to_judge, over_budget, overloaded, pending, scored, cached, stale or judge_error. */
             state: string;
         };
         StateCount: {
@@ -4361,6 +4383,8 @@ export interface operations {
                 what?: "grades" | "verdicts" | "traces";
                 /** @description jsonl unless told. */
                 format?: "csv" | "jsonl";
+                /** @description With traces as jsonl: each line holds the trace itself as `trace`, null where it was erased. */
+                contents?: boolean;
             };
             header?: never;
             path?: never;
@@ -5899,7 +5923,7 @@ export interface operations {
     monitors_decisions: {
         parameters: {
             query?: {
-                /** @description sampled, sampled_out, filtered, over_budget, overloaded, pending, scored, cached or judge_error. */
+                /** @description sampled, sampled_out, filtered, nothing_to_judge, over_budget, overloaded, pending, scored, cached, stale or judge_error. */
                 state?: string;
                 /** @description failed, expensive or other. */
                 stratum?: string;

@@ -4,6 +4,7 @@ import { answered, api } from "../api/client";
 import { useProject } from "../api/session";
 import { fixed, percent } from "../chart/figures";
 import type { Decision } from "../monitors/doors";
+import { StateBadge } from "../monitors/StateBadge";
 import { strataWords, toldOf } from "../monitors/states";
 import { type Canonical, criteriaOf } from "../rubrics/canonical";
 import { rubricsQuery, versionQuery } from "../rubrics/doors";
@@ -176,7 +177,7 @@ function Decided({ all, finished, verdicts }: DecidedProps) {
               <Link to="/p/$project/monitors/$monitor" params={{ project: project.name, monitor: name }}>
                 {name}
               </Link>
-              <Badge tone={toldOf(it.state).tone}>{toldOf(it.state).label}</Badge>
+              <StateBadge state={it.state} />
               {it.is_disputed && <Badge tone="fail">judges disagree: {fixed(it.spread ?? 0, 2)} apart</Badge>}
             </div>
             <DecisionPath

@@ -27,9 +27,14 @@ test("one sees at which station a trace stopped", () => {
     "over budget stopped",
     "scored ahead",
   ]);
-  for (const state of ["sampled_out", "filtered", "overloaded"]) {
+  expect(way({ state: "stale", judge_status: "pending" })).toEqual([
+    "sampled on",
+    "stale waits",
+    "scored ahead",
+  ]);
+  for (const state of ["sampled_out", "filtered", "nothing_to_judge", "overloaded"]) {
     expect(way({ state, is_sampled: false, judge_status: "unscored" })).toEqual([
-      `${state.replace("_", " ")} stopped`,
+      `${state.replaceAll("_", " ")} stopped`,
       "judged ahead",
       "scored ahead",
     ]);

@@ -14,7 +14,8 @@ import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { type Decision, type Monitor, since } from "./doors";
 import styles from "./Monitors.module.css";
-import { STATES, STRATUM, toldOf } from "./states";
+import { StateBadge } from "./StateBadge";
+import { STATES, STRATUM } from "./states";
 
 /** What the monitor made of each trace; those on which judges disagree can be asked for alone. */
 export function Decisions({ monitor }: { monitor: Monitor }) {
@@ -144,8 +145,7 @@ function Rows({ rows }: { rows: Decision[] }) {
       head: "State",
       cell: (it) => (
         <>
-          <Badge tone={toldOf(it.state).tone}>{toldOf(it.state).label}</Badge>{" "}
-          {it.is_disputed && <Badge tone="fail">disputed</Badge>}
+          <StateBadge state={it.state} /> {it.is_disputed && <Badge tone="fail">disputed</Badge>}
         </>
       ),
     },

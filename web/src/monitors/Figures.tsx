@@ -88,7 +88,11 @@ function OfJudge({ monitor, found }: { monitor: Monitor; found: JudgeEstimates }
 function Headline({ whole, score }: { whole: CriterionEstimate; score: Traffic }) {
   const { pass_rate: passes, corrected } = whole;
   const all: Figure[] = [
-    { name: "score of all traffic", value: score3(score.mean), more: range3(score.interval) },
+    {
+      name: "score of all traffic",
+      value: score3(score.mean),
+      more: [range3(score.interval), whole.native && nativeScore(whole.native)].filter(Boolean).join("; "),
+    },
     corrected && {
       name: `corrected by ${plural(corrected.n_labels, "label")} of people`,
       value: score3(corrected.mean),
@@ -117,6 +121,10 @@ function Headline({ whole, score }: { whole: CriterionEstimate; score: Traffic }
   return <Numbers all={all} />;
 }
 
+/** A score on the scale that the rubric's author uses. */
+const nativeScore = ({ mean, min, max }: NonNullable<CriterionEstimate["native"]>): string =>
+  `${fixed(mean, 2)} on ${min}–${max}`;
+
 function Criteria({ monitor, found }: { monitor: Monitor; found: JudgeEstimates }) {
   const project = useProject();
   const search = useSearch({ from: "/p/$project/monitors/$monitor" });
@@ -142,7 +150,8 @@ function Criteria({ monitor, found }: { monitor: Monitor; found: JudgeEstimates 
       cell: (it) =>
         it.score ? (
           <>
-            <b>{score3(it.score.mean)}</b> {range3(it.score.interval)}
+            <b>{score3(it.score.mean)}</b> {range3(it.score.interval)}{" "}
+            {it.native && <span className={styles.soft}>{nativeScore(it.native)}</span>}
           </>
         ) : (
           <span className={styles.soft}>not estimable: {it.not_estimable}</span>

@@ -13,6 +13,7 @@ import { State } from "../ui/State";
 import { type Column, Table } from "../ui/Table";
 import { intervalOf, judgesOf, type Monitor, monitorsQuery } from "./doors";
 import styles from "./Monitors.module.css";
+import { noScoreYet } from "./states";
 
 export function MonitorsPage() {
   const project = useProject();
@@ -97,7 +98,7 @@ function Watches({ monitor }: { monitor: Monitor }) {
 
 function ScoreOf({ monitor }: { monitor: Monitor }) {
   const found = monitor.figures?.score;
-  if (!found) return <span className={styles.soft}>nothing is scored yet</span>;
+  if (!found) return <span className={styles.soft}>{noScoreYet(monitor.figures?.states)}</span>;
   return (
     <span className={styles.figure}>
       <span>

@@ -5,10 +5,12 @@ export type StateName =
   | "scored"
   | "cached"
   | "sampled"
+  | "stale"
   | "pending"
   | "judge_error"
   | "sampled_out"
   | "filtered"
+  | "nothing_to_judge"
   | "over_budget"
   | "overloaded";
 
@@ -22,6 +24,12 @@ export const STATES: Record<StateName, Told> = {
     tone: "pass",
   },
   sampled: { label: "sampled", means: "It will be judged; nobody has begun.", tone: "accent" },
+  stale: {
+    label: "stale",
+    means:
+      "The trace changed after it was judged. Its old score is left out of all figures, and it is judged again.",
+    tone: "accent",
+  },
   pending: { label: "pending", means: "A worker has it, or the monitor is paused.", tone: "accent" },
   judge_error: {
     label: "judge error",
@@ -34,7 +42,18 @@ export const STATES: Record<StateName, Told> = {
     means: "The filter does not let it through; it is no part of what is estimated.",
     tone: "plain",
   },
-  over_budget: { label: "over budget", means: "The month's money is spent.", tone: "deferred" },
+  nothing_to_judge: {
+    label: "nothing to judge",
+    means:
+      "The trace holds no task, message, tool call or file, such as a health check. It is no part of what is estimated.",
+    tone: "plain",
+  },
+  over_budget: {
+    label: "over budget",
+    means:
+      "The month's money is spent. Failed traces are judged once there is money; `jurist monitor rescore --over-budget` judges the others.",
+    tone: "deferred",
+  },
   overloaded: {
     label: "overloaded",
     means: "More waited than may wait, or it was erased before its turn.",
@@ -66,3 +85,9 @@ const rank = (state: string): number => {
   const at = ORDER.indexOf(state);
   return at < 0 ? ORDER.length : at;
 };
+
+/** Why a monitor has no score: after an edit, only earlier versions have some. */
+export const noScoreYet = (states: Record<string, number> | undefined): string =>
+  (states?.scored ?? 0) + (states?.cached ?? 0) > 0
+    ? "the version in use has no score yet"
+    : "nothing is scored yet";

@@ -11,6 +11,7 @@ import { openAlertsQuery, pastAlertsQuery, spendQuery } from "../money/doors";
 import { Meter } from "../money/Meter";
 import { spoken } from "../money/say";
 import { intervalOf, type Monitor, monitorsOf } from "../monitors/doors";
+import { noScoreYet } from "../monitors/states";
 import { countsOf, Shares } from "../runs/Strip";
 import { PageHead } from "../shell/Shell";
 import { Badge } from "../ui/Badge";
@@ -259,7 +260,7 @@ const figuresOf = ({ agent, monitor }: Of) => monitor.figures?.agents.find((it) 
 
 function ScoreOf(of: Of) {
   const score = figuresOf(of)?.score;
-  if (!score) return <span className={styles.soft}>nothing is scored yet</span>;
+  if (!score) return <span className={styles.soft}>{noScoreYet(of.monitor.figures?.states)}</span>;
   return (
     <span className={styles.figure}>
       <span>

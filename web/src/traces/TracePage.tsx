@@ -16,6 +16,7 @@ import { State } from "../ui/State";
 import { count, duration, moment, score } from "../ui/say";
 import { Term } from "../ui/Term";
 import { useTitle } from "../ui/title";
+import { AGENT_COST, DERIVED_COST } from "./cost";
 import { SendToPeople } from "./SendToPeople";
 import styles from "./TracePage.module.css";
 import { Ended, titleOf } from "./TracesPage";
@@ -26,8 +27,6 @@ import { TraceView } from "./view/TraceView";
 type Head = Schemas["Head"];
 
 /** Of whose money a trace speaks. */
-const AGENT_COST =
-  "What the agent itself spent, as its trace says. What judging it costs stands under Budget.";
 
 /** One trace: what is known of it, what was said about it, and all that the agent did. */
 export function TracePage() {
@@ -120,7 +119,11 @@ function Title({ head }: { head: Head }) {
     ["began", moment(head.started)],
     ["took", duration(head.duration_ms)],
     ["tokens", isCounted ? `${count(head.tokens.input)} in, ${count(head.tokens.output)} out` : "–"],
-    ["agent's cost", money(head.cost), AGENT_COST],
+    [
+      "agent's cost",
+      head.is_cost_derived ? `${money(head.cost)} from tokens` : money(head.cost),
+      head.is_cost_derived ? DERIVED_COST : AGENT_COST,
+    ],
   ];
   if (head.session) {
     facts.splice(1, 0, [

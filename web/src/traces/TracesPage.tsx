@@ -6,7 +6,7 @@ import { may, useProject } from "../api/session";
 import { usePaused } from "../editor/checking";
 import { useMoney } from "../money/useMoney";
 import { watchersQuery } from "../monitors/doors";
-import { toldOf } from "../monitors/states";
+import { StateBadge } from "../monitors/StateBadge";
 import type { TraceSort, TracesSearch } from "../router";
 import { More, PageHead } from "../shell/Shell";
 import { Badge, type Status, StatusBadge } from "../ui/Badge";
@@ -16,8 +16,10 @@ import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { count, duration, plural, score } from "../ui/say";
 import { type Column, Table } from "../ui/Table";
+import { Term } from "../ui/Term";
 import { Time } from "../ui/Time";
 import { ChooseRubric } from "./ChooseRubric";
+import { DERIVED_COST } from "./cost";
 import { SendToPeople } from "./SendToPeople";
 import styles from "./TracesPage.module.css";
 
@@ -153,7 +155,8 @@ function Traces({ rows }: { rows: Line[] }) {
       name: "cost",
       ...sorting("Agent's cost", "cost"),
       align: "end",
-      cell: (it) => money(it.cost),
+      cell: (it) =>
+        it.is_cost_derived ? <Term about={DERIVED_COST}>{money(it.cost)}</Term> : money(it.cost),
       wide: true,
     },
     {
@@ -238,7 +241,7 @@ function Why({ of: { decisions } }: { of: Line }) {
     <ul className={styles.each}>
       {decisions.map((it) => (
         <li key={it.monitor}>
-          <Badge tone={toldOf(it.state).tone}>{toldOf(it.state).label}</Badge>{" "}
+          <StateBadge state={it.state} />{" "}
           <span className={styles.soft}>
             {decisions.length > 1 && `${it.monitor}: `}
             {it.reason}

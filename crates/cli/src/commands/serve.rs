@@ -54,6 +54,10 @@ pub struct Args {
     /// Seconds after which a trace of which nothing more came is taken for whole
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     idle: u64,
+    /// Seconds to wait after the last span or event before an ended trace is put together and judged; batch exporters
+    /// send every 5 s
+    #[arg(long, value_name = "SECONDS", default_value_t = 7)]
+    settle: u64,
     /// Days after which what traces said is erased, with what judges said about it; numbers stay. Kept unless told
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..))]
     retention: Option<u32>,
@@ -95,6 +99,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             behind_proxy: args.behind_proxy,
             max_body: args.max_body.saturating_mul(1024 * 1024),
             idle: Duration::from_secs(args.idle),
+            settle: Duration::from_secs(args.settle),
             retention_days: args.retention,
             ingest: args.limits(),
             region: args.region.clone(),

@@ -21,7 +21,7 @@ pub use record::{
 };
 pub use render::{for_judge, for_person};
 pub(crate) use trace::as_arguments;
-pub use trace::{Role, Step, ToolCall, ToolResult, Trace, Usage};
+pub use trace::{ModelUsage, Role, Step, ToolCall, ToolResult, Trace, Usage};
 
 use serde_json::{Map, Value};
 

@@ -43,6 +43,20 @@ pub struct Trace {
     /// What the run changed, where it is told for the run as a whole.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileChange>,
+    /// What each model call used, where the format says so: enough to price a run that does not say its cost.
+    /// It is read and not written, since `usage` and `cost` say what it comes to.
+    #[serde(skip)]
+    pub model_usage: Vec<ModelUsage>,
+}
+
+/// The tokens of one model call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelUsage {
+    /// Who served it, in the words of its instrumentation.
+    pub provider: Option<String>,
+    /// Empty where it is not named.
+    pub model: String,
+    pub usage: Usage,
 }
 
 /// One message, turn or action.
@@ -180,6 +194,19 @@ pub(crate) fn as_arguments(value: &Value) -> Map<String, Value> {
 }
 
 impl Trace {
+    /// Whether it says what was asked, said or done. A request for `/health` says none of it.
+    pub fn has_content(&self) -> bool {
+        let is_text = |text: &str| !text.trim().is_empty();
+        self.task.as_deref().is_some_and(is_text)
+            || !self.files.is_empty()
+            || self.steps.iter().any(|step| {
+                is_text(&step.text)
+                    || is_text(&step.reasoning)
+                    || step.screenshot.is_some()
+                    || !(step.tool_calls.is_empty() && step.results.is_empty() && step.files.is_empty())
+            })
+    }
+
     /// Every tool call in order.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.steps.iter().flat_map(|it| &it.tool_calls)

@@ -60,7 +60,7 @@ impl Contest<'_> {
             labels.push(TIE.to_owned());
         }
         let context = json!({ "candidates": shown, "criterion": criterion, "labels": labels });
-        let planted = common.planted(&texts);
+        let planted = common.planted(&texts, &[]);
         let form = Form::Choice { labels: labels.clone() };
         Round { asked: prompter.ask("contest", &context, form), order, labels, planted }
     }

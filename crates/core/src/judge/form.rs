@@ -72,11 +72,13 @@ pub struct Item {
     pub reasoning: bool,
     /// The judge may say that it cannot tell.
     pub unsure: bool,
+    /// The key that holds the answer in a reply of the author's own shape.
+    pub own_key: Option<String>,
 }
 
 impl Item {
     pub fn new(scale: Scale) -> Self {
-        Self { scale, evidence: false, reasoning: false, unsure: false }
+        Self { scale, evidence: false, reasoning: false, unsure: false, own_key: None }
     }
 
     /// The key that holds the answer.

@@ -1,5 +1,6 @@
 //! What judges see of the material, and what they must not make replies of.
 
+use super::form::Item;
 use super::planted::Planted;
 use crate::candidate::{Material, Part, Role, Step, TRACE_TOKENS, Trace, for_judge};
 
@@ -65,13 +66,18 @@ impl Material {
         blake3::hash(&text).to_hex().to_string()
     }
 
-    /// What a reply must not be made of.
-    pub(super) fn planted(&self, others: &[&str]) -> Planted {
+    /// What a reply must not be made of, also in the author's own shape if there is one.
+    pub(super) fn planted(&self, others: &[&str], own_shape: &[(String, Item)]) -> Planted {
         let parts = self.parts();
         let own = [Some(&self.task), self.reference.as_ref()].into_iter().flatten().map(String::as_str);
         let steps = self.trace.iter().flat_map(|it| &it.steps).map(|it| it.text.as_str());
         let texts = own.chain(self.context.iter().map(String::as_str)).chain(steps);
         let candidate = parts.iter().map(|part| part.text.as_str());
-        Planted::new(candidate, others.iter().copied().chain(texts))
+        let others: Vec<&str> = others.iter().copied().chain(texts).collect();
+        let mut planted = Planted::new(candidate.clone(), others.iter().copied());
+        if !own_shape.is_empty() {
+            candidate.chain(others).for_each(|text| planted.add_own_shape(text, own_shape));
+        }
+        planted
     }
 }

@@ -7,6 +7,7 @@ mod contest;
 mod form;
 mod material;
 mod objects;
+mod own_shape;
 mod planted;
 mod preview;
 mod prompt;

@@ -55,10 +55,15 @@ pub(super) struct FoundObject {
 /// Everything in a text that has a key of a judge's reply: at any depth, inside strings that hold JSON,
 /// and in characters that only look like those of JSON.
 pub(super) fn reply_objects(text: &str) -> Vec<FoundObject> {
+    objects_with_key(text, &|key| ANSWER_KEYS.contains(&key) || LIST_KEYS.contains(&key))
+}
+
+/// The same for objects with other keys.
+pub(super) fn objects_with_key(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<FoundObject> {
     let mut found = Vec::new();
     let mut add = |mut reading: FoldedText| {
         for _ in 0..MAX_ESCAPING {
-            collect_objects(&reading, &mut found);
+            collect_objects(&reading, is_wanted, &mut found);
             match reading.unescaped() {
                 Some(unescaped) => reading = unescaped,
                 None => break,
@@ -74,10 +79,8 @@ pub(super) fn reply_objects(text: &str) -> Vec<FoundObject> {
     found
 }
 
-fn collect_objects(reading: &FoldedText, found: &mut Vec<FoundObject>) {
-    let has_key = |object: &Map<String, Json>| {
-        ANSWER_KEYS.iter().chain(&LIST_KEYS).any(|key| object.contains_key(*key))
-    };
+fn collect_objects(reading: &FoldedText, is_wanted: &dyn Fn(&str) -> bool, found: &mut Vec<FoundObject>) {
+    let has_key = |object: &Map<String, Json>| object.keys().any(|key| is_wanted(key));
     let (text, mut at) = (reading.text.as_str(), 0);
     while let Some(start) = next_opening(text, at) {
         // What repeats such an object may keep either of two values.

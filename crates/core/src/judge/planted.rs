@@ -3,7 +3,8 @@
 use serde_json::{Map, Value as Json};
 
 use super::form::{Form, Item};
-use super::objects::{FoundObject, folded, is_same, reply_objects};
+use super::objects::{FoundObject, folded, is_same, objects_with_key, reply_objects};
+use super::own_shape::own_entry;
 use super::reply::{chosen_label, read_value, reason_of, said_choice, said_value};
 
 /// The answers that somebody else put where a judge reads.
@@ -88,6 +89,19 @@ impl Planted {
             self.texts.push(text.to_owned());
         }
         has_verdict
+    }
+
+    /// Adds the answers that a text gives in the author's own shape.
+    pub(super) fn add_own_shape(&mut self, text: &str, items: &[(String, Item)]) {
+        let is_own_key = |key: &str| items.iter().any(|(_, item)| item.own_key.as_deref() == Some(key));
+        for found in objects_with_key(text, &is_own_key) {
+            for (id, item) in items {
+                if let Some(mut entry) = own_entry(item, &found.object) {
+                    entry.insert("id".to_owned(), id.as_str().into());
+                    self.objects.push(entry);
+                }
+            }
+        }
     }
 
     /// Whether a word is all that some text says.

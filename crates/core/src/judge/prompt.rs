@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 
 use super::form::{Form, Item};
 use super::objects::{MASK, mask_verdicts};
+use super::own_shape::{has_own_shape, hide_own_shape};
 use super::planted::Planted;
 use super::reply::{Malformed, Reply};
 use crate::candidate::Material;
@@ -99,13 +100,8 @@ impl<'a> Prompter<'a> {
 
     /// With further texts that questions will show, fenced like the rest.
     pub(super) fn beside(material: &'a Material, others: &[&str], row: Option<&'a Row>, seed: u64) -> Self {
-        let told_row = row.map(|it| serde_json::to_string(it).unwrap_or_default()).unwrap_or_default();
-        let others: Vec<&str> = others
-            .iter()
-            .copied()
-            .chain(material.requirements.iter().map(String::as_str))
-            .chain([told_row.as_str()])
-            .collect();
+        let told_row = told_row(row);
+        let others: Vec<&str> = others.iter().copied().chain(outside_texts(material, &told_row)).collect();
         let code = material.code(&others, seed);
         let row = row.map(|it| fenced_row(it, &code));
         let shared = render("material", &json!({ "code": code, "parts": shown(material, str::to_owned) }));
@@ -115,7 +111,7 @@ impl<'a> Prompter<'a> {
             code,
             shared,
             places: OnceLock::new(),
-            planted: material.planted(&others),
+            planted: material.planted(&others, &[]),
             masks_verdicts: false,
             draw: (0, seed),
         }
@@ -124,6 +120,14 @@ impl<'a> Prompter<'a> {
     /// The same, with what the rubric says about showing the candidate.
     pub fn for_rubric(material: &'a Material, row: Option<&'a Row>, rubric: &Rubric, seed: u64) -> Self {
         let mut prompter = Self::new(material, row, seed);
+        if has_own_shape(rubric) {
+            let told_row = told_row(row);
+            let others: Vec<&str> = outside_texts(material, &told_row).collect();
+            let criteria = rubric.questions().map(|question| question.criterion);
+            let items: Vec<(String, Item)> =
+                criteria.map(|criterion| (criterion.id.clone(), prompter.item(rubric, criterion))).collect();
+            prompter.planted = material.planted(&others, &items);
+        }
         if rubric.mask_verdicts && prompter.has_verdict_in_candidate() {
             let parts = shown(material, mask_verdicts);
             prompter.shared = render("material", &json!({ "code": prompter.code, "parts": parts }));
@@ -176,7 +180,13 @@ impl<'a> Prompter<'a> {
             evidence: rubric.require_evidence,
             reasoning: rubric.require_reasoning,
             unsure: criterion.cannot_assess.is_some(),
+            own_key: has_own_shape(rubric).then(|| criterion.id.clone()),
         }
+    }
+
+    /// What the rubric says about itself.
+    fn about(&self, rubric: &Rubric) -> Result<String, BadTemplate> {
+        self.filled(&hide_own_shape(rubric.description.as_deref().unwrap_or_default(), rubric))
     }
 
     /// A quote, and where it stands in the candidate, if anywhere.
@@ -216,7 +226,7 @@ impl<'a> Prompter<'a> {
             Ok(json!({ "id": it.id, "text": text.trim() }))
         });
         let texts: Vec<Json> = texts.collect::<Result<_, BadTemplate>>()?;
-        let about = self.filled(rubric.description.as_deref().unwrap_or_default())?;
+        let about = self.about(rubric)?;
         let context = json!({
             "about": about, "criteria": texts, "anchors": examples, "instruction": form.instruction(),
         });
@@ -264,7 +274,8 @@ impl<'a> Prompter<'a> {
             let question = format!("# Question\n{text}");
             return Ok(Asked { prompt: self.prompt(question, template_hash(template, "")), form });
         };
-        let text = self.custom(custom, text.replace(&form.instruction(), "").trim())?;
+        let own = hide_own_shape(custom, rubric);
+        let text = self.custom(&own, text.replace(&form.instruction(), "").trim())?;
         let context = json!({ "code": self.code, "text": text, "instruction": form.instruction() });
         let prompt = Prompt {
             system: SYSTEM.to_owned(),
@@ -314,7 +325,7 @@ impl<'a> Prompter<'a> {
             Scale::Unit | Scale::Likert { .. } | Scale::Ranges(_) => "number",
         };
         let about = match instruction {
-            Some(_) => self.filled(rubric.description.as_deref().unwrap_or_default())?,
+            Some(_) => self.about(rubric)?,
             None => String::new(),
         };
         let title = if criterion.id == WHOLE { "Criterion" } else { criterion.title() };
@@ -329,6 +340,15 @@ impl<'a> Prompter<'a> {
         });
         Ok(render("criterion", &context))
     }
+}
+
+fn told_row(row: Option<&Row>) -> String {
+    row.map(|row| serde_json::to_string(row).unwrap_or_default()).unwrap_or_default()
+}
+
+/// Texts that a judge reads beside the material's own parts.
+fn outside_texts<'t>(material: &'t Material, told_row: &'t str) -> impl Iterator<Item = &'t str> {
+    material.requirements.iter().map(String::as_str).chain([told_row])
 }
 
 /// What there is of the material, in the order in which every prompt shows it; the candidate's own as `own` makes it.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use super::form::{Form, Item};
 use super::objects::{ReplyPart, reply_parts, truth};
+use super::own_shape::read_own_shape;
 use super::planted::{Echo, Planted};
 use crate::grade::Failure;
 use crate::rubric::{OffScale, Scale, Value};
@@ -100,6 +101,7 @@ impl Form {
             match part {
                 ReplyPart::Object(map) => {
                     n_objects += 1;
+                    let map = read_own_shape(self, &map).unwrap_or(map);
                     match self.is_answer(&map).then(|| planted.echo(self, &map)) {
                         Some(Echo::Whole) => n_echoes += 1,
                         Some(echo) => said.push((self.read_map(&map, planted)?, echo)),

@@ -16,6 +16,11 @@ pub trait Purse: Send + Sync + std::fmt::Debug {
         model: &'a str,
         most: Option<Usd>,
     ) -> BoxFuture<'a, Result<Box<dyn Held>, ModelError>>;
+
+    /// Whether a call that can cost so much will be paid, now or once others have given back what they do not need.
+    fn may_fit(&self, _most: Usd) -> BoxFuture<'_, bool> {
+        Box::pin(std::future::ready(true))
+    }
 }
 
 /// Set aside for one call that is about to be made. Dropped, it may have been spent: the call was under way.

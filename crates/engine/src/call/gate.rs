@@ -1,5 +1,6 @@
 //! One gate per vendor: so many at once, so many a minute, and a circuit breaker for when nothing works.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -50,7 +51,25 @@ struct State {
     tokens_due: Option<Instant>,
     /// When there were last made fewer places.
     shrunk: Option<Instant>,
+    /// How long replies were, by model.
+    replies: HashMap<String, ReplyLengths>,
 }
+
+/// How many replies there were, and their tokens in all.
+#[derive(Debug, Default, Clone, Copy)]
+struct ReplyLengths {
+    n: u64,
+    tokens: u64,
+}
+
+/// Replies after which their usual length is known.
+const KNOWN_AFTER: u64 = 10;
+
+/// A reply so many times as long as usual is hardly ever cut off.
+const MARGIN: u64 = 4;
+
+/// No reply is expected to be shorter.
+const SHORTEST_REPLY: u64 = 256;
 
 /// A place at the vendor.
 #[derive(Debug)]
@@ -142,12 +161,26 @@ impl Gate {
         self.adapt(result);
         let is_probe = std::mem::replace(&mut permit.is_probe, false);
         match result {
-            Ok(_) => {
+            Ok(reply) => {
+                self.note_length(model, reply.usage.output);
                 self.breaker.record_answer();
                 None
             }
             Err(error) => self.breaker.record_failure(model, error, is_probe, Instant::now()),
         }
+    }
+
+    fn note_length(&self, model: &str, tokens: u64) {
+        let mut state = self.state();
+        let lengths = state.replies.entry(model.to_owned()).or_default();
+        lengths.n += 1;
+        lengths.tokens = lengths.tokens.saturating_add(tokens);
+    }
+
+    /// As many tokens as replies of a model seldom have, once enough of them were seen.
+    pub(super) fn likely_output(&self, model: &str) -> Option<u32> {
+        let lengths = self.state().replies.get(model).copied().filter(|lengths| KNOWN_AFTER <= lengths.n)?;
+        u32::try_from((lengths.tokens / lengths.n).saturating_mul(MARGIN).max(SHORTEST_REPLY)).ok()
     }
 
     /// Fewer at once when the vendor says that it is too much, slowly more when it goes well.

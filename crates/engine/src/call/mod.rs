@@ -8,12 +8,13 @@ mod budget;
 mod cache;
 mod gate;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use jurist_core::grade::{Attempt, Spend, Usd};
+use jurist_core::grade::{Attempt, Failure, Spend, Usd};
 
 pub use budget::{Budget, Held, Purse, unpriced};
 pub use cache::{Cache, CacheStats};
@@ -292,7 +293,11 @@ impl Caller {
             };
             self.tell(line, &error, sent.development);
             let wait = error.retry_after.unwrap_or_else(|| self.wait(key, attempts.len()));
-            if !error.is_passing() || tries.0 == 0 || LONGEST_WAIT < wait || gate.breaker.is_settled() {
+            // A model that hung twice will hang again, and each time takes as long as a call may.
+            let hangs = error.kind == ErrorKind::Timeout
+                && attempts.iter().any(|attempt: &Attempt| attempt.failure == Failure::Timeout);
+            let is_over = tries.0 == 0 || hangs || LONGEST_WAIT < wait || gate.breaker.is_settled();
+            if !error.is_passing() || is_over {
                 return Err(NotCalled { error, attempts, spend });
             }
             // To be asked for patience is nothing out of the ordinary.
@@ -316,6 +321,8 @@ impl Caller {
         gate: &Gate,
         tries: &mut Tries,
     ) -> Result<Sent, ModelError> {
+        let affordable = self.affordable(line, request, gate).await;
+        let request = affordable.as_ref();
         let usage = request.most_usage();
         let most = line.price.map(|price| price.of(usage));
         let reserved = self.budget.reserve(&line.name, most).await?;
@@ -340,6 +347,20 @@ impl Caller {
         }
         settle(held, spend.map_or(Some(Usd::default()), |spend| spend.cost)).await;
         Ok(Sent { result, spend, development })
+    }
+
+    /// The request, with a shorter reply if the longest cannot be paid: as long as this model's replies usually are,
+    /// with a margin. What is left of a small budget is used that way, and the cap holds.
+    async fn affordable<'r>(&self, line: &Line, request: &'r Request, gate: &Gate) -> Cow<'r, Request> {
+        let (Some(purse), Some(price)) = (&self.purse, line.price) else { return Cow::Borrowed(request) };
+        match gate.likely_output(&line.name) {
+            Some(likely)
+                if likely < request.max_tokens && !purse.may_fit(price.of(request.most_usage())).await =>
+            {
+                Cow::Owned(Request { max_tokens: likely, ..request.clone() })
+            }
+            _ => Cow::Borrowed(request),
+        }
     }
 
     fn tell(&self, line: &Line, error: &ModelError, development: Option<Development>) {

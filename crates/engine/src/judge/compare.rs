@@ -6,7 +6,7 @@ use jurist_core::judge::Contest;
 
 use super::Member;
 use super::converse::{Exchange, Took, converse};
-use crate::call::Caller;
+use crate::call::{Caller, Tries};
 
 /// Which of several candidates is best, and why; `None` is a tie.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +36,9 @@ pub async fn compare(
     let (mut rounds, mut reasons, mut took) = (Vec::new(), Vec::new(), Took::default());
     for order in orders {
         let round = contest.round(criterion, order, seed);
-        let (read, more) = converse(caller, member, &round.asked, true, |text, _| round.read(text)).await;
+        let mut tries = Tries::default();
+        let (read, more) =
+            converse(caller, member, &round.asked, true, &mut tries, |text, _| round.read(text)).await;
         took.add(more);
         let (winner, reason) = read.map_err(|it| it.outcome())?;
         rounds.push((round.order.clone(), winner));

@@ -72,7 +72,7 @@ pub(super) enum Turn {
     Last,
 }
 
-/// Asks, and asks once more if `read` cannot use the reply; both share one budget of tries.
+/// Asks, and asks once more if `read` cannot use the reply; both are taken from one budget of tries.
 ///
 /// What `read` only would like to have better it refuses in the first turn and takes in the last.
 pub(super) async fn converse<T>(
@@ -80,12 +80,13 @@ pub(super) async fn converse<T>(
     member: &Member,
     asked: &Asked,
     transcript: bool,
+    tries: &mut Tries,
     read: impl Fn(&str, Turn) -> Result<T, Malformed>,
 ) -> (Result<T, Trouble>, Took) {
     let mut request = request(member, asked);
-    let (mut tries, mut took, mut turns) = (Tries::default(), Took::default(), Vec::new());
+    let (mut took, mut turns) = (Took::default(), Vec::new());
     loop {
-        let called = caller.call(&member.line, &request, &mut tries).await;
+        let called = caller.call(&member.line, &request, tries).await;
         let exchange = transcript.then(|| Exchange {
             criterion: String::new(),
             request: request.clone(),

@@ -20,7 +20,7 @@ use jurist_core::suite::Calls;
 
 use super::converse::{Exchange, Took, Trouble, Turn, converse};
 use super::{Case, CheckFailure, CheckPrograms, Member, Opinion, permit_check};
-use crate::call::Caller;
+use crate::call::{Caller, Tries};
 use crate::embed::Embedders;
 
 /// Quotes of one answer that are looked for.
@@ -178,49 +178,45 @@ impl Sitting<'_> {
         Ok(all)
     }
 
-    /// All criteria in one call; those that were left out are asked again, each alone.
+    /// All criteria in one call. Those without a usable answer are asked again, together, as long as that helps.
+    ///
+    /// One budget of tries is for all of it: a judge that answers nonsense costs the same for any number of criteria.
     async fn ask_together(
         &self,
         questions: &[Question<'_>],
         together: &[usize],
     ) -> Result<Vec<(usize, Answered)>, BadTemplate> {
-        let criteria: Vec<&Criterion> = together.iter().map(|it| questions[*it].criterion).collect();
-        let asked = &self.prompter.criteria(self.case.rubric, &criteria)?;
-        let (read, mut took) = self.converse(None, asked).await;
-        let said = match read {
-            Ok(Read::Answers(said)) => said,
-            Ok(_) => Vec::new(),
-            Err(trouble) => {
-                // Nobody answered, so asking one by one would not help either, unless the reply was at fault.
-                if !matches!(trouble, Trouble::Reply(_)) {
-                    let mut took = Some(took);
-                    return Ok(together
-                        .iter()
-                        .map(|at| (*at, self.troubled(&trouble, took.take().unwrap_or_default(), asked)))
-                        .collect());
-                }
-                Vec::new()
+        let (mut open, mut all) = (together.to_vec(), Vec::new());
+        let (mut tries, mut took) = (Tries::default(), Took::default());
+        while !open.is_empty() {
+            if let [at] = open.as_slice()
+                && !all.is_empty()
+            {
+                all.push((*at, self.ask_alone(&questions[*at], &mut tries).await?));
+                break;
             }
-        };
-        let found: Vec<Option<&Said>> = together
-            .iter()
-            .map(|at| {
-                let id = &questions[*at].criterion.id;
-                let answer = said.iter().find(|it| it.0 == *id).and_then(|it| it.1.as_ref().ok());
-                // Asked alone, it gets its chance to quote better.
-                answer.filter(|answer| self.unfound_quotes(&questions[*at], answer).is_none())
-            })
-            .collect();
-        let each = together.iter().zip(&found).map(|(&at, found)| async move {
-            let question = &questions[at];
-            match found {
-                Some(answer) => {
-                    Ok((at, self.scored(question, answer, Took::default(), &asked.prompt.template)))
+            let about: Vec<&Question<'_>> = open.iter().map(|at| &questions[*at]).collect();
+            let criteria: Vec<&Criterion> = about.iter().map(|question| question.criterion).collect();
+            let asked = self.prompter.criteria(self.case.rubric, &criteria)?;
+            let (read, more) = self.converse(&about, &asked, &mut tries).await;
+            took.add(more);
+            let said = match read {
+                Ok(Read::Answers(said)) => said,
+                Ok(_) => Vec::new(),
+                Err(trouble) => {
+                    all.extend(open.iter().map(|at| (*at, self.troubled(&trouble, Took::default(), &asked))));
+                    break;
                 }
-                None => Ok((at, self.ask(question).await?)),
-            }
-        });
-        let mut all = join_all(each).await.into_iter().collect::<Result<Vec<_>, BadTemplate>>()?;
+            };
+            let is_usable = |at: &usize| self.usable_answer(&questions[*at], &said).is_ok();
+            let is_last = tries.is_used_up() || !open.iter().any(is_usable);
+            let (settled, unanswered): (Vec<usize>, Vec<usize>) =
+                open.into_iter().partition(|at| is_last || is_usable(at));
+            all.extend(
+                settled.into_iter().map(|at| (at, self.settle_joint_answer(&questions[at], &said, &asked))),
+            );
+            open = unanswered;
+        }
         // What asking together took is counted with the first answer.
         if let Some((_, first)) = all.first_mut() {
             let own = std::mem::take(&mut first.took);
@@ -228,6 +224,13 @@ impl Sitting<'_> {
             first.took = took;
         }
         Ok(all)
+    }
+
+    fn settle_joint_answer(&self, question: &Question<'_>, said: &JointReply, asked: &Asked) -> Answered {
+        match answer_about(said, &question.criterion.id) {
+            Ok(answer) => self.scored(question, &answer, Took::default(), &asked.prompt.template),
+            Err(malformed) => self.troubled(&Trouble::Reply(malformed), Took::default(), asked),
+        }
     }
 
     async fn ask(&self, question: &Question<'_>) -> Result<Answered, BadTemplate> {
@@ -258,7 +261,7 @@ impl Sitting<'_> {
         match (&criterion.ask, question.node) {
             (_, Some(node)) => {
                 let asked = self.prompter.node(node)?;
-                let (read, took) = self.converse(None, &asked).await;
+                let (read, took) = self.converse(&[], &asked, &mut Tries::default()).await;
                 Ok(match read {
                     Ok(Read::Choice { label, reason }) => {
                         let value = Value::Text(label);
@@ -271,16 +274,19 @@ impl Sitting<'_> {
                 })
             }
             (Ask::Recipe(method), None) => self.cook(&Recipe { method, prompter: self.prompter }).await,
-            _ => {
-                let asked = self.prompter.criterion(self.case.rubric, criterion)?;
-                let (read, took) = self.converse(Some(question), &asked).await;
-                Ok(match read {
-                    Ok(Read::Answer(answer)) => self.scored(question, &answer, took, &asked.prompt.template),
-                    Ok(_) => self.troubled(&Trouble::Reply(Malformed::NotJson), took, &asked),
-                    Err(trouble) => self.troubled(&trouble, took, &asked),
-                })
-            }
+            _ => self.ask_alone(question, &mut Tries::default()).await,
         }
+    }
+
+    /// One criterion that is answered on a scale.
+    async fn ask_alone(&self, question: &Question<'_>, tries: &mut Tries) -> Result<Answered, BadTemplate> {
+        let asked = self.prompter.criterion(self.case.rubric, question.criterion)?;
+        let (read, took) = self.converse(&[question], &asked, tries).await;
+        Ok(match read {
+            Ok(Read::Answer(answer)) => self.scored(question, &answer, took, &asked.prompt.template),
+            Ok(_) => self.troubled(&Trouble::Reply(Malformed::NotJson), took, &asked),
+            Err(trouble) => self.troubled(&trouble, took, &asked),
+        })
     }
 
     async fn cook(&self, recipe: &Recipe<'_>) -> Result<Answered, BadTemplate> {
@@ -290,7 +296,7 @@ impl Sitting<'_> {
                 Next::Done(judged) => return Ok(self.concluded(judged, took, template)),
                 Next::Ask(asked) => {
                     template.clone_from(&asked.prompt.template);
-                    let (read, more) = self.converse(None, &asked).await;
+                    let (read, more) = self.converse(&[], &asked, &mut Tries::default()).await;
                     took.add(more);
                     match read {
                         Ok(reply) => replies.push(reply),
@@ -496,22 +502,46 @@ impl Sitting<'_> {
 
     /// Asks, and asks once more if the reply cannot be used or its quotes are not found.
     ///
-    /// `question` is the one whose answer is held to quotes, if there is one.
+    /// `about` is what is answered on a scale, and held to quotes.
     async fn converse(
         &self,
-        question: Option<&Question<'_>>,
+        about: &[&Question<'_>],
         asked: &Asked,
+        tries: &mut Tries,
     ) -> (Result<Read, Trouble>, Took) {
         let read = |text: &str, turn: Turn| {
             let read = self.prompter.read(&asked.form, text)?;
-            let unfound = match (turn, &read, question) {
-                (Turn::First, Read::Answer(answer), Some(question)) => self.unfound_quotes(question, answer),
-                (Turn::First, Read::Verdicts(verdicts), _) => self.unfound_in_verdicts(verdicts),
+            let malformed = match (turn, &read, about) {
+                (Turn::First, Read::Answer(answer), [question]) => {
+                    self.unfound_quotes(question, answer).map(Malformed::QuotesNotFound)
+                }
+                (Turn::First, Read::Answers(said), _) => self.nothing_usable(about, said),
+                (Turn::First, Read::Verdicts(verdicts), _) => {
+                    self.unfound_in_verdicts(verdicts).map(Malformed::QuotesNotFound)
+                }
                 _ => None,
             };
-            unfound.map_or(Ok(read), |quotes| Err(Malformed::QuotesNotFound(quotes)))
+            malformed.map_or(Ok(read), Err)
         };
-        converse(self.caller, self.member, asked, self.transcript, read).await
+        converse(self.caller, self.member, asked, self.transcript, tries, read).await
+    }
+
+    /// What is wrong with a joint reply of which no answer can be used.
+    fn nothing_usable(&self, about: &[&Question<'_>], said: &JointReply) -> Option<Malformed> {
+        let mut first = None;
+        for question in about {
+            first = first.or(Some(self.usable_answer(question, said).err()?));
+        }
+        first
+    }
+
+    /// What a joint reply says about a criterion, if its quotes are found.
+    fn usable_answer(&self, question: &Question<'_>, said: &JointReply) -> Result<Said, Malformed> {
+        let answer = answer_about(said, &question.criterion.id)?;
+        match self.unfound_quotes(question, &answer) {
+            Some(quotes) => Err(Malformed::QuotesNotFound(quotes)),
+            None => Ok(answer),
+        }
     }
 
     /// The quotes behind requirements that were not found, if they are too many.
@@ -523,6 +553,15 @@ impl Sitting<'_> {
         let unfound = evidence.into_iter().filter(|it| it.found.is_none()).map(|it| it.quote);
         is_missing.then(|| unfound.collect())
     }
+}
+
+/// What a reply says about several criteria, by their ids.
+type JointReply = [(String, Result<Said, Malformed>)];
+
+/// What a joint reply says about one criterion.
+fn answer_about(said: &JointReply, id: &str) -> Result<Said, Malformed> {
+    let answer = said.iter().find(|(about, _)| about == id).map(|(_, answer)| answer.clone());
+    answer.unwrap_or_else(|| Err(Malformed::LeftOut(id.to_owned())))
 }
 
 /// What is decided when all outputs of a case are graded.

@@ -191,8 +191,7 @@ impl Resolver {
     }
 
     fn own_price(&self, name: &str) -> Option<Price> {
-        let price = self.settings.prices.get(name)?;
-        Some(Price { input: price.input, cached: price.cached_input, output: price.output })
+        own_price(&self.settings, name)
     }
 
     fn served<'a>(&self, name: &'a str, has_address: bool) -> Result<Served<'a>, Unresolved> {
@@ -373,6 +372,41 @@ impl Model for NoKey {
 
     fn missing_key(&self) -> Option<&str> {
         Some(&self.0)
+    }
+}
+
+fn own_price(settings: &Settings, name: &str) -> Option<Price> {
+    let price = settings.prices.get(name)?;
+    Some(Price { input: price.input, cached: price.cached_input, output: price.output })
+}
+
+/// Parts of the names that instrumentations give to vendors.
+const PROVIDERS: [(&str, &str); 9] = [
+    ("openai", "openai"),
+    ("anthropic", "anthropic"),
+    ("gemini", "gemini"),
+    ("vertex", "gemini"),
+    ("google", "gemini"),
+    ("mistral", "mistral"),
+    ("groq", "groq"),
+    ("x_ai", "xai"),
+    ("xai", "xai"),
+];
+
+/// The price of a model that somebody else called, by what their instrumentation says of it.
+pub fn listed_price(settings: &Settings, provider: Option<&str>, model: &str) -> Option<Price> {
+    let provider = provider.map(str::to_ascii_lowercase).unwrap_or_default();
+    let named = PROVIDERS.iter().find(|(part, _)| provider.contains(part)).map(|(_, vendor)| *vendor);
+    let by_model = || {
+        let is_its = |vendor: &&Vendor| vendor.prefixes.iter().any(|prefix| model.starts_with(prefix));
+        VENDORS.iter().find(is_its).map(|vendor| vendor.name)
+    };
+    let own = || own_price(settings, model);
+    match named.or_else(by_model) {
+        Some(vendor) => {
+            own_price(settings, &format!("{vendor}/{model}")).or_else(own).or_else(|| price(vendor, model))
+        }
+        None => own(),
     }
 }
 

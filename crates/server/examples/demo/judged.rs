@@ -219,6 +219,7 @@ impl<'a> Judging<'a> {
         let scored = Scored {
             monitor: watched.monitor_id,
             trace: decision.trace.clone(),
+            revision: decision.revision,
             version: watched.id,
             rubric_version: watched.rubric_version.clone(),
             rescore: None,
@@ -264,6 +265,7 @@ fn decision(watched: &Watched, seen: &Seen) -> Option<NewDecision> {
     };
     Some(NewDecision {
         trace: seen.id.clone(),
+        revision: 1,
         monitor: watched.monitor_id,
         version: watched.id,
         agent: it.agent.clone(),

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use jurist_core::report::csv_cell;
 use jurist_store::traces::{TraceFilter, TraceHead};
-use jurist_store::{Cursor, Page, StoreError};
+use jurist_store::{Cursor, Page, StoreError, TraceId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use utoipa::{IntoParams, ToSchema};
@@ -18,11 +18,14 @@ use super::Query;
 use super::grades::{GradeLine, VerdictLine, Which};
 use super::withheld::withheld;
 use crate::app::App;
+use crate::assemble::COST_FROM_TOKENS;
 use crate::auth::{Caller, Scope};
 use crate::error::{ApiError, Problem};
 
 /// Rows that are held at a time.
 const PAGE: usize = 500;
+/// And traces with all that is said in them.
+const PAGE_OF_CONTENTS: usize = 20;
 
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(export))
@@ -37,9 +40,11 @@ struct Wanted {
     /// jsonl unless told.
     #[param(inline)]
     format: Option<Format>,
+    /// With traces as jsonl: each line holds the trace itself as `trace`, null where it was erased.
+    contents: Option<bool>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum What {
     Grades,
@@ -64,6 +69,7 @@ struct TraceLine {
     started: String,
     n_steps: u64,
     cost: Option<f64>,
+    is_cost_derived: bool,
     duration_seconds: Option<f64>,
     probability: f64,
 }
@@ -84,7 +90,11 @@ async fn export(
 ) -> Result<Response, ApiError> {
     caller.needs(Scope::Read)?;
     let (what, format) = (wanted.what.unwrap_or(What::Grades), wanted.format.unwrap_or(Format::Jsonl));
-    let first = Place { app, caller, what, format, after: None, is_first: true };
+    let contents = wanted.contents == Some(true);
+    if contents && !(what == What::Traces && format == Format::Jsonl) {
+        return Err(ApiError::bad("`contents` goes with `what=traces` and `format=jsonl`"));
+    }
+    let first = Place { app, caller, what, format, contents, after: None, is_first: true };
     let pages = stream::try_unfold(Some(first), |place| async move {
         let Some(place) = place else { return Ok(None) };
         place.next().await.map(Some)
@@ -102,6 +112,7 @@ struct Place {
     caller: Caller,
     what: What,
     format: Format,
+    contents: bool,
     after: Option<Cursor>,
     /// Nothing was written yet.
     is_first: bool,
@@ -138,8 +149,17 @@ impl Place {
                 rows(page, VerdictLine::from, |it| it.is_told(&withheld))
             }
             What::Traces => {
-                let page = store.traces(project, &TraceFilter::default(), after, PAGE).await?;
-                rows(page, TraceLine::from, |_| true)
+                let n = if self.contents { PAGE_OF_CONTENTS } else { PAGE };
+                let page = store.traces(project, &TraceFilter::default(), after, n).await?;
+                let ids: Vec<TraceId> = page.items.iter().map(|head| head.id.clone()).collect();
+                let mut lines = rows(page, TraceLine::from, |_| true);
+                if self.contents {
+                    for (line, id) in lines.items.iter_mut().zip(&ids) {
+                        line["trace"] = serde_json::to_value(store.trace_content(project, id).await?)
+                            .expect("a trace is plain data");
+                    }
+                }
+                lines
             }
         })
     }
@@ -180,6 +200,7 @@ impl From<TraceHead> for TraceLine {
             started: it.started.to_string(),
             n_steps: it.n_steps,
             cost: it.cost.map(|it| it.nanos() as f64 / 1e9),
+            is_cost_derived: it.metadata[COST_FROM_TOKENS] == true,
             duration_seconds: it.duration.map(|it| it as f64 / 1e6),
             probability: it.probability.get(),
         }

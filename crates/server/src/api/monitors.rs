@@ -61,7 +61,7 @@ struct MonitorChange {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct Which {
-    /// sampled, sampled_out, filtered, over_budget, overloaded, pending, scored, cached or judge_error.
+    /// sampled, sampled_out, filtered, nothing_to_judge, over_budget, overloaded, pending, scored, cached, stale or judge_error.
     state: Option<String>,
     /// failed, expensive or other.
     stratum: Option<String>,
@@ -433,8 +433,11 @@ async fn rescore(
     if asked.overlap == Some(0) {
         return Err(ApiError::bad("`overlap` is a number of traces from 1 on"));
     }
-    if asked.errors && asked.overlap.is_some() {
-        return Err(ApiError::bad("`errors` asks again about all of them; leave `overlap` out"));
+    if asked.errors && asked.over_budget {
+        return Err(ApiError::bad("`errors` and `over_budget` are two requests; send one after the other"));
+    }
+    if (asked.errors || asked.over_budget) && asked.overlap.is_some() {
+        return Err(ApiError::bad("`errors` and `over_budget` ask about all of them; leave `overlap` out"));
     }
     let found = find(&app.store, caller.project, &name).await?;
     let (store, project, work, now) = (&app.store, caller.project, &app.settings.work, clock::now());

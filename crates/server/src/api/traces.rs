@@ -19,6 +19,7 @@ use utoipa_axum::routes;
 use super::withheld::withheld;
 use super::{Json, Path, Query};
 use crate::app::App;
+use crate::assemble::COST_FROM_TOKENS;
 use crate::auth::{Caller, Scope};
 use crate::error::{ApiError, Problem, not_modified};
 use crate::ingest::{Arrival, Became, Defaults, Intake, Line, LineAnswer, Lines, Pass, Sent};
@@ -101,6 +102,8 @@ struct Head {
     n_steps: u64,
     /// In US dollars.
     cost: Option<f64>,
+    /// The trace did not say its cost: it is computed from its tokens and the prices of its models.
+    is_cost_derived: bool,
     tokens: Tokens,
     duration_ms: Option<f64>,
     /// With which it was kept, where whoever sent it keeps only some.
@@ -146,7 +149,7 @@ struct NewestVerdict {
 struct StandingDecision {
     /// By its name.
     monitor: String,
-    /// sampled, sampled_out, filtered, over_budget, overloaded, pending, scored, cached or judge_error.
+    /// sampled, sampled_out, filtered, nothing_to_judge, over_budget, overloaded, pending, scored, cached, stale or judge_error.
     state: &'static str,
     /// The same in four words: scored, error, pending or unscored.
     judge_status: &'static str,
@@ -481,6 +484,7 @@ impl From<TraceHead> for Head {
             revision: it.revision,
             n_steps: it.n_steps,
             cost: it.cost.map(|it| it.nanos() as f64 / 1e9),
+            is_cost_derived: it.metadata[COST_FROM_TOKENS] == true,
             tokens: Tokens { input: it.usage.input, output: it.usage.output, cached: it.usage.cached },
             duration_ms: it.duration.map(|it| it as f64 / 1e3),
             probability: it.probability.get(),

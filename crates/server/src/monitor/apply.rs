@@ -280,10 +280,8 @@ pub async fn resume(
     let (mut last, mut n): (Option<Decision>, usize) = (None, 0);
     loop {
         let page = store.waiting_decisions(project, monitor.id, last.as_ref(), PAGE).await?;
-        let jobs: Vec<_> = page
-            .iter()
-            .map(|it| MonitorTask::live(it.monitor, it.version, it.trace.clone()).job(project, now))
-            .collect();
+        let jobs: Vec<_> =
+            page.iter().map(|decision| MonitorTask::again(decision).job(project, now)).collect();
         store.add_jobs(&jobs, now).await?;
         n += page.len();
         match page.last() {

@@ -1,7 +1,7 @@
 //! Decides about every trace that has finished, in the background: one record for each monitor that watches its
 //! agent, and a job for each that is sampled.
 //!
-//! Several servers on one database do the same work at worst: a decision is made once.
+//! Several servers on one database do the same work at worst: a decision is made once for each revision of a trace.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::Watched;
 use super::pace::{FOR_FAILURES, Pace, pace};
 use crate::app::App;
 use crate::metrics::Metrics;
-use crate::work::{MONITOR, MonitorTask};
+use crate::work::{MONITOR, MonitorTask, NOTHING_TO_JUDGE};
 
 /// Between two looks for traces, when there are none.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -79,10 +79,10 @@ async fn round(
         let decisions = known.decisions(store, project, &heads, (max_waiting, rates), now).await?;
         let paused = decisions.paused;
         let job = |it: &NewDecision| -> Option<NewJob> {
-            let waits = paused.contains(&it.version) || it.state != DecisionState::Sampled;
+            let waits = paused.contains(&it.version) || !it.state.is_open();
             let schedule = decisions.schedules.get(&it.version);
             let ready = schedule.and_then(|it| next_time(it, now)).unwrap_or(now);
-            let task = MonitorTask::live(it.monitor, it.version, it.trace.clone());
+            let task = MonitorTask::live(it.monitor, it.version, it.trace.clone(), it.revision);
             (!waits).then(|| NewJob { ready, ..task.job(project, now) })
         };
         let traces: Vec<TraceId> = heads.into_iter().map(|it| it.id).collect();
@@ -201,6 +201,13 @@ fn decision(
     let (stratum, probability, state, reason) = match pick(&watched.monitor, &facts, dear, pace.factor) {
         Pick::NotWatched => return None,
         Pick::Filtered(why) => (Stratum::Other, 1.0, DecisionState::Filtered, why),
+        Pick::Drawn { .. } if !head.has_content => {
+            let reason = match head.metadata["unreadable"].as_str() {
+                Some(why) => format!("the trace could not be read: {why}"),
+                None => NOTHING_TO_JUDGE.to_owned(),
+            };
+            (Stratum::Other, 1.0, DecisionState::NothingToJudge, reason)
+        }
         Pick::Drawn { stratum, probability, is_sampled } => {
             let share = (1e4 * probability).round() / 100.0;
             let paced = if pace.factor < 1.0 { ", so that the month's money lasts" } else { "" };
@@ -229,6 +236,7 @@ fn decision(
     }
     Some(NewDecision {
         trace: head.id.clone(),
+        revision: head.revision,
         monitor: watched.monitor_id,
         version: watched.id,
         agent: head.agent.clone(),
@@ -299,7 +307,7 @@ pacing: {floor: 0.1, kept_for_failures: 0.2}
         async fn day(&self, name: &str, now: Time) -> (f64, usize, usize) {
             let trace = |it: usize| {
                 let finished = Finished {
-                    trace: Trace::default(),
+                    trace: Trace { task: Some("Help me.".to_owned()), ..Trace::default() },
                     agent: Some("desk".into()),
                     session: None,
                     is_failed: it.is_multiple_of(10),

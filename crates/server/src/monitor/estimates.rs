@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jurist_core::alert::Seen;
 use jurist_core::grade::Time;
 use jurist_core::plan::Stratum;
-use jurist_core::rubric::Rubric;
+use jurist_core::rubric::{Ask, Display, Polarity, Rubric, Scale};
 use jurist_core::stats::{
     LabelledTrace, Sums, Traffic, TrafficSequence, TrafficSums, Undefined, corrected_traffic, traffic,
 };
@@ -23,6 +23,7 @@ use super::Watched;
 use super::labelled::Labelled;
 use super::sequences::{Days, Key, LONGEST, Sequences};
 use super::traffic::{CorrectedView, TrafficView};
+use crate::work::criterion;
 
 /// Which traffic.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,6 +83,9 @@ pub struct CriterionEstimate {
     pub criterion: Option<String>,
     /// The mean score on 0 to 1, post-stratified, with its interval, strata and errors.
     pub score: Option<TrafficView>,
+    /// The same mean and interval on the author's own scale, where that is another.
+    #[serde(default)]
+    pub native: Option<NativeScore>,
     /// The share that passes.
     pub pass_rate: Option<TrafficView>,
     /// Why there are none.
@@ -91,6 +95,44 @@ pub struct CriterionEstimate {
     /// The same of the share that passes.
     #[serde(default)]
     pub corrected_pass_rate: Option<CorrectedView>,
+}
+
+/// A mean score on the scale that the rubric's author uses
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct NativeScore {
+    /// The ends of the scale.
+    pub min: f64,
+    pub max: f64,
+    pub mean: f64,
+    /// 95 %.
+    pub interval: (f64, f64),
+}
+
+impl NativeScore {
+    fn new((min, max): (f64, f64), score: &Traffic) -> Self {
+        let native = |unit: f64| min + unit * (max - min);
+        Self {
+            min,
+            max,
+            mean: native(score.mean),
+            interval: (native(score.interval.0), native(score.interval.1)),
+        }
+    }
+}
+
+/// The ends of the scale on which the author means a score; `None` where it is 0 to 1, or no scale of numbers.
+fn native_bounds(rubric: &Rubric, name: &str) -> Option<(f64, f64)> {
+    if name.is_empty() {
+        return match rubric.display {
+            Display::Likert { min, max } => Some((min as f64, max as f64)),
+            _ => None,
+        };
+    }
+    let criterion = criterion(rubric, name).filter(|criterion| criterion.polarity == Polarity::Plain)?;
+    match &criterion.ask {
+        Ask::Question(Scale::Likert { min, max, .. }) => Some((*min as f64, *max as f64)),
+        _ => None,
+    }
 }
 
 /// One judge's figures day by day, under one rubric version
@@ -166,7 +208,11 @@ pub async fn estimates(
             let moved = |raw: &Result<Traffic, Undefined>, labels: &[LabelledTrace]| {
                 raw.as_ref().ok().and_then(|it| corrected_traffic(it, labels).ok()).map(CorrectedView::from)
             };
+            let bounds = rubric.and_then(|rubric| native_bounds(rubric, &criterion));
+            let native =
+                bounds.zip(score.as_ref().ok()).map(|(bounds, score)| NativeScore::new(bounds, score));
             CriterionEstimate {
+                native,
                 corrected: moved(&score, &labels.0),
                 corrected_pass_rate: moved(&pass_rate, &labels.1),
                 criterion: Some(criterion).filter(|it| !it.is_empty()),
@@ -407,7 +453,7 @@ pub(super) fn by_stratum<'a>(
     let named = |it: Stratum| TrafficSums { name: it.as_str().to_owned(), ..TrafficSums::default() };
     let mut strata: BTreeMap<Stratum, (TrafficSums, usize)> =
         Stratum::ALL.into_iter().map(|it| (it, (named(it), 0))).collect();
-    for it in decisions.filter(|it| it.state != DecisionState::Filtered) {
+    for it in decisions.filter(|it| it.state.is_counted()) {
         let Some((sums, n_sampled)) = strata.get_mut(&it.stratum) else { continue };
         let n = usize::try_from(it.n).unwrap_or(usize::MAX);
         sums.n_seen += n;

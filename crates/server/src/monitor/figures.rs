@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jurist_core::grade::Time;
 use jurist_core::money::Month;
 use jurist_core::stats::{Traffic, TrafficSums, traffic};
-use jurist_store::decisions::{DecisionState, Per};
+use jurist_store::decisions::Per;
 use jurist_store::monitors::Monitor;
 use jurist_store::{ProjectId, Store, StoreError};
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ pub async fn figures(
     for it in &gathered.decisions {
         *states.entry(it.state.as_str().to_owned()).or_default() += it.n;
         let n_seen = seen.entry(it.agent.as_deref().unwrap_or_default()).or_default();
-        *n_seen += if it.state == DecisionState::Filtered { 0 } else { it.n };
+        *n_seen += if it.state.is_counted() { it.n } else { 0 };
     }
     let all_days: BTreeSet<Time> = gathered.decisions.iter().filter_map(|it| it.day).collect();
     let agent = |(agent, n_seen): (&str, u64)| {

@@ -91,7 +91,7 @@ async fn known(store: &Store, project: ProjectId, monitor: &Monitor, now: Time) 
     let by_agent = gather(store, project, monitor, &look, Per::Agent, Some("")).await?;
     let by_day = store.tally_decisions(project, monitor.id, None, (look.from, look.until), Per::Day).await?;
     let today = Time::from_micros(now.micros().div_euclid(DAY) * DAY);
-    let is_watched = |state: DecisionState| state != DecisionState::Filtered;
+    let is_watched = |state: DecisionState| state.is_counted();
     let mut days: BTreeMap<Time, BTreeMap<Stratum, f64>> = BTreeMap::new();
     for it in by_day.iter().filter(|it| is_watched(it.state)) {
         let Some(day) = it.day else { continue };

@@ -8,7 +8,7 @@ use jurist_core::judge::Prompter;
 use jurist_core::plan::place;
 use jurist_core::rubric::{Ask, Criterion};
 use jurist_core::stats::{traffic, weighted_mean};
-use jurist_store::decisions::{Decision, Per};
+use jurist_store::decisions::{Decision, DecisionState, Per};
 use jurist_store::jobs::{JobsLeft, NewJob};
 use jurist_store::monitors::{Monitor, MonitorVersion};
 use jurist_store::rescores::{Rescorable, Rescore};
@@ -41,6 +41,8 @@ pub enum NotRescored {
     Nothing(Time),
     #[error("no judge broke on a trace since {0} under the version in use, so there is nobody to ask again")]
     NoErrors(Time),
+    #[error("no trace since {0} went over budget under the version in use, so there is nothing to judge")]
+    NoneOverBudget(Time),
     #[error(transparent)]
     Judge(#[from] Refused),
     #[error(transparent)]
@@ -62,12 +64,24 @@ pub struct NewRescore {
     /// Those on which the judge broke, by the version in use, instead of those of earlier versions.
     #[serde(default)]
     pub errors: bool,
+    /// Those for which there was no money, by the version in use, instead of those of earlier versions.
+    #[serde(default)]
+    pub over_budget: bool,
     /// Without it, only what it would take is told.
     #[serde(default)]
     pub confirmed: bool,
 }
 
 impl NewRescore {
+    /// The state of the decisions that are taken up again, where it is not earlier versions that are judged.
+    fn state(&self) -> Option<DecisionState> {
+        match (self.errors, self.over_budget) {
+            (true, _) => Some(DecisionState::JudgeError),
+            (false, true) => Some(DecisionState::OverBudget),
+            (false, false) => None,
+        }
+    }
+
     /// The begin of a day, since sums are kept by day.
     fn begin(&self) -> Time {
         let day = |it: Time| Time::from_micros(it.micros().div_euclid(86_400_000_000) * 86_400_000_000);
@@ -139,9 +153,9 @@ pub async fn plan(
     now: Time,
 ) -> Result<RescorePlan, NotRescored> {
     let (version, watched) = newest(monitor)?;
-    let all: Vec<TraceId> = if asked.errors {
-        let broken = broken(store, project, monitor, &version, asked, now).await?;
-        broken.into_iter().map(|it| it.trace).collect()
+    let all: Vec<TraceId> = if let Some(state) = asked.state() {
+        let unjudged = find_unjudged(store, project, monitor, &version, (asked, state), now).await?;
+        unjudged.into_iter().map(|decision| decision.trace).collect()
     } else {
         let found = found(store, project, monitor, &version, asked, now).await?;
         found.into_iter().map(|it| it.trace).collect()
@@ -172,13 +186,12 @@ pub async fn rescore(
 ) -> Result<RescorePlan, NotRescored> {
     let told = plan(store, project, monitor, asked, work, now).await?;
     let (version, _) = newest(monitor)?;
-    if asked.errors {
-        let broken = broken(store, project, monitor, &version, asked, now).await?;
+    if let Some(state) = asked.state() {
+        let unjudged = find_unjudged(store, project, monitor, &version, (asked, state), now).await?;
         let mut n_traces = 0;
-        for some in broken.chunks(PAGE) {
+        for some in unjudged.chunks(PAGE) {
             // By the version that sampled it, so that it stays one of those.
-            let job =
-                |it: &Decision| MonitorTask::live(it.monitor, it.version, it.trace.clone()).job(project, now);
+            let job = |decision: &Decision| MonitorTask::again(decision).job(project, now);
             n_traces += store.ask_again(project, some, job, now).await?;
         }
         return Ok(RescorePlan { n_traces, is_begun: true, ..told });
@@ -192,7 +205,7 @@ pub async fn rescore(
     all.truncate(told.n_traces);
     let task = |it: &Rescorable| NewJob {
         priority: -1,
-        ..MonitorTask { rescore: Some(id), ..MonitorTask::live(monitor.id, version.id, it.trace.clone()) }
+        ..MonitorTask { rescore: Some(id), ..MonitorTask::live(monitor.id, version.id, it.trace.clone(), 0) }
             .job(project, now)
     };
     let jobs: Vec<NewJob> = all.iter().map(task).collect();
@@ -219,22 +232,24 @@ fn newest(monitor: &Monitor) -> Result<(MonitorVersion, Watched), NotRescored> {
     Ok((version, watched))
 }
 
-/// Traces on which a judge broke.
-async fn broken(
+/// Traces on which a judge broke, or for which there was no money.
+async fn find_unjudged(
     store: &Store,
     project: ProjectId,
     monitor: &Monitor,
     version: &MonitorVersion,
-    asked: &NewRescore,
+    (asked, state): (&NewRescore, DecisionState),
     now: Time,
 ) -> Result<Vec<Decision>, NotRescored> {
     let since = asked.begin();
     let window = (since, now);
-    let all = store.broken_decisions(project, monitor.id, &version.rubric_version, window, MOST).await?;
-    if all.is_empty() {
-        return Err(NotRescored::NoErrors(since));
+    let all =
+        store.unjudged_decisions(project, monitor.id, &version.rubric_version, state, window, MOST).await?;
+    match state {
+        _ if !all.is_empty() => Ok(all),
+        DecisionState::OverBudget => Err(NotRescored::NoneOverBudget(since)),
+        _ => Err(NotRescored::NoErrors(since)),
     }
-    Ok(all)
 }
 
 /// Traces of earlier versions.

@@ -136,6 +136,7 @@ mod tests {
             let id = |name: &str| TraceId::new(name).unwrap();
             let decision = |name: &str| NewDecision {
                 trace: id(name),
+                revision: 1,
                 monitor: monitor.id,
                 version: newest.id,
                 agent: Some("desk".to_owned()),
@@ -151,6 +152,7 @@ mod tests {
                 let scored = Scored {
                     monitor: monitor.id,
                     trace: id(name),
+                    revision: 1,
                     version: newest.id,
                     rubric_version: newest.rubric_version.clone(),
                     rescore: None,

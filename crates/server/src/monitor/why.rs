@@ -20,7 +20,7 @@ pub struct DecisionView {
     pub agent: Option<String>,
     /// failed, expensive or other.
     pub stratum: String,
-    /// sampled, sampled_out, filtered, over_budget, overloaded, pending, scored, cached or judge_error.
+    /// sampled, sampled_out, filtered, nothing_to_judge, over_budget, overloaded, pending, scored, cached, stale or judge_error.
     pub state: String,
     /// The same in four words: scored, error, pending or unscored.
     pub judge_status: String,

@@ -23,7 +23,8 @@ use jurist_core::redact::is_secret_variable;
 
 pub use contested::{ContestTask, KIND as CONTEST};
 pub use monitored::{
-    Bench, KIND as MONITOR, MonitorTask, NO_MONEY, PAUSED, benches, criterion, failure_name, is_met,
+    Bench, KIND as MONITOR, MonitorTask, NO_MONEY, NOTHING_TO_JUDGE, PAUSED, benches, criterion,
+    failure_name, is_met,
 };
 pub use prepared::{Prepared, Refused, problems};
 pub use purse::Purse;

@@ -18,7 +18,7 @@ use jurist_engine::execute::Shared;
 pub use jurist_engine::judge::Bench;
 use jurist_engine::judge::{Case, Exchange};
 use jurist_engine::model::resolve::Resolver;
-use jurist_store::decisions::{Decision, DecisionState, Outcome};
+use jurist_store::decisions::{Decision, DecisionEvent, DecisionState, Outcome};
 use jurist_store::grades::{NewGrade, NewVerdict};
 use jurist_store::jobs::{Job, NewJob};
 use jurist_store::scores::{Score, Scored};
@@ -29,6 +29,7 @@ use jurist_store::{
 use serde::{Deserialize, Serialize};
 
 use super::emit::Emit;
+use super::shop::Flight;
 use super::worker::{Done, Stop, Trouble, later, patiently};
 use super::{Purse, Refused, Work, Workshop};
 use crate::monitor::{FOR_FAILURES, PANEL, Watched, budget, pace, pause};
@@ -46,14 +47,21 @@ pub struct MonitorTask {
     /// By which it is judged.
     pub version: MonitorVersionId,
     pub trace: TraceId,
+    /// Of the trace, when this was asked for: what was asked for about an earlier one is another job.
+    #[serde(default)]
+    pub revision: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rescore: Option<RescoreId>,
 }
 
 impl MonitorTask {
-    /// A trace that has just come in.
-    pub fn live(monitor: MonitorId, version: MonitorVersionId, trace: TraceId) -> Self {
-        Self { monitor, version, trace, rescore: None }
+    /// A trace that has just come in, or has changed.
+    pub fn live(monitor: MonitorId, version: MonitorVersionId, trace: TraceId, revision: u64) -> Self {
+        Self { monitor, version, trace, revision, rescore: None }
+    }
+
+    pub fn again(decision: &Decision) -> Self {
+        Self::live(decision.monitor, decision.version, decision.trace.clone(), decision.revision)
     }
 
     /// How the keys of a monitor's jobs begin.
@@ -71,7 +79,7 @@ impl MonitorTask {
         NewJob {
             project: Some(project),
             kind: KIND.to_owned(),
-            dedupe: Some(format!("{}{rescore}/{}", Self::prefix(self.monitor), self.trace)),
+            dedupe: Some(format!("{}{rescore}/{}@{}", Self::prefix(self.monitor), self.trace, self.revision)),
             payload: serde_json::to_value(self).expect("it is plain data"),
             priority: 0,
             ready: now,
@@ -135,7 +143,8 @@ pub fn benches(monitor: &Monitor, work: &Work) -> Result<Vec<Bench>, Refused> {
     };
     let bench = |model: Option<String>| {
         let judge = Judge { model, calls: Some(Calls::PerRubric), ..Judge::default() };
-        let judge = judge.or(&Judge { panel: Vec::new(), jury: None, ..work.settings.judge.clone() });
+        let mut judge = judge.or(&Judge { panel: Vec::new(), jury: None, ..work.settings.judge.clone() });
+        judge.timeout = judge.timeout.or(Some(TIMEOUT));
         let mut bench = Bench::new(&resolver, &judge, &BTreeMap::new(), 0, &embedders)?;
         bench.transcript = true;
         Ok(bench)
@@ -152,8 +161,9 @@ pub async fn judge(shop: &Workshop, job: &Job, stop: &mut Stop) -> Result<Done, 
         return Ok(Done::Finished);
     }
     let decision = shop.store.decision(project, &task.trace, task.monitor).await?;
-    let is_open = matches!(decision.state, DecisionState::Sampled | DecisionState::Pending);
-    if task.rescore.is_none() && !is_open {
+    // A failed trace waits for money, and so does its decision.
+    let waits_for_money = decision.state == DecisionState::OverBudget && decision.stratum == Stratum::Failed;
+    if task.rescore.is_none() && !decision.state.is_open() && !waits_for_money {
         // Somebody was faster.
         return Ok(Done::Finished);
     }
@@ -178,7 +188,11 @@ pub async fn judge(shop: &Workshop, job: &Job, stop: &mut Stop) -> Result<Done, 
         at_work.became(DecisionState::Overloaded, "it waited so long that the trace was erased").await?;
         return Ok(Done::Finished);
     };
-    if task.rescore.is_none() && decision.state == DecisionState::Sampled {
+    if !trace.has_content() {
+        at_work.became(DecisionState::NothingToJudge, NOTHING_TO_JUDGE).await?;
+        return Ok(Done::Finished);
+    }
+    if task.rescore.is_none() && matches!(decision.state, DecisionState::Sampled | DecisionState::Stale) {
         at_work.became(DecisionState::Pending, "a worker has it").await?;
     }
     let material = Material::new(&Candidate::default(), Some(trace));
@@ -229,23 +243,46 @@ impl AtWork<'_> {
             return self.paused(&unpriced(&line.name).detail).await;
         }
         let shared = self.shop.shared(purse(self.shop, self.project, &seated.watched, self.job));
-        let each = seated.benches.iter().zip(known).map(|(bench, known)| {
+        let rubric = &seated.watched.monitor.rubric;
+        let each = seated.benches.iter().zip(&keys).zip(known).map(|((bench, key), known)| {
             let shared = &shared;
             async move {
                 match known {
                     Some(opinion) => Ok(self.again(bench, opinion)),
-                    None => self.hear(bench, shared, &seated.watched.monitor.rubric, material).await,
+                    None => self.hear_once(key, bench, shared, rubric, material).await,
                 }
             }
         });
         let heard: Vec<Heard> = join_all(each).await.into_iter().collect::<Result<_, Trouble>>()?;
-        for (key, it) in keys.iter().zip(&heard) {
-            if !it.is_cached && matches!(it.opinion.verdict.status, Status::Pass | Status::Fail) {
-                let kept = serde_json::to_vec(&it.opinion).expect("an opinion is plain data");
-                patiently(|| self.shop.store.cache(self.project, key, &kept, clock::now())).await?;
-            }
-        }
         self.settled(seated, heard).await
+    }
+
+    /// Asks a judge, unless another worker of this process is asking it the same: then its answer is waited for.
+    async fn hear_once(
+        &self,
+        key: &str,
+        bench: &Bench,
+        shared: &Shared,
+        rubric: &Rubric,
+        material: &Material,
+    ) -> Result<Heard, Trouble> {
+        let _first = match self.shop.join_flight(&format!("{}/{key}", self.project)) {
+            Flight::First(turn) => Some(turn),
+            Flight::Later(first) => {
+                drop(first.lock().await);
+                None
+            }
+        };
+        // Also the first of this process: another process may have answered meanwhile.
+        if let Some(opinion) = self.known(key).await? {
+            return Ok(self.again(bench, opinion));
+        }
+        let heard = self.hear(bench, shared, rubric, material).await?;
+        if matches!(heard.opinion.verdict.status, Status::Pass | Status::Fail) {
+            let kept = serde_json::to_vec(&heard.opinion).expect("an opinion is plain data");
+            patiently(|| self.shop.store.cache(self.project, key, &kept, clock::now())).await?;
+        }
+        Ok(heard)
     }
 
     /// Writes down what was said.
@@ -260,7 +297,7 @@ impl AtWork<'_> {
         }
         let rubric = &seated.watched.monitor.rubric;
         let verdicts: Vec<Verdict> = heard.iter().map(|it| it.opinion.verdict.clone()).collect();
-        let verdict = combined(&verdicts, rubric.pass_mark);
+        let verdict = combine_members(&verdicts, rubric.pass_mark);
         let state = match verdict.status {
             Status::Pass | Status::Fail if heard.iter().all(|it| it.is_cached) => DecisionState::Cached,
             Status::Pass | Status::Fail => DecisionState::Scored,
@@ -271,6 +308,13 @@ impl AtWork<'_> {
             return Ok(until_money());
         }
         let note = note(state, &heard);
+        if state == DecisionState::OverBudget && self.decision.stratum == Stratum::Failed {
+            // Failed traces are what a monitor is for: they are judged as soon as there is money.
+            if self.decision.state != DecisionState::OverBudget {
+                self.became(state, &note).await?;
+            }
+            return Ok(until_money());
+        }
         let (scores, spread) = scores(seated, rubric, &heard, &verdict);
         let margin = seated.watched.monitor.margin();
         let is_disputed = spread.is_some_and(|it| margin < it);
@@ -278,8 +322,12 @@ impl AtWork<'_> {
         let outcome = Outcome { state, note: &note, spread, is_disputed };
         let outcome = Some(outcome).filter(|_| self.task.rescore.is_none());
         let (scored, now) = (self.scored(seated).await?, clock::now());
-        patiently(|| self.shop.store.put_scores(self.project, &scored, &scores, outcome.as_ref(), now))
-            .await?;
+        let is_kept =
+            patiently(|| self.shop.store.put_scores(self.project, &scored, &scores, outcome.as_ref(), now))
+                .await?;
+        if !is_kept {
+            return Ok(Done::Later(now, "the trace changed while it was judged"));
+        }
         self.shop.metrics.decided(state);
         Ok(Done::Finished)
     }
@@ -289,10 +337,12 @@ impl AtWork<'_> {
         let rubric = &seated.watched.monitor.rubric;
         let rubric_version = seated.watched.rubric_version.clone();
         let probability = self.scored(seated).await?.probability;
-        // An error stands as an attempt of its own beside the answer that follows it.
+        // An error, or an answer about an earlier revision, stands as an attempt of its own beside what follows it.
         let events = store.decision_events(project, &self.task.trace, self.task.monitor).await?;
-        let n_errors = events.iter().filter(|it| it.state == DecisionState::JudgeError).count();
-        let attempt = u32::try_from(n_errors).unwrap_or(0) + 1;
+        let is_past =
+            |event: &&DecisionEvent| matches!(event.state, DecisionState::JudgeError | DecisionState::Stale);
+        let n_past = events.iter().filter(is_past).count();
+        let attempt = u32::try_from(n_past).unwrap_or(0) + 1;
         let agent = self.decision.agent.clone();
         let grade = |grade: &Grade| NewGrade {
             grade: grade.clone(),
@@ -347,6 +397,7 @@ impl AtWork<'_> {
         Ok(Scored {
             monitor: self.task.monitor,
             trace: self.task.trace.clone(),
+            revision: decision.revision,
             version: seated.watched.id,
             rubric_version: seated.watched.rubric_version.clone(),
             rescore: self.task.rescore,
@@ -447,12 +498,19 @@ impl AtWork<'_> {
         if self.task.rescore.is_some() {
             return Ok(while_paused());
         }
-        if self.decision.state != DecisionState::Pending {
+        if matches!(self.decision.state, DecisionState::Sampled | DecisionState::Stale) {
             self.became(DecisionState::Pending, &format!("the monitor is paused: {why}")).await?;
         }
         Ok(Done::Finished)
     }
 }
+
+/// Seconds for one call of a monitor's judge by default. A call that times out is made once more, so a trace whose
+/// judge hangs is pending for two minutes and a little.
+const TIMEOUT: f64 = 60.0;
+
+/// Why a trace is not judged.
+pub const NOTHING_TO_JUDGE: &str = "the trace holds no task, message, tool call or file";
 
 /// Why work is put off.
 pub const PAUSED: &str = "the monitor is paused";
@@ -494,13 +552,16 @@ fn locked_out(grade: &Grade) -> Option<String> {
 }
 
 fn note(state: DecisionState, heard: &[Heard]) -> String {
-    let broke = || heard.iter().flat_map(|it| &it.opinion.grades).find_map(failure);
+    let broke = || heard.iter().find_map(|it| Some((&it.judge, it.opinion.grades.iter().find_map(failure)?)));
     match state {
         DecisionState::Cached => "the same was judged before".to_owned(),
         DecisionState::JudgeError => match broke() {
-            Some((failure, detail)) => format!("{}: {detail}", failure_name(failure)),
+            Some((judge, (failure, detail))) if 1 < heard.len() => {
+                format!("{judge}: {}: {detail}", failure_name(failure))
+            }
+            Some((_, (failure, detail))) => format!("{}: {detail}", failure_name(failure)),
             None => {
-                let mut undecided = heard.iter().flat_map(|it| &it.opinion.verdict.undecided_gates);
+                let mut undecided = heard.iter().flat_map(|heard| &heard.opinion.verdict.undecided_gates);
                 undecided.next().map_or_else(|| "the judge gave no answer".to_owned(), ToString::to_string)
             }
         },
@@ -525,22 +586,55 @@ pub fn failure_name(failure: Failure) -> String {
     serde_json::to_value(failure).ok().and_then(|it| Some(it.as_str()?.to_owned())).unwrap_or_default()
 }
 
-/// Several judges are averaged; one that broke abstains.
-fn combined(verdicts: &[Verdict], pass_mark: f64) -> Verdict {
+/// Several judges are averaged. A panel has a score only where every member answered: the mean of those who
+/// did answer would move with who failed, and would be told apart from the panel's by nobody.
+fn combine_members(verdicts: &[Verdict], pass_mark: f64) -> Verdict {
     if let [only] = verdicts {
         return only.clone();
     }
+    let with_status = |status: Status| verdicts.iter().find(|verdict| verdict.status == status);
+    if let Some(missing) = with_status(Status::Error).or_else(|| with_status(Status::Deferred)) {
+        return Verdict { score: None, native: None, ..missing.clone() };
+    }
     let combine = Combine::Panel { aggregate: Aggregate::Mean, tie_break: TieBreak::Fail };
     let panel = panel(verdicts, combine, pass_mark);
-    // Gates and path are those of the first that came to a verdict.
-    let first = verdicts.iter().find(|it| matches!(it.status, Status::Pass | Status::Fail));
-    let first = first.or(verdicts.first()).cloned().expect("a monitor has a judge");
+    // Gates and path are those of the first member.
+    let first = verdicts.first().cloned().expect("a monitor has a judge");
     let undecided_gates = panel.undecided_gates;
     Verdict { status: panel.status, score: panel.score, native: None, undecided_gates, ..first }
 }
 
+/// What the members of a panel answered to one criterion.
+#[derive(Default)]
+struct MemberAnswers {
+    units: Vec<f64>,
+    n_failed: usize,
+}
+
+impl MemberAnswers {
+    /// The panel's own score: the mean where all members have one, none where one failed.
+    /// `None` where a member could not tell or was not asked: that is neither a score nor an error.
+    fn panel_unit(&self, n_members: usize) -> Option<Option<f64>> {
+        if 0 < self.n_failed {
+            return Some(None);
+        }
+        (self.units.len() == n_members).then(|| Some(self.units.iter().sum::<f64>() / n_members as f64))
+    }
+
+    fn spread(&self) -> Option<f64> {
+        let highest = self.units.iter().copied().max_by(f64::total_cmp)?;
+        let lowest = self.units.iter().copied().min_by(f64::total_cmp)?;
+        (1 < self.units.len()).then_some(highest - lowest)
+    }
+}
+
 /// The numbers of each judge and of all together, and how far judges are apart at most.
 fn scores(seated: &Seated, rubric: &Rubric, heard: &[Heard], verdict: &Verdict) -> (Vec<Score>, Option<f64>) {
+    let score = |judge: &str, name: &str, unit: Option<f64>| {
+        let is_passed =
+            criterion(rubric, name).zip(unit).and_then(|(criterion, unit)| is_met(rubric, &criterion, unit));
+        Score { judge: judge.to_owned(), criterion: name.to_owned(), unit, is_passed }
+    };
     let mut all = Vec::new();
     for it in heard {
         all.extend(whole(&it.judge, &it.opinion.verdict));
@@ -548,34 +642,27 @@ fn scores(seated: &Seated, rubric: &Rubric, heard: &[Heard], verdict: &Verdict) 
             let unit = grade.outcome.unit();
             let is_broken = matches!(grade.outcome, Answer::Failed { .. });
             // What was not to be asked, or could not be told, is neither a score nor an error.
-            if unit.is_none() && !is_broken {
-                continue;
+            if unit.is_some() || is_broken {
+                all.push(score(&it.judge, &grade.criterion, unit));
             }
-            let criterion = criterion(rubric, &grade.criterion);
-            let is_passed = criterion.zip(unit).and_then(|(it, unit)| is_met(rubric, &it, unit));
-            all.push(Score { judge: it.judge.clone(), criterion: grade.criterion.clone(), unit, is_passed });
         }
     }
     if heard.len() < 2 {
         return (all, None);
     }
-    let mut by_criterion: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for it in &all {
-        by_criterion.entry(it.criterion.clone()).or_default().extend(it.unit);
+    let mut by_criterion: BTreeMap<String, MemberAnswers> = BTreeMap::new();
+    for member in &all {
+        let answers = by_criterion.entry(member.criterion.clone()).or_default();
+        answers.units.extend(member.unit);
+        answers.n_failed += usize::from(member.unit.is_none());
     }
-    let apart = |units: &Vec<f64>| {
-        let (low, high) =
-            units.iter().fold((1.0_f64, 0.0_f64), |ends, it| (ends.0.min(*it), ends.1.max(*it)));
-        (1 < units.len()).then_some(high - low)
-    };
-    let spread = by_criterion.values().filter_map(apart).max_by(f64::total_cmp);
+    let spread = by_criterion.values().filter_map(MemberAnswers::spread).max_by(f64::total_cmp);
     let judge = seated.judge();
     all.extend(whole(&judge, verdict));
-    for (name, units) in by_criterion.iter().filter(|it| !it.0.is_empty()) {
-        let unit = (!units.is_empty()).then(|| units.iter().sum::<f64>() / units.len() as f64);
-        let criterion = criterion(rubric, name);
-        let is_passed = criterion.zip(unit).and_then(|(it, unit)| is_met(rubric, &it, unit));
-        all.push(Score { judge: judge.clone(), criterion: name.clone(), unit, is_passed });
+    for (name, answers) in by_criterion.iter().filter(|(name, _)| !name.is_empty()) {
+        if let Some(unit) = answers.panel_unit(heard.len()) {
+            all.push(score(&judge, name, unit));
+        }
     }
     (all, spread)
 }
@@ -612,8 +699,7 @@ pub async fn give_up(shop: &Workshop, job: &Job) -> Result<(), Trouble> {
     let task: MonitorTask = serde_json::from_value(job.payload.clone()).map_err(Trouble::hopeless)?;
     let project = job.project.ok_or_else(|| Trouble::hopeless("a monitor belongs to a project"))?;
     let decision = shop.store.decision(project, &task.trace, task.monitor).await?;
-    let waits = matches!(decision.state, DecisionState::Sampled | DecisionState::Pending);
-    if task.rescore.is_some() || !waits {
+    if task.rescore.is_some() || !decision.state.is_open() {
         return Ok(());
     }
     let why = format!("no worker could do it: {}", job.error.as_deref().unwrap_or("no reason is known"));

@@ -136,6 +136,23 @@ impl EnginePurse for Purse {
             Ok(Box::new(held) as Box<dyn Held>)
         })
     }
+
+    fn may_fit(&self, most: Usd) -> BoxFuture<'_, bool> {
+        Box::pin(async move {
+            let (store, now) = (&self.shop.store, clock::now());
+            // If nobody can tell, setting it aside will.
+            let Ok(month) = store.month_spend(self.project, now).await else { return true };
+            let own = match self.limit {
+                Some(Limit::InMonth(cap)) => Some((cap, Some(Month::of(now).to_string()))),
+                Some(Limit::InAll(cap)) => Some((cap, None)),
+                None => None,
+            };
+            let Some((cap, within)) = own else { return month.may_fit(most) };
+            let spent = store.subject_spend(self.project, &self.subject, within.as_deref()).await;
+            let is_in_own = spent.is_ok_and(|spent| MonthSpend { cap: Some(cap), ..spent }.may_fit(most));
+            month.may_fit(most) && is_in_own
+        })
+    }
 }
 
 /// Set aside in the store. Dropped, it stays there until its job is over, and then counts as spent.

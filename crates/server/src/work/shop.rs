@@ -1,14 +1,14 @@
 //! What all workers of a process share.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use jurist_core::redact::Redactor;
 use jurist_core::run::RunId;
 use jurist_engine::call::{Caller, Gates};
 use jurist_engine::execute::Shared;
 use jurist_store::{MonitorVersionId, ProjectId, Store};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedMutexGuard};
 
 use super::monitored::Seated;
 use super::prepared::limits;
@@ -37,6 +37,17 @@ pub struct Inside {
     seated: Mutex<VecDeque<(MonitorVersionId, Arc<Seated>)>>,
     /// The judges of all monitors wait for a vendor at the same gate.
     gates: Mutex<Gates>,
+    /// Questions that a worker of this process is asking, by their cache keys.
+    flights: Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>,
+}
+
+/// Whether a question is asked for the first time at the moment.
+#[derive(Debug)]
+pub enum Flight {
+    /// Nobody asks it: whoever has this asks, and keeps this until the answer is cached.
+    First(OwnedMutexGuard<()>),
+    /// Somebody asks it. The lock is free when that one has an answer, or has failed.
+    Later(Arc<tokio::sync::Mutex<()>>),
 }
 
 impl std::ops::Deref for Workshop {
@@ -49,8 +60,21 @@ impl std::ops::Deref for Workshop {
 
 impl Workshop {
     pub fn new(store: Store, work: Work, metrics: Arc<Metrics>) -> Self {
-        let (prepared, seated, gates) = Default::default();
-        Self(Arc::new(Inside { store, work, metrics, settled: Notify::new(), prepared, seated, gates }))
+        let (prepared, seated, gates, flights) = Default::default();
+        let settled = Notify::new();
+        Self(Arc::new(Inside { store, work, metrics, settled, prepared, seated, gates, flights }))
+    }
+
+    /// Takes part in asking a question that others of this process may be asking.
+    pub fn join_flight(&self, key: &str) -> Flight {
+        let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(first) = flights.get(key).and_then(Weak::upgrade) {
+            return Flight::Later(first);
+        }
+        flights.retain(|_, flight| 0 < flight.strong_count());
+        let lock = Arc::new(tokio::sync::Mutex::new(()));
+        flights.insert(key.to_owned(), Arc::downgrade(&lock));
+        Flight::First(lock.try_lock_owned().expect("nobody else has it yet"))
     }
 
     /// Reads a submission; away from the threads that answer others.

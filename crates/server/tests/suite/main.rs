@@ -10,6 +10,7 @@ mod dashboard;
 mod description;
 #[path = "../../../engine/tests/server/mod.rs"]
 mod model;
+mod monitored_traces;
 mod monitors;
 mod ingest;
 mod judges;

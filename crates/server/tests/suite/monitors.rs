@@ -85,7 +85,7 @@ impl Place {
             last = states
                 .map(|it| (it["state"].as_str().unwrap().to_owned(), it["n"].as_u64().unwrap()))
                 .collect();
-            let waits = last.contains_key("sampled") || last.contains_key("pending");
+            let waits = ["sampled", "stale", "pending"].iter().any(|state| last.contains_key(*state));
             if !waits && last.values().sum::<u64>() == n {
                 return last;
             }
@@ -100,12 +100,12 @@ impl Place {
         self.get(&path).await["paused"].as_str().unwrap().to_owned()
     }
 
-    async fn why(&self, trace: &str) -> Json {
+    pub async fn why(&self, trace: &str) -> Json {
         self.get(&format!("/api/v1/traces/{trace}/decisions")).await
     }
 }
 
-fn whole(estimates: &Json) -> &Json {
+pub fn whole(estimates: &Json) -> &Json {
     &estimates["judges"][0]["criteria"][0]
 }
 
@@ -370,7 +370,7 @@ fn judges_that_broke_are_asked_again_by_the_same_version() {
     });
 }
 
-const RESCORES: &str = "/api/v1/monitors/tone/rescores";
+pub const RESCORES: &str = "/api/v1/monitors/tone/rescores";
 const COMPARISONS: &str = "/api/v1/monitors/tone/comparisons";
 
 /// Four traces to judge again, and two pairs of them to compare, while something is in the way.

@@ -120,7 +120,7 @@ fn spans_become_a_trace_whose_tokens_are_counted_once() {
         );
         assert_eq!(
             head["metadata"],
-            json!({ "format": "otlp", "models": ["gpt-4o"], "n_spans": 2, "service": "shop" })
+            json!({ "cost_from_tokens": true, "format": "otlp", "models": ["gpt-4o"], "n_spans": 2, "service": "shop" })
         );
         let trace = place.fetch(&format!("/api/v1/traces/{TRACE}/content")).await.json();
         assert_eq!(trace["steps"][1]["text"], "Four.");

@@ -46,6 +46,7 @@ impl Watch {
     fn decision(&self, trace: &str, state: DecisionState) -> NewDecision {
         NewDecision {
             trace: id(trace),
+            revision: 1,
             monitor: self.monitor,
             version: self.version,
             agent: Some("desk".into()),
@@ -72,6 +73,7 @@ impl Watch {
         Scored {
             monitor: self.monitor,
             trace: id(trace),
+            revision: 1,
             version: self.version,
             rubric_version: self.rubric_version.clone(),
             rescore: None,

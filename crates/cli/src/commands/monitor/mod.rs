@@ -125,6 +125,9 @@ enum What {
         /// Those on which the judge broke under the version in use, instead of those of earlier versions
         #[arg(long, conflicts_with = "overlap")]
         errors: bool,
+        /// Those for which there was no money under the version in use, instead of those of earlier versions
+        #[arg(long, conflicts_with_all = ["overlap", "errors"])]
+        over_budget: bool,
         /// Begin, instead of only telling what it takes
         #[arg(long)]
         yes: bool,
@@ -255,9 +258,15 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                     show::disputed(&mut out, &all)?;
                 }
             }
-            What::Rescore { name, since, overlap, errors, yes } => {
+            What::Rescore { name, since, overlap, errors, over_budget, yes } => {
                 let overlap = overlap.map(|it| usize::try_from(it).unwrap_or(usize::MAX));
-                let asked = NewRescore { since: *since, overlap, errors: *errors, confirmed: *yes };
+                let asked = NewRescore {
+                    since: *since,
+                    overlap,
+                    errors: *errors,
+                    over_budget: *over_budget,
+                    confirmed: *yes,
+                };
                 show::plan(&mut out, name, &target.rescore(name, &asked).await?)?;
             }
             What::Compare { name, a, b, since, pairs, yes } => {

@@ -66,7 +66,14 @@ fn estimate(out: &mut impl Write, it: &CriterionEstimate) -> std::io::Result<()>
         return writeln!(out, "  {name:<20} not estimable: {why}");
     };
     let passes = it.pass_rate.as_ref().map(|it| format!("   passes {}", shares(it)));
-    writeln!(out, "  {name:<20} score {}{}", figures(score), passes.unwrap_or_default())?;
+    let native = it.native.map(|native| format!("   {:.2} on {}–{}", native.mean, native.min, native.max));
+    writeln!(
+        out,
+        "  {name:<20} score {}{}{}",
+        figures(score),
+        native.unwrap_or_default(),
+        passes.unwrap_or_default()
+    )?;
     if let Some(score) = &it.corrected {
         let passes = it.corrected_pass_rate.as_ref().map(|it| {
             format!("   passes {} [{}, {}]", percent(it.mean), percent(it.interval.0), percent(it.interval.1))

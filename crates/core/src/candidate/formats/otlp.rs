@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::message::{joined, money, push, role_of};
 use super::replay::{Replay, Unannounced};
 use super::{action, shown, text_of};
-use crate::candidate::trace::{Role, Step, ToolCall, ToolResult, Trace, Usage};
+use crate::candidate::trace::{ModelUsage, Role, Step, ToolCall, ToolResult, Trace, Usage};
 
 pub(super) fn fits(value: &Value) -> bool {
     let is_export = |it: &Value| it.get("resourceSpans").is_some() || it.get("resourceLogs").is_some();
@@ -64,7 +64,21 @@ pub(super) fn read(value: &Value) -> Trace {
 }
 
 fn count(trace: &mut Trace, span: &Span) {
-    trace.usage = trace.usage.plus(span.usage());
+    let usage = span.usage();
+    trace.usage = trace.usage.plus(usage);
+    if !usage.is_nothing() {
+        let provider =
+            span.get(&["gen_ai.provider.name", "gen_ai.system", "llm.provider", "ai.model.provider"]);
+        let model = [
+            "gen_ai.response.model",
+            "gen_ai.request.model",
+            "llm.model_name",
+            "ai.response.model",
+            "ai.model.id",
+        ];
+        let model = span.get(&model).map(shown).unwrap_or_default();
+        trace.model_usage.push(ModelUsage { provider: provider.map(shown), model, usage });
+    }
     let cost = ["gen_ai.usage.cost", "llm.cost.total"].iter().find_map(|it| money(span.attributes.get(*it)?));
     trace.cost = match (trace.cost, cost) {
         (Some(a), Some(b)) => Some(a.plus(b)),

@@ -139,7 +139,9 @@ fn difference(told: &Value, expected: &Value) -> String {
 #[test]
 fn jurists_own_form_reads_back_the_same() {
     for (_, path) in fixtures() {
-        let (_, trace) = read_trace(&fs::read_to_string(&path).unwrap(), None).unwrap();
+        let (_, mut trace) = read_trace(&fs::read_to_string(&path).unwrap(), None).unwrap();
+        // Read and not written.
+        trace.model_usage.clear();
         let written = serde_json::to_string(&trace).unwrap();
         let (format, again) = read_trace(&written, None)
             .unwrap_or_else(|error| panic!("{}: {error}\n{written}", path.display()));
