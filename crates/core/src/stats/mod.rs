@@ -40,6 +40,7 @@ mod drawn;
 mod sequence;
 mod boundary;
 mod drift;
+mod fall;
 mod traffic;
 mod projection;
 mod pass_k;
@@ -83,6 +84,7 @@ pub use describe::{
 pub use drawn::{Drawn, OfSample, of_sample};
 pub use drift::{Alarm, Drift, Look, Watched, watch};
 pub use effect::{cliffs_delta, cohen_d, cohen_h, hedges_g};
+pub use fall::{DailyScores, FallEvidence, find_fall};
 pub use forecast::{DaySum, Forecast, forecast};
 pub use glad::{Abilities, glad};
 pub use gwet::{ChanceModel, Corrected, Credit, corrected};
