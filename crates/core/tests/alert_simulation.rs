@@ -19,13 +19,13 @@ fn falls_are_detected_as_soon_as_documented() {
     let all = SimulatedTraffic { sample_rate: 1.0, ..GRADES };
     let coins = SimulatedTraffic { scores: ScoreKind::PassFail, ..all };
     for (traffic, fall, n_series, median, late) in [
-        (GRADES, 0.1, 1, 12, 22),
-        (GRADES, 0.1, 16, 19, 42),
-        (GRADES, 0.2, 16, 7, 10),
+        (GRADES, 0.1, 1, 8, 15),
+        (GRADES, 0.1, 16, 15, 28),
+        (GRADES, 0.2, 16, 6, 9),
         (all, 0.1, 16, 2, 3),
         (all, 0.2, 16, 1, 1),
-        (coins, 0.1, 16, 5, 9),
-        (coins, 0.2, 16, 2, 3),
+        (coins, 0.1, 16, 5, 8),
+        (coins, 0.2, 16, 2, 2),
     ] {
         let found = detect(&traffic, fall, n_series, 40);
         assert!(
@@ -38,13 +38,12 @@ fn falls_are_detected_as_soon_as_documented() {
 
 #[test]
 fn false_alarms_are_as_rare_as_documented() {
-    // A monitor of one series may have one a year by its bound. Simulated, it has about 0.1; a rate of 0.3 would give
-    // more than 9 in 15 years with a chance of less than one in a hundred if it were 0.25.
+    // The bound is one a year for a monitor; simulated over 200 years it is 0.04 to 0.14 here.
     let coins = SimulatedTraffic { scores: ScoreKind::PassFail, ..GRADES };
     let weekly = SimulatedTraffic { weekend_dip: 0.05, ..GRADES };
     for traffic in [GRADES, coins, weekly] {
         let n = false_alarms(&traffic, 1, 15);
-        assert!(n < 8, "{traffic:?}: {n} false alarms in 15 years");
+        assert!(n <= 4, "{traffic:?}: {n} false alarms in 15 years");
         // Sixteen series share one rate: each has a sixteenth of it.
         let n = false_alarms(&traffic, 16, 15);
         assert!(n < 2, "{traffic:?}: {n} false alarms of a series among sixteen in 15 years");
