@@ -123,15 +123,14 @@ impl std::str::FromStr for AlertCondition {
             return Err(format!("`{name}` is no figure that a limit can be set on{hint}"));
         };
         let number = text[at + 1..].trim();
-        let (number, unit) = match number.strip_suffix('%') {
-            Some(percent) => (percent.trim(), 100.0),
-            None => (number, 1.0),
-        };
-        let limit = number.parse::<f64>().ok().filter(|limit| limit.is_finite()).ok_or_else(shape)? / unit;
+        let percent = number.strip_suffix('%');
+        let is_percent = percent.is_some();
+        let limit = percent.unwrap_or(number).trim().parse::<f64>().ok().filter(|limit| limit.is_finite());
+        let limit = limit.ok_or_else(shape)? / if is_percent { 100.0 } else { 1.0 };
         if metric.is_share() && !(0.0..=1.0).contains(&limit) {
             return Err(format!("`{name}` lies between 0 and 1 (or 0 % and 100 %), and {limit} does not"));
         }
-        if limit < 0.0 || (unit != 1.0 && !metric.is_share()) {
+        if limit < 0.0 || (is_percent && !metric.is_share()) {
             return Err(shape());
         }
         Ok(Self { metric, direction, limit })

@@ -144,7 +144,8 @@ async fn find_silence(
         }
     }
     let no_days = BTreeSet::new();
-    let limit_of = |agent: &str| limits.silence_hours.max(usual_pause(active.get(agent).unwrap_or(&no_days)));
+    let limit_of =
+        |agent: &str| limits.silence_hours.max(usual_pause(active.get(agent).unwrap_or(&no_days)) as f64);
     let agents = watched.monitor.agents.iter().map(|(agent, _)| agent.as_str());
     let longest = agents.clone().map(limit_of).fold(limits.silence_hours, f64::max);
     let scope = AlertScope::of_monitor(&monitor.name);
@@ -175,11 +176,11 @@ async fn find_silence(
 
 /// Twice the longest run of days without a trace in the four weeks up to the last one, in hours: what an agent does
 /// by habit is no silence.
-fn usual_pause(days: &BTreeSet<i64>) -> f64 {
-    let Some(last) = days.last() else { return 0.0 };
+fn usual_pause(days: &BTreeSet<i64>) -> i64 {
+    let Some(last) = days.last() else { return 0 };
     let recent: Vec<i64> = days.range(last - HABIT_DAYS..).copied().collect();
     let longest = recent.windows(2).map(|pair| pair[1] - pair[0] - 1).max().unwrap_or(0);
-    2.0 * 24.0 * longest as f64
+    2 * 24 * longest
 }
 
 #[cfg(test)]
@@ -189,8 +190,8 @@ mod tests {
     #[test]
     fn a_pause_is_usual_where_there_was_one_like_it() {
         let pause = |days: &[i64]| usual_pause(&days.iter().copied().collect());
-        assert_eq!([pause(&[]), pause(&[5]), pause(&[4, 5, 6])], [0.0; 3]);
-        assert_eq!(pause(&[1, 2, 5, 6]), 96.0);
-        assert_eq!(pause(&[1, 50, 51]), 0.0, "long ago is no habit");
+        assert_eq!([pause(&[]), pause(&[5]), pause(&[4, 5, 6])], [0; 3]);
+        assert_eq!(pause(&[1, 2, 5, 6]), 96);
+        assert_eq!(pause(&[1, 50, 51]), 0, "long ago is no habit");
     }
 }
