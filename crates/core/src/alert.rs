@@ -8,7 +8,8 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::money::Cap;
 use crate::quantity::{Time, Usd, plural};
-use crate::stats::{ProportionMethod, proportion};
+use crate::stats::{FallEvidence, ProportionMethod, Traffic, proportion};
+use crate::suite::{AlertMetric, AlertRule, LimitDirection};
 
 /// What somebody can be told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -23,10 +24,12 @@ pub enum Kind {
     NoData,
     MonitorPaused,
     JudgeDisagreement,
+    /// A limit that somebody has set on a figure.
+    Threshold,
 }
 
 impl Kind {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::ScoreDrop,
         Self::ErrorRate,
         Self::Spend,
@@ -34,6 +37,7 @@ impl Kind {
         Self::NoData,
         Self::MonitorPaused,
         Self::JudgeDisagreement,
+        Self::Threshold,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -45,6 +49,7 @@ impl Kind {
             Self::NoData => "no_data",
             Self::MonitorPaused => "monitor_paused",
             Self::JudgeDisagreement => "judge_disagreement",
+            Self::Threshold => "threshold",
         }
     }
 }
@@ -86,8 +91,63 @@ pub const WARNED_AT: f64 = 0.8;
 /// Two looks an hour for a year give a false alarm once in some years.
 const CAUTION: f64 = 0.001;
 
-/// How often a false alarm about scores may come, however often one looks; half of it for each side compared.
-pub const SCORE_ALPHA: f64 = 0.01;
+/// Days within which the alerts of one monitor about falling scores, all of them together, may give one false alarm.
+pub const FALSE_ALARM_DAYS: f64 = 365.0;
+
+/// A figure of fewer traces crosses no limit.
+pub const MIN_TRACES: usize = 20;
+
+/// What an alert is about: a monitor, one of its agents, or one criterion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AlertScope {
+    pub monitor: String,
+    pub agent: Option<String>,
+    pub criterion: Option<String>,
+}
+
+impl AlertScope {
+    pub fn of_monitor(name: &str) -> Self {
+        Self { monitor: name.to_owned(), agent: None, criterion: None }
+    }
+
+    #[must_use]
+    pub fn with_agent(&self, agent: &str) -> Self {
+        Self { agent: Some(agent.to_owned()), ..self.clone() }
+    }
+
+    #[must_use]
+    pub fn with_criterion(&self, criterion: &str) -> Self {
+        Self { criterion: Some(criterion.to_owned()), ..self.clone() }
+    }
+
+    /// By which alerts are told apart.
+    pub fn subject(&self) -> String {
+        let parts = [Some(&self.monitor), self.agent.as_ref(), self.criterion.as_ref()];
+        parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" / ")
+    }
+
+    /// In a sentence.
+    fn name(&self) -> String {
+        match (&self.agent, &self.criterion) {
+            (None, None) => self.monitor.clone(),
+            (Some(agent), None) => format!("agent {agent} in {}", self.monitor),
+            (None, Some(criterion)) => format!("{criterion} in {}", self.monitor),
+            (Some(agent), Some(criterion)) => format!("{criterion} of agent {agent} in {}", self.monitor),
+        }
+    }
+
+    /// What holds, with what it is about among the facts.
+    fn holds(&self, message: String, mut facts: Json) -> State {
+        facts["monitor"] = self.monitor.as_str().into();
+        let parts = [("agent", &self.agent), ("criterion", &self.criterion)];
+        for (key, value) in parts {
+            if let Some(value) = value {
+                facts[key] = value.as_str().into();
+            }
+        }
+        State::holds(message, facts)
+    }
+}
 
 impl Signal {
     /// A cause that holds no longer.
@@ -142,53 +202,52 @@ pub fn spend_stop(month: &str, spent: Usd, cap: Option<&Cap>, needed: Usd) -> Si
     Signal::new(Kind::SpendStop, "", state)
 }
 
-/// Where the mean score of some traffic lies, however often one looks.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Seen {
-    pub interval: (f64, f64),
-    /// From so many scores.
-    pub n: usize,
-}
-
-/// Whether scores are lower than they were. Between that and being back where they were, figures do not say.
-pub fn score_drop(of: &str, before: Option<Seen>, since: Option<Seen>) -> Signal {
-    let state = match before.zip(since) {
-        Some((before, since)) if since.interval.1 < before.interval.0 => State::holds(
-            format!(
-                "scores of {of} fell: their mean was between {:.2} and {:.2}, and is between {:.2} and {:.2} over the \
-                 last {}",
-                before.interval.0,
-                before.interval.1,
-                since.interval.0,
-                since.interval.1,
-                plural(since.n, "trace")
-            ),
-            json!({ "before": before.interval, "now": since.interval, "n_before": before.n, "n_since": since.n }),
-        ),
-        Some((before, since)) if before.interval.0 <= f64::midpoint(since.interval.0, since.interval.1) => {
-            State::Over
+/// Whether the mean score has fallen, among as many series of scores as are looked at together. The evidence that
+/// is asked for grows with their number, so that they share one rate of false alarms.
+pub fn score_drop(of: &AlertScope, fall: Option<&FallEvidence>, n_series: usize) -> Signal {
+    let needed = FALSE_ALARM_DAYS * n_series.max(1) as f64;
+    let state = match fall {
+        Some(fall) if needed <= fall.evidence && !fall.has_recovered => {
+            let since = Time::from_micros(fall.since * 86_400_000_000).to_string();
+            let since = since.get(..10).unwrap_or(&since);
+            of.holds(
+                format!(
+                    "the score of {} fell from {:.2} to {:.2}: the mean of {} before {since}, and of {} since",
+                    of.name(),
+                    fall.before,
+                    fall.now,
+                    plural(fall.n_before, "trace"),
+                    fall.n_since
+                ),
+                json!({
+                    "before": fall.before, "now": fall.now, "since": since, "n_before": fall.n_before,
+                    "n_since": fall.n_since, "evidence": fall.evidence, "needed": needed,
+                }),
+            )
         }
-        _ => State::Unclear,
+        // Nothing is left of what was won, or the newest scores are back.
+        Some(fall) if 1.0 <= fall.evidence && !fall.has_recovered => State::Unclear,
+        _ => State::Over,
     };
-    Signal::new(Kind::ScoreDrop, of, state)
+    Signal::new(Kind::ScoreDrop, &of.subject(), state)
 }
 
 /// Whether more of a monitor's judgements break than may.
-pub fn error_rate(of: &str, n_failed: usize, n: usize, limit: f64) -> Signal {
-    let what = format!("judgements of {of} broke");
-    Signal::new(Kind::ErrorRate, of, share(&what, n_failed, n, limit))
+pub fn error_rate(of: &AlertScope, n_failed: usize, n: usize, limit: f64) -> Signal {
+    let what = format!("judgements of {} broke", of.name());
+    Signal::new(Kind::ErrorRate, &of.subject(), share(of, &what, n_failed, n, limit))
 }
 
 /// Whether judges of one candidate are further apart more often than they may be.
-pub fn judge_disagreement(of: &str, n_apart: usize, n: usize, limit: f64) -> Signal {
-    let what = format!("traces have judges of {of} far apart");
-    Signal::new(Kind::JudgeDisagreement, of, share(&what, n_apart, n, limit))
+pub fn judge_disagreement(of: &AlertScope, n_apart: usize, n: usize, limit: f64) -> Signal {
+    let what = format!("traces have judges of {} far apart", of.name());
+    Signal::new(Kind::JudgeDisagreement, &of.subject(), share(of, &what, n_apart, n, limit))
 }
 
 /// Holds where a share is surely over its limit, and is over where it is seen to be no longer.
-fn share(what: &str, n_such: usize, n: usize, limit: f64) -> State {
+fn share(of: &AlertScope, what: &str, n_such: usize, n: usize, limit: f64) -> State {
     match proportion(n_such, n, CAUTION, ProportionMethod::ClopperPearson) {
-        Ok(found) if limit < found.interval.0 => State::holds(
+        Ok(found) if limit < found.interval.0 => of.holds(
             format!(
                 "{:.0} % of {what} ({n_such} of {n}), and {:.0} % may",
                 100.0 * found.rate,
@@ -201,28 +260,111 @@ fn share(what: &str, n_such: usize, n: usize, limit: f64) -> State {
     }
 }
 
+/// A figure that a limit is set on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RuleFigure {
+    pub value: f64,
+    /// Where it may lie, if it is estimated from a sample (99.9 %).
+    pub interval: Option<(f64, f64)>,
+    /// Traces that it is of.
+    pub n: usize,
+}
+
+impl RuleFigure {
+    pub fn of_traffic(traffic: &Traffic) -> Self {
+        Self { value: traffic.mean, interval: Some(traffic.interval_at(CAUTION)), n: traffic.n }
+    }
+
+    /// `None` where nothing was judged.
+    pub fn of_share(n_such: usize, n: usize) -> Option<Self> {
+        let found = proportion(n_such, n, CAUTION, ProportionMethod::ClopperPearson).ok()?;
+        Some(Self { value: found.rate, interval: Some(found.interval), n })
+    }
+}
+
+/// Whether a figure has crossed the limit that somebody set. An estimate must do so with its whole interval.
+pub fn threshold(of: &AlertScope, rule: &AlertRule, figure: Option<&RuleFigure>) -> Signal {
+    let subject = format!("{} / {}", of.subject(), rule.text());
+    let (metric, limit) = (rule.condition.metric, rule.condition.limit);
+    let is_beyond = |value: f64| match rule.condition.direction {
+        LimitDirection::Below => value < limit,
+        LimitDirection::Above => limit < value,
+    };
+    let state = match figure {
+        Some(figure) if !is_beyond(figure.value) => State::Over,
+        Some(figure) => {
+            let (low, high) = figure.interval.unwrap_or((figure.value, figure.value));
+            let is_enough = metric == AlertMetric::Budget || MIN_TRACES <= figure.n;
+            if is_enough && is_beyond(low) && is_beyond(high) {
+                of.holds(
+                    say_threshold(of, rule, figure),
+                    json!({
+                        "rule": rule.text(), "metric": metric.as_str(), "value": figure.value,
+                        "interval": figure.interval, "n": figure.n, "limit": limit,
+                    }),
+                )
+            } else {
+                State::Unclear
+            }
+        }
+        None => State::Unclear,
+    };
+    Signal::new(Kind::Threshold, &subject, state)
+}
+
+fn say_threshold(of: &AlertScope, rule: &AlertRule, figure: &RuleFigure) -> String {
+    let metric = rule.condition.metric;
+    let show = |value: f64| match metric {
+        AlertMetric::Score => format!("{value:.2}"),
+        AlertMetric::LatencyP50 | AlertMetric::LatencyP95 => format!("{value:.1} s"),
+        AlertMetric::Cost => format!("${value:.4}"),
+        AlertMetric::PassRate | AlertMetric::ErrorRate | AlertMetric::Budget => {
+            format!("{:.1} %", 100.0 * value)
+        }
+    };
+    let side = match rule.condition.direction {
+        LimitDirection::Below => "below",
+        LimitDirection::Above => "above",
+    };
+    let limit = format!("{side} the limit of {}", show(rule.condition.limit));
+    if metric == AlertMetric::Budget {
+        return format!("{} has spent {} of its monthly budget, {limit}", of.name(), show(figure.value));
+    }
+    let name = metric.as_str().replace('_', " ");
+    let interval = figure.interval.map(|(low, high)| format!(", between {} and {}", show(low), show(high)));
+    format!(
+        "the {name} of {} is {} over {} ({}{}), {limit}",
+        of.name(),
+        show(figure.value),
+        plural(rule.days as usize, "day"),
+        plural(figure.n, "trace"),
+        interval.unwrap_or_default(),
+    )
+}
+
 /// Whether nothing has come for longer than it may take. What never came is not missed.
-pub fn no_data(of: &str, last: Option<Time>, silence_hours: f64, now: Time) -> Signal {
+pub fn no_data(of: &AlertScope, last: Option<Time>, silence_hours: f64, now: Time) -> Signal {
     let state = match last {
         None => State::Unclear,
         Some(last) => {
             let hours = (now.micros() - last.micros()) as f64 / 3.6e9;
             if silence_hours < hours {
-                State::holds(
-                    format!("no trace of {of} has come for {hours:.0} hours"),
-                    json!({ "last": last, "hours": hours }),
+                of.holds(
+                    format!("no trace of {} has come for {hours:.0} hours", of.name()),
+                    json!({ "last": last, "hours": hours, "limit": silence_hours }),
                 )
             } else {
                 State::Over
             }
         }
     };
-    Signal::new(Kind::NoData, of, state)
+    Signal::new(Kind::NoData, &of.subject(), state)
 }
 
 /// Whether a monitor stands still, and why.
 pub fn monitor_paused(of: &str, why: Option<&str>) -> Signal {
-    let paused = |why: &str| State::holds(format!("{of} is paused: {why}"), json!({ "why": why }));
+    let paused =
+        |why: &str| State::holds(format!("{of} is paused: {why}"), json!({ "monitor": of, "why": why }));
     Signal::new(Kind::MonitorPaused, of, why.map_or(State::Over, paused))
 }
 
@@ -253,37 +395,98 @@ mod tests {
         check(&spend_stop("2026-04", dollars(9.0), None, dollars(0.6)), "over");
     }
 
-    #[test]
-    fn a_share_holds_when_it_is_sure_and_ends_when_it_is_not_seen() {
-        check(&error_rate("triage", 1, 2, 0.2), "unclear");
-        check(&error_rate("triage", 15, 20, 0.2), "75 % of judgements of triage broke (15 of 20)");
-        check(&error_rate("triage", 5, 20, 0.2), "unclear");
-        check(&error_rate("triage", 4, 20, 0.2), "over");
-        check(&error_rate("triage", 0, 0, 0.2), "unclear");
-        check(&judge_disagreement("triage", 40, 50, 0.3), "80 % of traces have judges of triage far apart");
+    fn triage() -> AlertScope {
+        AlertScope::of_monitor("triage")
     }
 
     #[test]
-    fn only_a_fall_is_told_and_only_when_it_is_shown() {
-        let seen = |low: f64, high: f64| Some(Seen { interval: (low, high), n: 40 });
+    fn a_share_holds_when_it_is_sure_and_ends_when_it_is_not_seen() {
+        let triage = triage();
+        check(&error_rate(&triage, 1, 2, 0.2), "unclear");
+        check(&error_rate(&triage, 15, 20, 0.2), "75 % of judgements of triage broke (15 of 20)");
+        check(&error_rate(&triage, 5, 20, 0.2), "unclear");
+        check(&error_rate(&triage, 4, 20, 0.2), "over");
+        check(&error_rate(&triage, 0, 0, 0.2), "unclear");
+        check(&judge_disagreement(&triage, 40, 50, 0.3), "80 % of traces have judges of triage far apart");
+    }
+
+    #[test]
+    fn a_fall_needs_more_evidence_where_more_series_are_looked_at() {
+        let fall = FallEvidence {
+            evidence: 1_000.0,
+            since: 20_000,
+            before: 0.72,
+            now: 0.5,
+            n_before: 400,
+            n_since: 60,
+            has_recovered: false,
+        };
+        let kind = triage().with_agent("mail").with_criterion("kind");
+        let signal = score_drop(&kind, Some(&fall), 2);
         check(
-            &score_drop("triage", seen(0.8, 0.9), seen(0.5, 0.7)),
-            "is between 0.50 and 0.70 over the last 40",
+            &signal,
+            "the score of kind of agent mail in triage fell from 0.72 to 0.50: the mean of 400 traces",
         );
-        check(&score_drop("triage", seen(0.5, 0.7), seen(0.8, 0.9)), "over");
-        check(&score_drop("triage", seen(0.8, 0.9), seen(0.75, 0.95)), "over");
-        // Neither surely lower nor where it was.
-        check(&score_drop("triage", seen(0.8, 0.9), seen(0.6, 0.85)), "unclear");
-        check(&score_drop("triage", None, seen(0.5, 0.7)), "unclear");
-        check(&score_drop("triage", seen(0.8, 0.9), None), "unclear");
+        check(&signal, "before 2024-10-04, and of 60 since");
+        assert_eq!(signal.of, "triage / mail / kind");
+        let State::Holds { facts, .. } = signal.state else { panic!("it holds") };
+        assert_eq!(
+            (&facts["monitor"], &facts["agent"], &facts["criterion"]),
+            (&json!("triage"), &json!("mail"), &json!("kind"))
+        );
+        check(&score_drop(&kind, Some(&fall), 3), "unclear");
+        check(&score_drop(&kind, Some(&FallEvidence { evidence: 0.5, ..fall }), 3), "over");
+        check(&score_drop(&kind, Some(&FallEvidence { has_recovered: true, ..fall }), 1), "over");
+        check(&score_drop(&kind, None, 1), "over");
+    }
+
+    #[test]
+    fn a_limit_is_crossed_by_the_whole_interval_of_enough_traces() {
+        let rule = |when: &str| AlertRule {
+            condition: when.parse().unwrap(),
+            days: 7,
+            agent: None,
+            criterion: None,
+        };
+        let figure = |value: f64, spread: f64, n: usize| RuleFigure {
+            value,
+            interval: Some((value - spread, value + spread)),
+            n,
+        };
+        let (triage, low) = (triage().with_agent("mail"), rule("score < 0.7"));
+        let crossed = threshold(&triage, &low, Some(&figure(0.6, 0.05, 80)));
+        check(
+            &crossed,
+            "the score of agent mail in triage is 0.60 over 7 days (80 traces, between 0.55 and 0.65)",
+        );
+        check(&crossed, "below the limit of 0.70");
+        assert_eq!(crossed.of, "triage / mail / score < 0.7 over 7d");
+        check(&threshold(&triage, &low, Some(&figure(0.6, 0.15, 80))), "unclear");
+        check(&threshold(&triage, &low, Some(&figure(0.6, 0.05, 19))), "unclear");
+        check(&threshold(&triage, &low, Some(&figure(0.7, 0.05, 80))), "over");
+        check(&threshold(&triage, &low, None), "unclear");
+        let exact = |value: f64, n: usize| RuleFigure { value, interval: None, n };
+        check(
+            &threshold(&triage, &rule("latency_p95 > 30"), Some(&exact(31.0, 20))),
+            "latency p95 of agent mail in triage is 31.0 s",
+        );
+        check(
+            &threshold(&triage, &rule("budget > 90%"), Some(&exact(0.95, 0))),
+            "has spent 95.0 % of its monthly budget",
+        );
+        check(&threshold(&triage, &rule("cost > 0.05"), Some(&exact(0.05, 90))), "over");
     }
 
     #[test]
     fn silence_is_told_of_those_who_spoke() {
         let at = |hour: i64| Time::from_micros(hour * 3_600_000_000);
-        check(&no_data("triage", None, 2.0, at(9)), "unclear");
-        check(&no_data("triage", Some(at(8)), 2.0, at(9)), "over");
-        check(&no_data("triage", Some(at(2)), 2.0, at(9)), "for 7 hours");
+        let mail = triage().with_agent("mail");
+        check(&no_data(&mail, None, 2.0, at(9)), "unclear");
+        check(&no_data(&mail, Some(at(8)), 2.0, at(9)), "over");
+        check(
+            &no_data(&mail, Some(at(2)), 2.0, at(9)),
+            "no trace of agent mail in triage has come for 7 hours",
+        );
         check(&monitor_paused("triage", Some("the key is not accepted")), "the key is not accepted");
         check(&monitor_paused("triage", None), "over");
     }

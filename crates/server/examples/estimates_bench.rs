@@ -69,7 +69,7 @@ async fn measured(store: &Store, n: usize) {
     shown("trend of 30 days", &mut took);
     for _ in 0..21 {
         let begun = Instant::now();
-        watch_monitors(store, now).await.unwrap();
+        watch_monitors(store, &Rates::default(), now).await.unwrap();
         took.push(begun.elapsed());
     }
     shown("a look for alerts", &mut took);

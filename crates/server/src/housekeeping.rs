@@ -26,7 +26,8 @@ pub async fn run(app: App, mut stopped: watch::Receiver<bool>) {
         if let Err(error) = tidy(&app, clock::now()).await {
             tracing::warn!(%error, "housekeeping waits for the database");
         }
-        if let Err(error) = watch_monitors(&app.store, clock::now()).await {
+        let rates = &app.settings.work.settings.rates;
+        if let Err(error) = watch_monitors(&app.store, rates, clock::now()).await {
             tracing::warn!(%error, "monitors cannot be looked after");
         }
         if let Ok(stopped) = tokio::time::timeout(PAUSE, stopped.wait_for(|it| *it)).await {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jurist_core::alert::Kind;
 use jurist_core::grade::{Time, Usd};
 use jurist_core::money::{Cap, Month};
 use jurist_core::stats::{DaySum, forecast};
@@ -81,10 +82,16 @@ pub struct PartShown {
 pub struct AlertShown {
     #[schema(example = "alr_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     pub id: String,
-    /// score_drop, error_rate, spend, spend_stop, no_data, monitor_paused or judge_disagreement.
+    /// score_drop, error_rate, spend, spend_stop, no_data, monitor_paused, judge_disagreement or threshold.
     pub kind: String,
-    /// What it is about, such as a monitor; empty where there is only one.
+    /// What it is about, such as `monitor / agent / criterion`; empty where there is only one.
     pub subject: String,
+    /// The monitor that it is about.
+    pub monitor: Option<String>,
+    /// Its agent, if it is about one.
+    pub agent: Option<String>,
+    /// Its criterion, if it is about one.
+    pub criterion: Option<String>,
     pub message: String,
     /// The figures behind it.
     pub facts: serde_json::Value,
@@ -216,9 +223,15 @@ impl From<&Cap> for CapShown {
 impl From<Alert> for AlertShown {
     fn from(it: Alert) -> Self {
         let time = |it: Option<Time>| it.map(|it| it.to_string());
+        let part = |key: &str| it.facts[key].as_str().map(str::to_owned);
+        let has_monitor = !matches!(it.kind, Kind::Spend | Kind::SpendStop);
         Self {
             id: it.id.to_string(),
             kind: it.kind.as_str().to_owned(),
+            // Those of earlier servers have nothing but a subject.
+            monitor: part("monitor").or_else(|| has_monitor.then(|| it.subject.clone())),
+            agent: part("agent"),
+            criterion: part("criterion"),
             subject: it.subject,
             message: it.message,
             facts: it.facts,

@@ -31,6 +31,7 @@ mod wal;
 pub mod accounts;
 pub mod adjudications;
 pub mod agents;
+pub mod alert_figures;
 pub mod alerts;
 pub mod annotate;
 pub mod assignments;

@@ -1583,19 +1583,25 @@ export interface components {
         AlertShown: {
             /** @description When somebody said that they have seen it. */
             acknowledged?: string | null;
+            /** @description Its agent, if it is about one. */
+            agent?: string | null;
+            /** @description Its criterion, if it is about one. */
+            criterion?: string | null;
             /** @description The figures behind it. */
             facts: unknown;
             /** @example alr_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             id: string;
-            /** @description score_drop, error_rate, spend, spend_stop, no_data, monitor_paused or judge_disagreement. */
+            /** @description score_drop, error_rate, spend, spend_stop, no_data, monitor_paused, judge_disagreement or threshold. */
             kind: string;
             message: string;
+            /** @description The monitor that it is about. */
+            monitor?: string | null;
             raised: string;
             /** @description When it was over. */
             resolved?: string | null;
             /** @description When somebody was told. */
             sent?: string | null;
-            /** @description What it is about, such as a monitor; empty where there is only one. */
+            /** @description What it is about, such as `monitor / agent / criterion`; empty where there is only one. */
             subject: string;
         };
         Alerts: {

@@ -9,6 +9,7 @@ import { Loaded } from "../ui/Loaded";
 import { State } from "../ui/State";
 import { type Column, Table } from "../ui/Table";
 import { Time } from "../ui/Time";
+import { AlertLink } from "./AlertLink";
 import { AlertState } from "./AlertState";
 import styles from "./Budget.module.css";
 import type { Alert } from "./doors";
@@ -91,21 +92,9 @@ function Alerts({ rows }: { rows: Alert[] }) {
     {
       name: "message",
       head: "Alert",
-      cell: (it) => (
-        <div className={styles.message}>
-          {it.message}{" "}
-          {!it.kind.startsWith("spend") && it.subject !== "" && (
-            <Link
-              to="/p/$project/monitors/$monitor"
-              params={{ project: project.name, monitor: it.subject }}
-              search={{ view: "trend" }}
-            >
-              Look at it
-            </Link>
-          )}
-        </div>
-      ),
+      cell: (alert) => <div className={styles.message}>{alert.message}</div>,
     },
+    { name: "about", head: "About", cell: (alert) => <AlertLink alert={alert} /> },
     { name: "kind", head: "Kind", cell: (it) => it.kind.replaceAll("_", " "), wide: true },
     { name: "state", head: "State", cell: (it) => <AlertState alert={it} /> },
     { name: "raised", head: "Raised", align: "end", cell: (it) => <Time at={it.raised} /> },

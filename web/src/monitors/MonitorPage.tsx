@@ -4,7 +4,9 @@ import { useState } from "react";
 import { answered, api } from "../api/client";
 import { may, useProject } from "../api/session";
 import { percent } from "../chart/figures";
-import { spendQuery, spentBy } from "../money/doors";
+import { AlertLink } from "../money/AlertLink";
+import { AlertState } from "../money/AlertState";
+import { openAlertsQuery, spendQuery, spentBy } from "../money/doors";
 import { spoken } from "../money/say";
 import type { MonitorView } from "../router";
 import { PageHead } from "../shell/Shell";
@@ -76,6 +78,7 @@ function One({ monitor }: { monitor: Monitor }) {
         {may(project, "write") && monitor.paused == null && <Pause monitor={monitor} />}
       </PageHead>
       {monitor.paused != null && <Resume monitor={monitor} />}
+      <ActiveAlerts monitor={monitor} />
       <Tabs
         label="Views of the monitor"
         tabs={VIEWS}
@@ -103,6 +106,26 @@ function One({ monitor }: { monitor: Monitor }) {
         </div>
       </Tabs>
     </>
+  );
+}
+
+/** Alerts about this monitor, its agents and criteria whose cause lasts. */
+function ActiveAlerts({ monitor }: { monitor: Monitor }) {
+  const project = useProject();
+  const { data } = useQuery(openAlertsQuery(project.id));
+  const alerts = (data?.items ?? []).filter((alert) => alert.monitor === monitor.name);
+  if (alerts.length === 0) return null;
+  return (
+    <section className={styles.alerts} aria-label="Active alerts">
+      <ul>
+        {alerts.map((alert) => (
+          <li key={alert.id}>
+            <AlertState alert={alert} /> {alert.message}{" "}
+            {(alert.agent || alert.criterion) && <AlertLink alert={alert} />}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

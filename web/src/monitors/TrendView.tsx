@@ -38,7 +38,12 @@ export function TrendOfMonitor({ monitor, look, criterion, together }: TrendOfMo
   const found = useQuery(trendQuery(project.id, monitor.name, look, criterion));
   const alerts = useQuery(pastAlertsQuery(project.id));
   const signs = (alerts.data?.items ?? [])
-    .filter((it) => it.subject === monitor.name || it.subject === monitor.id)
+    .filter(
+      (alert) =>
+        alert.monitor === monitor.name &&
+        (!look.agent || !alert.agent || alert.agent === look.agent) &&
+        (!criterion || !alert.criterion || alert.criterion === criterion),
+    )
     .map((it) => ({ time: it.raised, text: it.message }));
   return (
     <Loaded query={found} what="the trend">

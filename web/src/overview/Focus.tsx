@@ -19,8 +19,7 @@ export function Focus({ monitors }: { monitors: Monitor[] }) {
   const search = useSearch({ from: "/p/$project/" });
   const navigate = useNavigate({ from: "/p/$project/" });
   const alerts = useQuery(openAlertsQuery(project.id));
-  const isTold = (it: Monitor) =>
-    alerts.data?.items.some(({ subject }) => subject === it.name || subject === it.id);
+  const isTold = (it: Monitor) => alerts.data?.items.some((alert) => alert.monitor === it.name);
   // Unless told, the one that something is said about.
   const monitor = monitors.find((it) => it.name === search.monitor) ?? monitors.find(isTold) ?? monitors[0];
   if (!monitor) return null;

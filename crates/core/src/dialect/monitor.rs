@@ -12,7 +12,9 @@ use super::rubric::{Extra, Named, rubric};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::rubric::{Ask, Criterion, Display, Draft, Rubric, Scale};
 use crate::source::{Node, Shape, Span};
-use crate::suite::{AgentOverride, AlertLimits, Budget, Expensive, Monitor, Pacing, TraceFilter};
+use crate::suite::{
+    AgentOverride, AlertLimits, AlertMetric, AlertRule, Budget, Expensive, Monitor, Pacing, TraceFilter,
+};
 
 /// Keys that make a file with `rubric` a monitor.
 pub(super) const MARKS: [&str; 2] = ["agent", "agents"];
@@ -56,6 +58,16 @@ pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {
             .help("10 to 20 good and bad examples work best"),
         );
     }
+    let alerts = fields.fields("alerts", "alerts").map(|limits| {
+        let watched = RuleSubjects {
+            agents: agents.iter().map(|(agent, _)| agent.clone()).collect(),
+            criteria: rubric
+                .as_ref()
+                .map(|rubric| rubric.questions().map(|question| question.id()).collect()),
+            has_budget: fields.has("budget"),
+        };
+        alerts(limits, &watched)
+    });
     let monitor = Monitor {
         name: fields.name("name"),
         agents,
@@ -70,7 +82,7 @@ pub(super) fn monitor(fields: Fields<'_>, named: &Named) -> Option<Monitor> {
         filter: fields.fields("filter", "filter").map(filter).unwrap_or_default(),
         budget: fields.fields("budget", "budget").and_then(budget),
         pacing: fields.fields("pacing", "pacing").map(pacing),
-        alerts: fields.fields("alerts", "alerts").map(alerts),
+        alerts,
         rubric: match rubric {
             Some(rubric) => rubric,
             None => {
@@ -205,17 +217,87 @@ fn pacing(fields: Fields<'_>) -> Pacing {
     read
 }
 
-fn alerts(fields: Fields<'_>) -> AlertLimits {
+/// What rules of alerts can be about.
+struct RuleSubjects {
+    agents: Vec<String>,
+    /// None where the rubric cannot be read.
+    criteria: Option<Vec<String>>,
+    has_budget: bool,
+}
+
+fn alerts(fields: Fields<'_>, subjects: &RuleSubjects) -> AlertLimits {
     let usual = AlertLimits::default();
+    let rules = fields.list("rules").unwrap_or_default();
+    if AlertRule::MOST < rules.len() {
+        let message =
+            format!("a monitor has at most {} rules, and these are {}", AlertRule::MOST, rules.len());
+        fields.cx.error(Code::BadValue, fields.key_span("rules"), message);
+    }
     let read = AlertLimits {
         error_rate: fields.number_in("error_rate", 0.0..=1.0).unwrap_or(usual.error_rate),
         disagreement_rate: fields
             .number_in("disagreement_rate", 0.0..=1.0)
             .unwrap_or(usual.disagreement_rate),
         silence_hours: fields.number_in("silence_hours", 0.1..=10_000.0).unwrap_or(usual.silence_hours),
+        rules: rules.iter().filter_map(|rule| alert_rule(fields.cx, rule, subjects)).collect(),
     };
     fields.finish();
     read
+}
+
+/// `{when: score < 0.7, over: 7d, agent: …, criterion: …}`.
+fn alert_rule(cx: &Context<'_>, node: &Node, subjects: &RuleSubjects) -> Option<AlertRule> {
+    let fields = Fields::new(cx, node, "rule")?;
+    let when = fields.need("when").and_then(|when| {
+        let text = cx.plain_text(when, "when")?;
+        text.parse().map_err(|why: String| cx.error(Code::BadValue, when.span, why)).ok()
+    });
+    let over = fields.get("over").and_then(|over| days(cx, over));
+    let (agent, criterion) = (fields.text("agent"), fields.text("criterion"));
+    let (agent_span, criterion_span) = (fields.span("agent"), fields.span("criterion"));
+    let (has_over, over_span) = (fields.has("over"), fields.key_span("over"));
+    fields.finish();
+    let condition: crate::suite::AlertCondition = when?;
+    let metric = condition.metric;
+    let name = metric.as_str();
+    if let Some(agent) = agent.as_ref().filter(|agent| !subjects.agents.contains(agent)) {
+        cx.error(Code::UnknownName, agent_span, format!("this monitor does not watch `{agent}`"));
+    }
+    if let Some(criterion) = &criterion {
+        if !metric.is_by_criterion() {
+            let message = format!("`{name}` is of whole traces and not of a criterion");
+            cx.error(Code::Conflict, criterion_span, message);
+        } else if subjects.criteria.as_ref().is_some_and(|criteria| !criteria.contains(criterion)) {
+            cx.error(Code::UnknownName, criterion_span, format!("the rubric has no criterion `{criterion}`"));
+        }
+    }
+    if metric == AlertMetric::Budget {
+        if !subjects.has_budget {
+            cx.error(Code::MissingKey, node.span, "this monitor has no `budget` to spend a share of");
+        }
+        if has_over {
+            cx.error(Code::Conflict, over_span, "a budget is of a month, and of no other time");
+        }
+        if agent.is_some() {
+            cx.error(Code::Conflict, agent_span, "a budget is of the monitor and not of an agent");
+        }
+    }
+    Some(AlertRule { condition, days: over.unwrap_or(AlertRule::DAYS), agent, criterion })
+}
+
+/// `7d`.
+fn days(cx: &Context<'_>, node: &Node) -> Option<u32> {
+    let text = cx.plain_text(node, "over")?;
+    let days = text.strip_suffix('d').and_then(|days| days.trim().parse::<u32>().ok());
+    let days = days.filter(|days| (1..=AlertRule::MAX_DAYS).contains(days));
+    if days.is_none() {
+        let message = format!(
+            "`{text}` is not a number of days from 1d to {}d; sums are kept by day",
+            AlertRule::MAX_DAYS
+        );
+        cx.error(Code::BadValue, node.span, message);
+    }
+    days
 }
 
 /// Five fields of a cron table, or one of its names.

@@ -6,8 +6,8 @@ use crate::candidate::TraceSource;
 use crate::rubric::{OnError, Rubric, canonical};
 use crate::source::Tree;
 use crate::suite::{
-    Agent, Aggregate, Annotation, Calls, Case, ItemOrder, Judge, KnownFor, Matrix, Monitor, Scheme,
-    SchemeKind, Server, Suite, Target, TieBreak, TraceFilter, Trajectory,
+    Agent, Aggregate, AlertMetric, AlertRule, Annotation, Calls, Case, ItemOrder, Judge, KnownFor, Matrix,
+    Monitor, Scheme, SchemeKind, Server, Suite, Target, TieBreak, TraceFilter, Trajectory,
 };
 
 /// The native form of any suite.
@@ -195,11 +195,13 @@ fn monitor(monitor: &Monitor) -> Tree {
     let pacing = monitor
         .pacing
         .map(|it| Tree::map().with("floor", it.floor).with("kept_for_failures", it.kept_for_failures));
-    let alerts = monitor.alerts.map(|it| {
+    let alerts = monitor.alerts.as_ref().map(|limits| {
+        let rules: Vec<Tree> = limits.rules.iter().map(alert_rule).collect();
         Tree::map()
-            .with("error_rate", it.error_rate)
-            .with("disagreement_rate", it.disagreement_rate)
-            .with("silence_hours", it.silence_hours)
+            .with("error_rate", limits.error_rate)
+            .with("disagreement_rate", limits.disagreement_rate)
+            .with("silence_hours", limits.silence_hours)
+            .maybe("rules", some(rules))
     });
     let tree = Tree::map().maybe("name", monitor.name.as_deref());
     let tree = match monitor.agents.as_slice() {
@@ -224,6 +226,15 @@ fn monitor(monitor: &Monitor) -> Tree {
         )
         .maybe("pacing", pacing)
         .maybe("alerts", alerts)
+}
+
+fn alert_rule(rule: &AlertRule) -> Tree {
+    let has_days = rule.condition.metric != AlertMetric::Budget;
+    Tree::map()
+        .with("when", rule.condition.to_string())
+        .maybe("over", has_days.then(|| format!("{}d", rule.days)))
+        .maybe("agent", rule.agent.as_deref())
+        .maybe("criterion", rule.criterion.as_deref())
 }
 
 fn trace_filter(filter: &TraceFilter) -> Tree {

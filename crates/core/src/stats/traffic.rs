@@ -176,6 +176,14 @@ impl TrafficSums {
     }
 }
 
+impl Traffic {
+    /// The same interval at another chance of being wrong.
+    pub fn interval_at(&self, alpha: f64) -> (f64, f64) {
+        let degrees = (self.n_eff - 1.0).max(1.0);
+        on_scale(around(self.mean, t_quantile(1.0 - alpha / 2.0, degrees) * self.se))
+    }
+}
+
 /// The mean over all traffic. What the judge could not grade is taken to be like the rest of its stratum.
 pub fn traffic(strata: &[TrafficSums]) -> Result<Traffic, Undefined> {
     let scored: Vec<&TrafficSums> = strata.iter().filter(|it| 0 < it.scores.n).collect();

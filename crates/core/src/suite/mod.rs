@@ -1,5 +1,6 @@
 //! The cases of a file, and everything they share.
 
+mod alert_rule;
 mod annotation;
 mod monitor;
 
@@ -11,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use alert_rule::{AlertCondition, AlertMetric, AlertRule, LimitDirection};
 pub use annotation::{
     Annotation, ErrorKind, ItemOrder, Known, KnownFor, Notes, Overall, Scheme, SchemeKind, Severity,
     Trajectory,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::AlertRule;
 use crate::rubric::Rubric;
 
 /// A standing rubric over live traces.
@@ -98,19 +99,21 @@ impl Default for Pacing {
 }
 
 /// What somebody is told about beyond these.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AlertLimits {
     /// The share of judgements that may break.
     pub error_rate: f64,
     /// The share of traces on which judges may be too far apart.
     pub disagreement_rate: f64,
-    /// Hours for which no trace may come.
+    /// Hours for which no trace of an agent may come.
     pub silence_hours: f64,
+    /// Limits of one's own.
+    pub rules: Vec<AlertRule>,
 }
 
 impl Default for AlertLimits {
     fn default() -> Self {
         // A weekend without traffic is no news.
-        Self { error_rate: 0.2, disagreement_rate: 0.3, silence_hours: 72.0 }
+        Self { error_rate: 0.2, disagreement_rate: 0.3, silence_hours: 72.0, rules: Vec::new() }
     }
 }

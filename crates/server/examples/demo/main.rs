@@ -81,7 +81,7 @@ async fn weeks(store: &Store, project: ProjectId, folder: &Path, world: &World) 
         }
         let judged = judging.judge(&watching, &seen, now).await;
         coded.extend(seen.into_iter().filter(|it| it.agent() == CODER && judged.contains(&it.id)));
-        watch_monitors(store, now).await.unwrap();
+        watch_monitors(store, &Rates::default(), now).await.unwrap();
         start = end + 1;
     }
     let monitor = find(store, project, "code review").await.unwrap();

@@ -1,35 +1,60 @@
-//! What the server watches monitors for: scores that fall, judges that break or disagree, and silence.
+//! What the server watches monitors for: scores that fall, judges that break or disagree, silence, and limits that
+//! somebody has set.
 
-use jurist_core::alert::{self, Kind, Signal};
+use std::collections::{BTreeMap, BTreeSet};
+
+use jurist_core::alert::{self, AlertScope, Kind, Signal, State};
 use jurist_core::grade::Time;
+use jurist_core::money::Rates;
+use jurist_core::suite::{AlertLimits, AlertRule};
+use jurist_store::alerts::{Alert, Which};
+use jurist_store::decisions::Per;
 use jurist_store::monitors::Monitor;
 use jurist_store::{ProjectId, Store, StoreError};
 
 use super::Watched;
-use super::estimates::{DAY, Look, main_series, seen};
+use super::estimates::{DAY, Gathered, Look, gather};
+use super::falls::find_falls;
+use super::thresholds::{RuleContext, check_rules};
 use crate::notify::tell;
 
 /// Judgements that say how judges do, the newest, of some days.
 const JUDGED: usize = 200;
 const JUDGED_DAYS: i64 = 7;
 
-/// A week is held against the four before it. What it is held against stays the same for all of it, so that one may
-/// look as often as one likes.
-const WEEK: i64 = 7 * DAY;
-const WEEKS_BEFORE: i64 = 4;
-/// The first of January 1970 was a Thursday.
-const MONDAY: i64 = 4 * DAY;
+/// As far back as a fall and what it is compared with can lie; no rule reaches further.
+const LOOK_DAYS: i64 = 98;
+const _: () = assert!(AlertRule::MAX_DAYS as i64 <= LOOK_DAYS);
 
-/// Alerts of a monitor.
-const KINDS: [Kind; 5] =
-    [Kind::ScoreDrop, Kind::ErrorRate, Kind::NoData, Kind::JudgeDisagreement, Kind::MonitorPaused];
+/// Days that say how long an agent usually pauses.
+const HABIT_DAYS: i64 = 28;
+
+/// Open alerts of a project that are read at a time.
+const PAGE: usize = 200;
+
+/// Alerts that a look at a monitor decides about.
+const WATCHED: [Kind; 5] =
+    [Kind::ScoreDrop, Kind::ErrorRate, Kind::NoData, Kind::JudgeDisagreement, Kind::Threshold];
 
 /// Looks at every monitor, and tells what is new.
-pub async fn watch_monitors(store: &Store, now: Time) -> Result<(), StoreError> {
+pub async fn watch_monitors(store: &Store, rates: &Rates, now: Time) -> Result<(), StoreError> {
     for project in store.projects().await?.iter().filter(|it| it.archived.is_none()) {
+        let open = open_alerts(store, project.id).await?;
         for monitor in store.monitors(project.id).await? {
-            for signal in signals(store, project.id, &monitor, now).await? {
-                tell(store, project.id, &signal, now).await?;
+            let signals = find_signals(store, project.id, &monitor, rates, now).await?;
+            // An agent or a rule that is no longer in the file.
+            let is_gone = |alert: &&Alert| {
+                let is_same = |signal: &Signal| signal.kind == alert.kind && signal.of == alert.subject;
+                is_about(alert, &monitor.name)
+                    && WATCHED.contains(&alert.kind)
+                    && !signals.is_empty()
+                    && !signals.iter().any(is_same)
+            };
+            for alert in open.iter().filter(is_gone) {
+                tell(store, project.id, &Signal::over(alert.kind, &alert.subject), now).await?;
+            }
+            for signal in &signals {
+                tell(store, project.id, signal, now).await?;
             }
         }
     }
@@ -38,52 +63,135 @@ pub async fn watch_monitors(store: &Store, now: Time) -> Result<(), StoreError> 
 
 /// Nobody waits for a monitor that is no longer there.
 pub(super) async fn end(store: &Store, project: ProjectId, name: &str, now: Time) -> Result<(), StoreError> {
-    for kind in KINDS {
-        tell(store, project, &Signal::over(kind, name), now).await?;
+    for alert in open_alerts(store, project).await?.iter().filter(|alert| is_about(alert, name)) {
+        tell(store, project, &Signal::over(alert.kind, &alert.subject), now).await?;
     }
     Ok(())
 }
 
-async fn signals(
+async fn open_alerts(store: &Store, project: ProjectId) -> Result<Vec<Alert>, StoreError> {
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let page = store.alerts(project, Which::Open, after.as_ref(), PAGE).await?;
+        all.extend(page.items);
+        match page.next {
+            Some(next) => after = Some(next),
+            None => return Ok(all),
+        }
+    }
+}
+
+fn is_about(alert: &Alert, monitor: &str) -> bool {
+    alert.subject == monitor || alert.facts["monitor"].as_str() == Some(monitor)
+}
+
+async fn find_signals(
     store: &Store,
     project: ProjectId,
     monitor: &Monitor,
+    rates: &Rates,
     now: Time,
 ) -> Result<Vec<Signal>, StoreError> {
     let Some(watched) = monitor.newest.as_ref().and_then(|it| Watched::read(it).ok()) else {
         return Ok(Vec::new());
     };
-    let (name, limits) = (monitor.name.as_str(), watched.monitor.alerts.unwrap_or_default());
+    let limits = watched.monitor.alerts.clone().unwrap_or_default();
     let since = Time::from_micros(now.micros() - JUDGED_DAYS * DAY);
     let judged = store.recently_judged(project, monitor.id, since, JUDGED).await?;
-    let last = store.last_decided(project, monitor.id).await?;
-    let (before, after) = weeks(store, project, monitor, now).await?;
-    Ok(vec![
-        alert::error_rate(name, judged.n_errors, judged.n, limits.error_rate),
-        alert::judge_disagreement(name, judged.n_disputed, judged.n_compared, limits.disagreement_rate),
-        alert::no_data(name, last, limits.silence_hours, now),
-        alert::score_drop(name, before, after),
-    ])
+    let today = now.micros().div_euclid(DAY);
+    let look = Look {
+        agent: None,
+        from: Time::from_micros((today + 1 - LOOK_DAYS) * DAY),
+        until: Time::from_micros((today + 1) * DAY),
+    };
+    let gathered = gather(store, project, monitor, &look, Per::AgentAndDay, None).await?;
+    let series = gathered.main_series(monitor);
+    let scope = AlertScope::of_monitor(&monitor.name);
+    let mut signals = vec![
+        alert::error_rate(&scope, judged.n_errors, judged.n, limits.error_rate),
+        alert::judge_disagreement(&scope, judged.n_disputed, judged.n_compared, limits.disagreement_rate),
+    ];
+    let place = (store, project);
+    signals.extend(find_silence(place, monitor, &watched, &gathered, &limits, now).await?);
+    signals.extend(find_falls(&monitor.name, &watched.monitor, &gathered, series.as_ref()));
+    let context = RuleContext {
+        store,
+        project,
+        name: &monitor.name,
+        watched: &watched,
+        gathered: &gathered,
+        series: series.as_ref(),
+        rates,
+        now,
+    };
+    signals.extend(check_rules(&context, &limits.rules).await?);
+    Ok(signals)
 }
 
-/// The four weeks before this one, and this one so far, by the version and judge that are at work.
-async fn weeks(
-    store: &Store,
-    project: ProjectId,
+/// Of each agent, and of the monitor where nobody sends anything any more.
+async fn find_silence(
+    (store, project): (&Store, ProjectId),
     monitor: &Monitor,
+    watched: &Watched,
+    gathered: &Gathered,
+    limits: &AlertLimits,
     now: Time,
-) -> Result<(Option<alert::Seen>, Option<alert::Seen>), StoreError> {
-    let begin = (now.micros() - MONDAY).div_euclid(WEEK) * WEEK + MONDAY;
-    let look = |from: i64, until: i64| Look {
-        agent: None,
-        from: Time::from_micros(from),
-        until: Time::from_micros(until),
-    };
-    let (before, since) = (look(begin - WEEKS_BEFORE * WEEK, begin), look(begin, begin + WEEK));
-    let Some(series) = main_series(store, project, monitor, &since).await? else { return Ok((None, None)) };
-    let alpha = alert::SCORE_ALPHA / 2.0;
-    Ok((
-        seen(store, project, monitor, &before, &series, alpha).await?,
-        seen(store, project, monitor, &since, &series, alpha).await?,
-    ))
+) -> Result<Vec<Signal>, StoreError> {
+    let mut active: BTreeMap<&str, BTreeSet<i64>> = BTreeMap::new();
+    for tally in &gathered.decisions {
+        if let (Some(agent), Some(day)) = (&tally.agent, tally.day) {
+            active.entry(agent).or_default().insert(day.micros().div_euclid(DAY));
+        }
+    }
+    let no_days = BTreeSet::new();
+    let limit_of =
+        |agent: &str| limits.silence_hours.max(usual_pause(active.get(agent).unwrap_or(&no_days)) as f64);
+    let agents = watched.monitor.agents.iter().map(|(agent, _)| agent.as_str());
+    let longest = agents.clone().map(limit_of).fold(limits.silence_hours, f64::max);
+    let scope = AlertScope::of_monitor(&monitor.name);
+    let last = store.last_decided(project, monitor.id).await?;
+    let whole = alert::no_data(&scope, last, longest, now);
+    let is_all_silent = matches!(whole.state, State::Holds { .. });
+    let mut signals = vec![whole];
+    if watched.monitor.agents.len() < 2 {
+        return Ok(signals);
+    }
+    for agent in agents {
+        let last = match active.get(agent).and_then(BTreeSet::last) {
+            Some(day) => {
+                let window = (Time::from_micros(day * DAY), Time::from_micros((day + 1) * DAY));
+                store.last_decided_of(project, monitor.id, agent, window).await?
+            }
+            None => None,
+        };
+        let mut signal = alert::no_data(&scope.with_agent(agent), last, limit_of(agent), now);
+        // One alert says it of all of them.
+        if is_all_silent && matches!(signal.state, State::Holds { .. }) {
+            signal.state = State::Unclear;
+        }
+        signals.push(signal);
+    }
+    Ok(signals)
+}
+
+/// Twice the longest run of days without a trace in the four weeks up to the last one, in hours: what an agent does
+/// by habit is no silence.
+fn usual_pause(days: &BTreeSet<i64>) -> i64 {
+    let Some(last) = days.last() else { return 0 };
+    let recent: Vec<i64> = days.range(last - HABIT_DAYS..).copied().collect();
+    let longest = recent.windows(2).map(|pair| pair[1] - pair[0] - 1).max().unwrap_or(0);
+    2 * 24 * longest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_usual_where_there_was_one_like_it() {
+        let pause = |days: &[i64]| usual_pause(&days.iter().copied().collect());
+        assert_eq!([pause(&[]), pause(&[5]), pause(&[4, 5, 6])], [0; 3]);
+        assert_eq!(pause(&[1, 2, 5, 6]), 96);
+        assert_eq!(pause(&[1, 50, 51]), 0, "long ago is no habit");
+    }
 }

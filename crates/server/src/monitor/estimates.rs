@@ -5,13 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use jurist_core::alert::Seen;
 use jurist_core::grade::Time;
 use jurist_core::plan::Stratum;
 use jurist_core::rubric::{Ask, Display, Polarity, Rubric, Scale};
-use jurist_core::stats::{
-    LabelledTrace, Sums, Traffic, TrafficSequence, TrafficSums, Undefined, corrected_traffic, traffic,
-};
+use jurist_core::stats::{LabelledTrace, Sums, Traffic, TrafficSums, Undefined, corrected_traffic, traffic};
 use jurist_store::decisions::{DecisionState, DecisionTally, Per};
 use jurist_store::monitors::Monitor;
 use jurist_store::scores::{ScoreFilter, ScoreTally};
@@ -21,7 +18,7 @@ use utoipa::ToSchema;
 
 use super::Watched;
 use super::labelled::Labelled;
-use super::sequences::{Days, Key, LONGEST, Sequences};
+use super::sequences::{Days, Key, Sequences};
 use super::traffic::{CorrectedView, TrafficView};
 use crate::work::criterion;
 
@@ -175,12 +172,16 @@ pub(super) type Series = (RubricVersionId, String);
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Only<'a> {
     pub day: Option<Time>,
+    /// Days from this one on.
+    pub from: Option<Time>,
     pub agent: Option<&'a str>,
 }
 
 impl Only<'_> {
     fn holds(self, day: Option<Time>, agent: Option<&str>) -> bool {
-        self.day.is_none_or(|it| Some(it) == day) && self.agent.is_none_or(|it| Some(it) == agent)
+        self.day.is_none_or(|it| Some(it) == day)
+            && self.from.is_none_or(|it| day.is_some_and(|day| it <= day))
+            && self.agent.is_none_or(|it| Some(it) == agent)
     }
 }
 
@@ -267,40 +268,6 @@ pub async fn trend(
         trends.push(gathered.trend(series, Some(&days)));
     }
     Ok(trends)
-}
-
-/// The series of the version in use that has most scores, of several judges their average.
-pub(super) async fn main_series(
-    store: &Store,
-    project: ProjectId,
-    monitor: &Monitor,
-    look: &Look,
-) -> Result<Option<Series>, StoreError> {
-    Ok(gather(store, project, monitor, look, Per::All, Some("")).await?.main_series(monitor))
-}
-
-/// Where the mean of a series over some traffic lies, however often one looks.
-pub(super) async fn seen(
-    store: &Store,
-    project: ProjectId,
-    monitor: &Monitor,
-    look: &Look,
-    (version, judge): &Series,
-    alpha: f64,
-) -> Result<Option<Seen>, StoreError> {
-    let gathered = gather(store, project, monitor, look, Per::All, Some("")).await?;
-    let (series, window) = ((version, judge.as_str(), ""), (look.from, look.until));
-    let agent = look.agent.as_deref();
-    let scores = store.scores_in_order(project, monitor.id, series, agent, window, LONGEST).await?;
-    let mut sequence = TrafficSequence::new(Stratum::ALL.len(), alpha);
-    for (stratum, unit) in &scores {
-        // What is stored is on the scale.
-        let _ = sequence.push(stratum.as_str(), *unit);
-    }
-    let (units, _) = gathered.sums((version, judge, ""), Only::default());
-    let populations = units.into_iter().filter(|it| 0 < it.n_seen).map(|it| (it.name, it.population));
-    let interval = sequence.interval(&populations.collect());
-    Ok(interval.map(|interval| Seen { interval, n: scores.len() }))
 }
 
 /// Of one criterion, or of all of them and the whole.
@@ -411,7 +378,7 @@ impl Gathered {
         self.of(version, judge).map(|it| it.criterion.clone()).collect()
     }
 
-    fn of(&self, version: &RubricVersionId, judge: &str) -> impl Iterator<Item = &ScoreTally> {
+    pub(super) fn of(&self, version: &RubricVersionId, judge: &str) -> impl Iterator<Item = &ScoreTally> {
         self.scores.iter().filter(move |it| it.rubric_version == *version && it.judge == judge)
     }
 

@@ -85,7 +85,9 @@ pub async fn figures(
     let agent = |(agent, n_seen): (&str, u64)| {
         let (units, passes) = estimated(Only { agent: Some(agent), ..Only::default() });
         let mean_of = |day: &Time| {
-            let mean = traffic(&estimated(Only { agent: Some(agent), day: Some(*day) }).0).ok()?.mean;
+            let mean = traffic(&estimated(Only { agent: Some(agent), day: Some(*day), ..Only::default() }).0)
+                .ok()?
+                .mean;
             Some(DayMean { day: day.to_string(), mean })
         };
         AgentFigures {

@@ -14,7 +14,7 @@ use super::estimates::{DAY, Look};
 const MOST: usize = 256;
 
 /// Scores that a sequence is made of, at most.
-pub(super) const LONGEST: usize = 100_000;
+const LONGEST: usize = 100_000;
 
 pub(super) const ALPHA: f64 = 0.05;
 

@@ -115,6 +115,8 @@ fn body(told: &Told<'_>) -> Json {
     });
     json!({
         "type": kind,
+        // Where Slack and others like it look for it.
+        "text": told.title(),
         "timestamp": told.time,
         "data": { "text": told.title(), "project": project, "alert": alert },
     })

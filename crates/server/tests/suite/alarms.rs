@@ -19,7 +19,8 @@ const HOUR: i64 = 3_600_000_000;
 impl Place {
     async fn watch(&self, hours: i64) {
         let now = Time::from_micros(clock::now().micros() + hours * HOUR);
-        watch_monitors(&self.app.store, now).await.unwrap();
+        let rates = &self.app.settings.work.settings.rates;
+        watch_monitors(&self.app.store, rates, now).await.unwrap();
     }
 
     /// What holds, as kind and message.
@@ -117,52 +118,188 @@ fn silence_is_told_until_something_comes() {
     });
 }
 
+/// Points of one day of ordinary traffic, a mean of 0.72, and of one after a fall, a mean of 0.50.
+const USUAL: [i64; 8] = [5, 4, 4, 3, 4, 3, 4, 4];
+const FALLEN: [i64; 8] = [3, 3, 4, 2, 3, 3, 2, 4];
+
+impl Place {
+    /// Everything that was decided happened a day earlier.
+    async fn pass_a_day(&self) {
+        for (table, column) in [
+            ("decisions", "decided"),
+            ("decision_tallies", "day"),
+            ("monitor_scores", "decided"),
+            ("score_tallies", "day"),
+        ] {
+            // By way of negative days, since a day that moves must not meet the one before it.
+            for moved in [format!("-{column}"), format!("-{column} - {}", 24 * HOUR)] {
+                self.scene.execute(&format!("UPDATE {table} SET {column} = {moved}")).await.unwrap();
+            }
+        }
+    }
+
+    /// A trace for each of the points, and then the day is over.
+    async fn live_a_day(&self, day: usize, agents: &[(&str, &[i64])], n_before: u64) -> u64 {
+        let mut n = n_before;
+        for (agent, points) in agents {
+            for (at, points) in points.iter().enumerate() {
+                let id = format!("{agent}-{day}-{at}");
+                self.finish(&id, &format!("worth {points}, {id}"), json!({ "agent": agent })).await;
+                n += 1;
+            }
+        }
+        self.settled("tone", n).await;
+        n
+    }
+}
+
+fn three_agents(more: &str) -> String {
+    monitor(more).replace("agent: desk", "agents: [mail, chat, phone]")
+}
+
 #[test]
-fn scores_that_fell_since_the_weeks_before_are_told_and_a_dial_that_is_turned_is_not() {
+fn an_agent_that_falls_is_named_and_the_others_are_not() {
+    let judge = judge(honest);
+    served(&hurried(&judge), |place| async move {
+        place.workers(4);
+        place.applied("tone", &three_agents("sample_rate: 1.0")).await;
+        let mut n = 0;
+        let (usual, fallen) = ([USUAL, USUAL].concat(), [FALLEN, FALLEN].concat());
+        for day in 0..8 {
+            n = place.live_a_day(day, &[("mail", &USUAL), ("chat", &usual), ("phone", &USUAL)], n).await;
+            place.watch(0).await;
+            place.pass_a_day().await;
+        }
+        assert_eq!(place.n_alerts().await, 0);
+        for day in 8..12 {
+            n = place.live_a_day(day, &[("mail", &USUAL), ("chat", &fallen), ("phone", &USUAL)], n).await;
+            place.watch(0).await;
+            place.pass_a_day().await;
+        }
+        let alerts = place.get("/api/v1/alerts?all=true").await["items"].clone();
+        assert_eq!(alerts.as_array().unwrap().len(), 1, "{alerts:?}");
+        let alert = &alerts[0];
+        assert_eq!(
+            (&alert["kind"], &alert["monitor"], &alert["agent"], &alert["criterion"]),
+            (&json!("score_drop"), &json!("tone"), &json!("chat"), &Json::Null)
+        );
+        let message = alert["message"].as_str().unwrap();
+        assert!(message.contains("the score of agent chat in tone fell from 0.72 to 0.50"), "{message}");
+        // The rubric asks something new, and nothing is compared across that.
+        place.applied("tone", &three_agents("sample_rate: 1.0").replace("kind", "very kind")).await;
+        place.watch(0).await;
+        assert_eq!((place.told().await, place.n_alerts().await), (Vec::new(), 1));
+    });
+}
+
+#[test]
+fn a_dial_that_is_turned_is_no_fall_and_a_recovery_ends_one() {
     let judge = judge(honest);
     served(&hurried(&judge), |place| async move {
         place.workers(4);
         place.applied("tone", &monitor("sample_rate: 1.0")).await;
-        place.finish_many("before", 60, "worth 5").await;
-        for at in 0..10 {
-            place.finish(&format!("failed{at}"), &format!("worth 1, {at}"), json!({ "failed": true })).await;
-        }
-        place.settled("tone", 70).await;
-        let a_week_ago = async || {
-            for (table, column) in [
-                ("decisions", "decided"),
-                ("decision_tallies", "day"),
-                ("monitor_scores", "decided"),
-                ("score_tallies", "day"),
-            ] {
-                let sql = format!("UPDATE {table} SET {column} = {column} - {}", 7 * 24 * HOUR);
-                place.scene.execute(&sql).await.unwrap();
+        let mut n = 0;
+        let live = async |day: usize, points: i64, n_traces: usize, n: u64| {
+            let usual = vec![points; n_traces];
+            let n = place.live_a_day(day, &[("desk", &usual)], n).await;
+            for at in 0..2 {
+                let more = json!({ "failed": true });
+                place.finish(&format!("failed-{day}-{at}"), &format!("worth 1, {day} {at}"), more).await;
             }
+            place.settled("tone", n + 2).await;
+            place.watch(0).await;
+            place.pass_a_day().await;
+            n + 2
         };
-        a_week_ago().await;
-        // The same traffic, of which less is looked at: the plain mean falls from 0.86 to about 0.3.
-        place.applied("tone", &monitor("sample_rate: 0.1")).await;
-        place.finish_many("same", 60, "worth 5").await;
-        for at in 10..20 {
-            place.finish(&format!("failed{at}"), &format!("worth 1, {at}"), json!({ "failed": true })).await;
+        for day in 0..8 {
+            n = live(day, 5, 8, n).await;
         }
-        place.settled("tone", 140).await;
+        // The same traffic, of which less is looked at: the plain mean falls from 0.8 to about 0.3.
+        place.applied("tone", &monitor("sample_rate: 0.1")).await;
+        for day in 8..10 {
+            n = live(day, 5, 30, n).await;
+        }
+        assert_eq!(place.n_alerts().await, 0);
+        place.applied("tone", &monitor("sample_rate: 1.0")).await;
+        n = live(10, 2, 40, n).await;
+        let told = place.told().await;
+        assert_eq!((told.len(), told[0].0.as_str()), (1, "score_drop"), "{told:?}");
+        live(11, 5, 40, n).await;
+        assert_eq!((place.told().await, place.n_alerts().await), (Vec::new(), 1));
+    });
+}
+
+#[test]
+fn an_agent_that_no_longer_sends_is_named_until_it_does() {
+    let judge = judge(honest);
+    served(&hurried(&judge), |place| async move {
+        place.workers(1);
+        place.applied("tone", &three_agents("sample_rate: 0.01")).await;
+        let mut n = place.live_a_day(0, &[("mail", &[5]), ("chat", &[5]), ("phone", &[5])], 0).await;
+        for day in 1..=8 {
+            place.pass_a_day().await;
+            n = place.live_a_day(day, &[("mail", &[5]), ("phone", &[5])], n).await;
+        }
+        place.watch(0).await;
+        place.watch(0).await;
+        let alerts = place.get("/api/v1/alerts").await["items"].clone();
+        assert_eq!(alerts.as_array().unwrap().len(), 1, "{alerts:?}");
+        assert_eq!((&alerts[0]["kind"], &alerts[0]["agent"]), (&json!("no_data"), &json!("chat")));
+        let message = alerts[0]["message"].as_str().unwrap();
+        assert!(message.contains("no trace of agent chat in tone has come for 192 hours"), "{message}");
+        place.live_a_day(9, &[("chat", &[5])], n).await;
+        place.watch(0).await;
+        assert_eq!((place.told().await, place.n_alerts().await), (Vec::new(), 1));
+    });
+}
+
+#[test]
+fn limits_of_ones_own_are_told_while_they_are_crossed() {
+    let judge = judge(honest);
+    served(&hurried(&judge), |place| async move {
+        place.workers(4);
+        let file = three_agents(
+            "sample_rate: 1.0
+budget: {monthly: 100, currency: USD}
+alerts:
+  rules:
+    - {when: score < 0.7, over: 2d, agent: chat}
+    - {when: score < 0.7, agent: mail}
+    - {when: score < 60%, criterion: kind}
+    - {when: pass_rate < 10%}
+    - {when: error_rate > 0.1}
+    - {when: latency_p95 > 30}
+    - {when: cost > 0.5}
+    - {when: budget > 0%}
+    - {when: budget > 90%}",
+        );
+        place.applied("tone", &file).await;
+        for (agent, points) in [("mail", 5), ("chat", 2)] {
+            for at in 0..30 {
+                let id = format!("{agent}-{at}");
+                place.finish(&id, &format!("worth {points}, {id}"), json!({ "agent": agent })).await;
+            }
+        }
+        place.settled("tone", 60).await;
+        // Nothing that is sent as a whole says what it took and cost.
+        place.scene.execute("UPDATE traces SET cost = 750000000, duration = 45000000").await.unwrap();
+        place.watch(0).await;
+        let mut told: Vec<String> = place.told().await.into_iter().map(|(_, message)| message).collect();
+        told.sort();
+        let expected = [
+            "the cost of tone is $0.7500 over 7 days (60 traces), above the limit of $0.5000",
+            "the latency p95 of tone is 45.0 s over 7 days (60 traces), above the limit of 30.0 s",
+            "the score of agent chat in tone is 0.25 over 2 days (30 traces, between 0.25 and 0.25), below the limit \
+             of 0.70",
+            "tone has spent ",
+        ];
+        assert_eq!(told.len(), expected.len(), "{told:#?}");
+        for (told, expected) in told.iter().zip(expected) {
+            assert!(told.starts_with(expected), "{told}");
+        }
+        // A rule that is taken out of the file is nobody's trouble.
+        place.applied("tone", &three_agents("sample_rate: 1.0")).await;
         place.watch(0).await;
         assert_eq!(place.told().await, Vec::new());
-        a_week_ago().await;
-        place.applied("tone", &monitor("sample_rate: 1.0")).await;
-        place.finish_many("after", 100, "worth 2").await;
-        place.settled("tone", 240).await;
-        place.watch(0).await;
-        place.watch(0).await;
-        let told = place.told().await;
-        assert_eq!((told.len(), told[0].0.as_str()), (1, "score_drop"));
-        assert!(told[0].1.contains("over the last 100 traces"), "{told:?}");
-        // The rubric asks something new, and nothing is compared across that.
-        place.applied("tone", &monitor("sample_rate: 1.0").replace("kind", "very kind")).await;
-        place.finish_many("anew", 5, "worth 2").await;
-        place.settled("tone", 245).await;
-        place.watch(0).await;
-        assert_eq!(place.n_alerts().await, 1);
     });
 }

@@ -201,6 +201,8 @@ fn webhooks_are_signed_come_again_and_keep_their_secrets() {
             (&body["type"], &body["data"]["alert"]["kind"]),
             (&json!("alert.raised"), &json!("monitor_paused"))
         );
+        let text = "default: triage is paused: the key is not accepted";
+        assert_eq!((&body["text"], &body["data"]["text"]), (&json!(text), &json!(text)), "as Slack wants it");
         let forged = (heard[0].0.clone(), heard[0].1.replace("paused", "fine"));
         assert!(!is_signed(&secret, &forged));
 

@@ -5,9 +5,9 @@ use jurist_core::grade::{GraderKind, Status, Usd};
 use crate::db::{Bulk, Db};
 use crate::{
     AccountId, MonitorId, ProjectId, Region, RubricVersionId, TaskId, accounts, adjudications, agents,
-    alerts, annotate, assignments, audit, cache, care, clock, contests, decisions, exchanges, grades,
-    idempotency, jobs, labels, migrate, monitors, pieces, projects, random, rescores, rubrics, runs, scores,
-    spend, submissions, tallies, tokens, traces,
+    alert_figures, alerts, annotate, assignments, audit, cache, care, clock, contests, decisions, exchanges,
+    grades, idempotency, jobs, labels, migrate, monitors, pieces, projects, random, rescores, rubrics, runs,
+    scores, spend, submissions, tallies, tokens, traces,
 };
 
 /// Every fixed statement.
@@ -15,6 +15,7 @@ pub(super) const STATEMENTS: &[&[(&str, &str)]] = &[
     accounts::STATEMENTS,
     adjudications::STATEMENTS,
     agents::STATEMENTS,
+    alert_figures::STATEMENTS,
     alerts::STATEMENTS,
     annotate::STATEMENTS,
     assignments::STATEMENTS,

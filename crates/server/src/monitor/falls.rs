@@ -1,0 +1,79 @@
+//! Whose scores fell: the monitor as a whole, each of its agents, and each criterion of each agent.
+
+use std::collections::BTreeMap;
+
+use jurist_core::alert::{self, AlertScope, Signal, State};
+use jurist_core::stats::{DailyScores, Sums, find_fall};
+use jurist_core::suite;
+
+use super::estimates::{DAY, Gathered, Series};
+
+/// A series of scores, and the one that speaks for it while both have fallen.
+struct WatchedSeries {
+    scope: AlertScope,
+    spoken_for_by: Option<usize>,
+}
+
+/// One signal for each series. A criterion is silent while its agent has fallen, and the monitor while one of its
+/// agents has: one cause is one alert, and the one that says most.
+pub(super) fn find_falls(
+    name: &str,
+    monitor: &suite::Monitor,
+    gathered: &Gathered,
+    series: Option<&Series>,
+) -> Vec<Signal> {
+    let watched = list_series(name, monitor);
+    let signal = |one: &WatchedSeries| {
+        let days = series.map(|series| daily_scores(gathered, series, &one.scope)).unwrap_or_default();
+        alert::score_drop(&one.scope, find_fall(&days).as_ref(), watched.len())
+    };
+    let mut signals: Vec<Signal> = watched.iter().map(signal).collect();
+    let holds: Vec<bool> = signals.iter().map(|signal| matches!(signal.state, State::Holds { .. })).collect();
+    let is_agent = |one: &WatchedSeries| one.scope.agent.is_some() && one.scope.criterion.is_none();
+    let has_agent_fallen = watched.iter().zip(&holds).any(|(one, holds)| is_agent(one) && *holds);
+    for (at, one) in watched.iter().enumerate().filter(|(at, _)| holds[*at]) {
+        let is_whole = one.scope.agent.is_none();
+        if one.spoken_for_by.is_some_and(|by| holds[by]) || (is_whole && has_agent_fallen) {
+            signals[at].state = State::Unclear;
+        }
+    }
+    signals
+}
+
+fn list_series(name: &str, monitor: &suite::Monitor) -> Vec<WatchedSeries> {
+    let whole = AlertScope::of_monitor(name);
+    let criteria: Vec<String> = monitor.rubric.questions().map(|question| question.id()).collect();
+    let mut all = vec![WatchedSeries { scope: whole.clone(), spoken_for_by: None }];
+    for (agent, _) in &monitor.agents {
+        let scope = whole.with_agent(agent);
+        let mut speaker = 0;
+        // The only agent is the whole.
+        if 1 < monitor.agents.len() {
+            speaker = all.len();
+            all.push(WatchedSeries { scope: scope.clone(), spoken_for_by: None });
+        }
+        // The only criterion is the score.
+        if 1 < criteria.len() {
+            let by_criterion = |criterion: &String| WatchedSeries {
+                scope: scope.with_criterion(criterion),
+                spoken_for_by: Some(speaker),
+            };
+            all.extend(criteria.iter().map(by_criterion));
+        }
+    }
+    all
+}
+
+fn daily_scores(gathered: &Gathered, (version, judge): &Series, scope: &AlertScope) -> Vec<DailyScores> {
+    let criterion = scope.criterion.as_deref().unwrap_or_default();
+    let mut days: BTreeMap<i64, Vec<Sums>> = BTreeMap::new();
+    for tally in gathered.of(version, judge) {
+        let is_meant = tally.criterion == criterion
+            && 0 < tally.units.n
+            && (scope.agent.is_none() || scope.agent == tally.agent);
+        if let Some(day) = tally.day.filter(|_| is_meant) {
+            days.entry(day.micros().div_euclid(DAY)).or_default().push(tally.units);
+        }
+    }
+    days.into_iter().map(|(day, strata)| DailyScores { day, strata }).collect()
+}

@@ -1,0 +1,130 @@
+//! Limits that somebody has set on figures of a monitor.
+
+use std::collections::BTreeMap;
+
+use jurist_core::alert::{self, AlertScope, RuleFigure, Signal};
+use jurist_core::grade::Time;
+use jurist_core::money::{Month, Rates};
+use jurist_core::stats::traffic;
+use jurist_core::suite::{AlertMetric, AlertRule};
+use jurist_store::alert_figures::TraceUsage;
+use jurist_store::{ProjectId, Store, StoreError};
+
+use super::estimates::{DAY, Gathered, Only, Series};
+use super::{Watched, budget};
+
+/// Traces of an agent whose time and cost are looked at, the newest.
+const MAX_TRACES: usize = 10_000;
+
+/// What rules are held against.
+pub(super) struct RuleContext<'a> {
+    pub store: &'a Store,
+    pub project: ProjectId,
+    /// As it is called.
+    pub name: &'a str,
+    pub watched: &'a Watched,
+    pub gathered: &'a Gathered,
+    pub series: Option<&'a Series>,
+    pub rates: &'a Rates,
+    pub now: Time,
+}
+
+/// One signal for each rule of a monitor.
+pub(super) async fn check_rules(
+    context: &RuleContext<'_>,
+    rules: &[AlertRule],
+) -> Result<Vec<Signal>, StoreError> {
+    let (mut signals, mut usage) = (Vec::new(), UsageCache::new());
+    for rule in rules {
+        let figure = match rule.condition.metric {
+            AlertMetric::Score | AlertMetric::PassRate | AlertMetric::ErrorRate => context.judged(rule),
+            AlertMetric::LatencyP50 => context.latency(rule, 0.5, &mut usage).await?,
+            AlertMetric::LatencyP95 => context.latency(rule, 0.95, &mut usage).await?,
+            AlertMetric::Cost => context.cost(rule, &mut usage).await?,
+            AlertMetric::Budget => context.spent_share().await?,
+        };
+        let scope = AlertScope {
+            monitor: context.name.to_owned(),
+            agent: rule.agent.clone(),
+            criterion: rule.criterion.clone(),
+        };
+        signals.push(alert::threshold(&scope, rule, figure.as_ref()));
+    }
+    Ok(signals)
+}
+
+/// By agent and number of days, since several rules may ask for the same.
+type UsageCache = BTreeMap<(Option<String>, u32), Vec<TraceUsage>>;
+
+impl RuleContext<'_> {
+    /// Today is the last of the days.
+    fn first_day(&self, rule: &AlertRule) -> Time {
+        let today = self.now.micros().div_euclid(DAY);
+        Time::from_micros((today + 1 - i64::from(rule.days)) * DAY)
+    }
+
+    fn judged(&self, rule: &AlertRule) -> Option<RuleFigure> {
+        let (version, judge) = self.series?;
+        let only = Only { agent: rule.agent.as_deref(), from: Some(self.first_day(rule)), ..Only::default() };
+        let criterion = rule.criterion.as_deref().unwrap_or_default();
+        let (units, passes) = self.gathered.sums((version, judge, criterion), only);
+        match rule.condition.metric {
+            AlertMetric::Score => traffic(&units).ok().as_ref().map(RuleFigure::of_traffic),
+            AlertMetric::PassRate => traffic(&passes).ok().as_ref().map(RuleFigure::of_traffic),
+            _ => {
+                let n_errors: usize = units.iter().map(|stratum| stratum.n_errors).sum();
+                let n_scored: usize = units.iter().map(|stratum| stratum.scores.n).sum();
+                RuleFigure::of_share(n_errors, n_errors + n_scored)
+            }
+        }
+    }
+
+    async fn latency(
+        &self,
+        rule: &AlertRule,
+        share: f64,
+        usage: &mut UsageCache,
+    ) -> Result<Option<RuleFigure>, StoreError> {
+        let traces = self.usage(rule, usage).await?;
+        let mut seconds: Vec<f64> = traces.iter().filter_map(|trace| trace.seconds).collect();
+        seconds.sort_by(f64::total_cmp);
+        let n = seconds.len();
+        let at = ((share * n as f64).ceil() as usize).clamp(1, n.max(1)) - 1;
+        Ok(seconds.get(at).map(|value| RuleFigure { value: *value, interval: None, n }))
+    }
+
+    async fn cost(&self, rule: &AlertRule, usage: &mut UsageCache) -> Result<Option<RuleFigure>, StoreError> {
+        let traces = self.usage(rule, usage).await?;
+        let costs: Vec<f64> =
+            traces.iter().filter_map(|trace| trace.cost).map(|cost| cost.nanos() as f64 / 1e9).collect();
+        let n = costs.len();
+        let mean = costs.iter().sum::<f64>() / n.max(1) as f64;
+        Ok((0 < n).then_some(RuleFigure { value: mean, interval: None, n }))
+    }
+
+    /// Of one agent of the monitor, or of all of them.
+    async fn usage<'c>(
+        &self,
+        rule: &AlertRule,
+        cache: &'c mut UsageCache,
+    ) -> Result<&'c [TraceUsage], StoreError> {
+        let key = (rule.agent.clone(), rule.days);
+        if !cache.contains_key(&key) {
+            let (mut all, since) = (Vec::new(), self.first_day(rule));
+            let agents = self.watched.monitor.agents.iter().map(|(agent, _)| agent);
+            for agent in agents.filter(|agent| rule.agent.as_ref().is_none_or(|only| only == *agent)) {
+                all.extend(self.store.trace_usage(self.project, agent, since, MAX_TRACES).await?);
+            }
+            cache.insert(key.clone(), all);
+        }
+        Ok(&cache[&key])
+    }
+
+    async fn spent_share(&self) -> Result<Option<RuleFigure>, StoreError> {
+        let Some(cap) = budget(&self.watched.monitor, self.rates) else { return Ok(None) };
+        let (month, subject) = (Month::of(self.now).to_string(), self.watched.monitor_id.to_string());
+        let spent = self.store.subject_spend(self.project, &subject, Some(&month)).await?.settled;
+        let share = spent.nanos() as f64 / (cap.nanos() as f64).max(1.0);
+        Ok(Some(RuleFigure { value: share, interval: None, n: 0 }))
+    }
+}

@@ -1,0 +1,54 @@
+//! Figures that alerts look at and that no sum holds: when an agent was last seen, and what its traces took and cost.
+
+use jurist_core::grade::{Time, Usd};
+
+use crate::db::{args, statements};
+use crate::{MonitorId, ProjectId, Store, StoreError};
+
+/// What one finished trace took and cost, as far as it says so.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TraceUsage {
+    pub seconds: Option<f64>,
+    pub cost: Option<Usd>,
+}
+
+statements! {
+    LAST_OF_AGENT = "SELECT decided FROM decisions WHERE project = $1 AND monitor = $2 AND $3 <= decided
+        AND decided < $4 AND agent = $5 ORDER BY decided DESC, trace DESC LIMIT 1";
+    USAGE = "SELECT duration, cost FROM traces WHERE project = $1 AND agent = $2 AND $3 <= started
+        AND state = 'finished' ORDER BY started DESC, id DESC LIMIT $4";
+}
+
+impl Store {
+    /// When a monitor last decided about a trace of an agent, between two times.
+    pub async fn last_decided_of(
+        &self,
+        project: ProjectId,
+        monitor: MonitorId,
+        agent: &str,
+        (from, until): (Time, Time),
+    ) -> Result<Option<Time>, StoreError> {
+        let row = self.db.optional(LAST_OF_AGENT, args![project, monitor, from, until, agent]).await?;
+        row.map(|row| row.time("decided")).transpose()
+    }
+
+    /// What an agent's finished traces took and cost since a time, the newest first.
+    pub async fn trace_usage(
+        &self,
+        project: ProjectId,
+        agent: &str,
+        since: Time,
+        limit: usize,
+    ) -> Result<Vec<TraceUsage>, StoreError> {
+        let mut all = Vec::new();
+        for row in self.db.fetch(USAGE, args![project, agent, since, limit]).await? {
+            let micros: Option<i64> = row.get("duration")?;
+            let nanos: Option<i64> = row.get("cost")?;
+            all.push(TraceUsage {
+                seconds: micros.map(|micros| micros as f64 / 1e6),
+                cost: nanos.map(Usd::from_nanos),
+            });
+        }
+        Ok(all)
+    }
+}
