@@ -6,6 +6,8 @@ use jurist_core::grade::Time;
 use jurist_core::plan::Stratum;
 use sqlx::AssertSqlSafe;
 
+pub use crate::decision_state::DecisionState;
+
 use crate::db::{Arg, Bulk, Row, Tx, args, statements};
 use crate::filter::Select;
 use crate::jobs::NewJob;
@@ -55,29 +57,6 @@ pub struct Decision {
     pub is_disputed: bool,
     pub decided: Time,
     pub updated: Time,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DecisionState {
-    /// To be judged; nobody has begun.
-    Sampled,
-    SampledOut,
-    /// Its filter does not let it through.
-    Filtered,
-    /// The trace says nothing of what was asked, said or done.
-    NothingToJudge,
-    OverBudget,
-    /// More was to be judged than could be.
-    Overloaded,
-    /// A worker has it, or will have it again.
-    Pending,
-    Scored,
-    /// The same was judged before, so it cost nothing.
-    Cached,
-    /// The judge broke, which is something else than not being judged.
-    JudgeError,
-    /// The trace has changed since it was judged; it is to be judged again.
-    Stale,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -733,76 +712,6 @@ impl NewDecision {
             now,
             self.revision,
         ]
-    }
-}
-
-impl DecisionState {
-    pub const ALL: [Self; 11] = [
-        Self::Sampled,
-        Self::SampledOut,
-        Self::Filtered,
-        Self::OverBudget,
-        Self::Overloaded,
-        Self::Pending,
-        Self::Scored,
-        Self::Cached,
-        Self::JudgeError,
-        Self::NothingToJudge,
-        Self::Stale,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Sampled => "sampled",
-            Self::SampledOut => "sampled_out",
-            Self::Filtered => "filtered",
-            Self::OverBudget => "over_budget",
-            Self::Overloaded => "overloaded",
-            Self::Pending => "pending",
-            Self::Scored => "scored",
-            Self::Cached => "cached",
-            Self::JudgeError => "judge_error",
-            Self::NothingToJudge => "nothing_to_judge",
-            Self::Stale => "stale",
-        }
-    }
-
-    /// The same in four words: scored, error, pending or unscored.
-    pub fn judge_status(self) -> &'static str {
-        match self {
-            Self::Scored | Self::Cached => "scored",
-            Self::JudgeError => "error",
-            Self::Sampled | Self::Pending | Self::Stale => "pending",
-            Self::SampledOut
-            | Self::Filtered
-            | Self::NothingToJudge
-            | Self::OverBudget
-            | Self::Overloaded => "unscored",
-        }
-    }
-
-    /// Whether a judge has still to be asked.
-    pub fn is_open(self) -> bool {
-        matches!(self, Self::Sampled | Self::Stale | Self::Pending)
-    }
-
-    /// Whether such traces are part of the traffic that is estimated.
-    pub fn is_counted(self) -> bool {
-        !matches!(self, Self::Filtered | Self::NothingToJudge)
-    }
-
-    fn was_judged(self) -> bool {
-        matches!(self, Self::Scored | Self::Cached | Self::JudgeError)
-    }
-}
-
-impl std::str::FromStr for DecisionState {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let known = Self::ALL.map(Self::as_str).join(", ");
-        let state = Self::ALL.into_iter().find(|it| it.as_str() == text);
-        state.ok_or_else(|| format!("`{text}` is no state of a decision; there are {known}"))
     }
 }
 

@@ -39,6 +39,7 @@ pub mod audit;
 pub mod cache;
 pub mod care;
 pub mod contests;
+mod decision_state;
 pub mod decisions;
 pub mod exchanges;
 pub mod grades;
