@@ -11,7 +11,7 @@ use super::{
     weighted_score,
 };
 use crate::grade::{Fields, part_of};
-use crate::stats::{Scored, describe};
+use crate::stats::{ScoreField, ScoreTable, Scored};
 
 /// What one person submitted about one item.
 #[derive(Debug, Clone)]
@@ -82,7 +82,7 @@ pub enum QuestionKind {
 }
 
 /// What people said, over everything and by the value of one field.
-pub fn task_results(answers: &[SubmittedAnswer<'_>], by: Option<&str>, seed: u64) -> TaskResults {
+pub fn task_results(answers: &[SubmittedAnswer<'_>], by: Option<&str>) -> TaskResults {
     let count = |name: &dyn Fn(&SubmittedAnswer<'_>) -> String| {
         answers.iter().map(name).collect::<BTreeSet<String>>().len()
     };
@@ -100,13 +100,13 @@ pub fn task_results(answers: &[SubmittedAnswer<'_>], by: Option<&str>, seed: u64
     let group = |(value, of_value): (String, Vec<&SubmittedAnswer<'_>>)| ResultGroup {
         value,
         n_answers: of_value.len(),
-        questions: question_results(&of_value, seed),
+        questions: question_results(&of_value),
     };
     TaskResults {
         n_answers: answers.len(),
         n_items: count(&|answer| answer.candidate.to_owned()),
         n_people: count(&|answer| answer.annotator.to_owned()),
-        questions: question_results(&answers.iter().collect::<Vec<_>>(), seed),
+        questions: question_results(&answers.iter().collect::<Vec<_>>()),
         groups: groups.into_iter().map(group).collect(),
         fields: fields_of(answers),
     }
@@ -151,11 +151,11 @@ fn fields_of(answers: &[SubmittedAnswer<'_>]) -> Vec<String> {
 struct Gathered {
     result: QuestionResult,
     /// Positions on the scale, from 0 to 1, by item.
-    positions: Vec<Scored>,
+    positions: ScoreTable,
 }
 
 /// Questions in the order in which they are asked.
-fn question_results(answers: &[&SubmittedAnswer<'_>], seed: u64) -> Vec<QuestionResult> {
+fn question_results(answers: &[&SubmittedAnswer<'_>]) -> Vec<QuestionResult> {
     let mut all: Vec<Gathered> = Vec::new();
     for answer in answers {
         gather_ratings(answer, &mut all);
@@ -163,7 +163,8 @@ fn question_results(answers: &[&SubmittedAnswer<'_>], seed: u64) -> Vec<Question
     }
     let finish = |gathered: Gathered| {
         let Gathered { mut result, positions } = gathered;
-        if let (Some(found), Some((low, high))) = (describe(&positions, seed), result.scale) {
+        let described = positions.describe_by(ScoreField::Criterion).into_iter().next();
+        if let (Some((_, found)), Some((low, high))) = (described, result.scale) {
             let native = |position: f64| low + position * (high - low);
             result.mean = Some(native(found.estimate.mean));
             let interval = found.estimate.interval.filter(|(low, high)| low < high);
@@ -202,7 +203,7 @@ fn gather_ratings(answer: &SubmittedAnswer<'_>, all: &mut Vec<Gathered>) {
             Rating::Scored { value } => {
                 gathered.result.n_scored += 1;
                 match scale.and_then(|scale| position(value, &it.rating, it.points, scale)) {
-                    Some(unit) => gathered.positions.push(scored(answer, unit)),
+                    Some(unit) => gathered.positions.push(&scored(answer, unit)),
                     None => *gathered.result.counts.entry(value.to_string()).or_default() += 1,
                 }
             }
@@ -228,7 +229,7 @@ fn gather_scores(answer: &SubmittedAnswer<'_>, all: &mut Vec<Gathered>) {
         let label = if kind == QuestionKind::WeightedScore { "Weighted score" } else { "Running score" };
         let gathered = entry(all, (&scheme.name, name, label), kind, scale);
         gathered.result.n_scored += 1;
-        gathered.positions.push(scored(answer, (score - low) / (high - low)));
+        gathered.positions.push(&scored(answer, (score - low) / (high - low)));
     }
 }
 
@@ -256,20 +257,16 @@ fn entry<'a>(
             n_abstained: 0,
             counts: BTreeMap::new(),
         };
-        all.push(Gathered { result, positions: Vec::new() });
+        all.push(Gathered { result, positions: ScoreTable::default() });
         all.len() - 1
     });
     &mut all[at]
 }
 
-fn scored(answer: &SubmittedAnswer<'_>, unit: f64) -> Scored {
-    Scored {
-        case: answer.candidate.to_owned(),
-        candidate: answer.annotator.to_owned(),
-        criterion: String::new(),
-        unit,
-        fields: BTreeMap::new(),
-    }
+/// Answers about one item are not independent.
+fn scored<'a>(answer: &SubmittedAnswer<'a>, unit: f64) -> Scored<'a> {
+    let (case, candidate) = (answer.candidate, answer.annotator);
+    Scored { case, candidate, grader: "", criterion: "", file: "", group: "", unit }
 }
 
 /// The ends of a scale: its own numbers, 0 and 1 where its answers are worth something, nothing for mere labels.

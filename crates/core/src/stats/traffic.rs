@@ -5,9 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use super::beside::on_scale;
 use super::bounded::{equal_spread, unit_interval};
+use super::numbers::around;
 use super::ppi::FEWEST_LABELS;
 use super::sequence::{Bound, Sequence};
+use super::special::t_quantile;
 use super::undefined::Undefined;
 
 /// Scores on 0..=1 in sums. The weight of one is the inverse of the probability with which it came to be scored.

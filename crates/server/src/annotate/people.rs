@@ -60,9 +60,6 @@ pub async fn people_grades(
     Ok(found)
 }
 
-/// Seeds what is resampled, so that the same answers give the same intervals.
-const SEED: u64 = 1;
-
 /// What answers come to, over everything and by the value of a field of their items.
 pub async fn results_of(
     store: &Store,
@@ -85,7 +82,7 @@ pub async fn results_of(
         draft: &answered.draft,
         fields,
     });
-    Ok(task_results(&submitted.collect::<Vec<_>>(), by, SEED))
+    Ok(task_results(&submitted.collect::<Vec<_>>(), by))
 }
 
 /// What people settled on in a task where they differed: the newest decision on each question.
