@@ -1,5 +1,7 @@
 //! What people answer in annotation tasks, from the first question to the figures of the commands.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};

@@ -106,7 +106,6 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             max_waiting: args.max_waiting,
             redactor: Redactor::new(load::secrets(), &background.settings.redact)?,
             work: background,
-            ..Settings::default()
         };
         let store = args.place.open().await?;
         let app = App::new(store, settings).await?;

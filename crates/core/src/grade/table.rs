@@ -125,9 +125,9 @@ impl Columns {
         };
         let layout = match (value, grader) {
             (Some(value), grader) => Layout::RowPerGrade { value, criterion, grader },
-            (None, Some(grader)) => row_per_rater(grader, others(Some(grader)), &names, rows)?,
+            (None, Some(grader)) => row_per_rater(grader, &others(Some(grader)), &names, rows)?,
             (None, None) => match column_of_names(candidate, &others(None), &names, rows)? {
-                Some(grader) => row_per_rater(grader, others(Some(grader)), &names, rows)?,
+                Some(grader) => row_per_rater(grader, &others(Some(grader)), &names, rows)?,
                 None => Layout::ColumnPerGrader,
             },
         };
@@ -223,7 +223,7 @@ impl Columns {
 /// Columns in which every answer is a number, yes or no are criteria.
 fn row_per_rater(
     grader: usize,
-    others: Vec<usize>,
+    others: &[usize],
     names: &[String],
     rows: &[StringRecord],
 ) -> Result<Layout, BadLine> {

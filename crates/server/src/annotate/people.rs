@@ -1,6 +1,7 @@
 //! What people answered and settled on, as grades: task by task, each with the fields of its item.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use jurist_core::annotate::{Rating, SubmittedAnswer, TaskResults, grades, task_results, unit_of};
 use jurist_core::grade::{FORMAT, Fields, Grade, Grader, GraderKind, Outcome, Reason, Spend};
@@ -47,9 +48,8 @@ pub async fn people_grades(
         if annotation.role != ItemRole::Item {
             continue;
         }
-        if !versions.contains_key(&annotation.version) {
-            let asked = Asked::of(store, project, task.id, annotation.version).await?;
-            versions.insert(annotation.version, asked.hashes());
+        if let Entry::Vacant(entry) = versions.entry(annotation.version) {
+            entry.insert(Asked::of(store, project, task.id, annotation.version).await?.hashes());
         }
         let rubrics = &versions[&annotation.version];
         let (candidate, time) = (&annotation.candidate, annotation.time);
