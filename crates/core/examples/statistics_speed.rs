@@ -1,7 +1,8 @@
 //! Times statistics on data that it writes first, so that others can be timed on the same.
 //!
 //! `statistics_speed FOLDER` writes the data; `statistics_speed FOLDER CASE` prints the median time of a case as a
-//! line of JSON, with the result and the most memory that was in use.
+//! line of JSON, with the result and the most memory that was in use. `describe FILE`, `agree FILE` and `rank FILE`
+//! time what `jurist stats`, `agree` and `rank` compute of files of scripts/bench_commands.py.
 
 #![allow(clippy::print_stdout, reason = "an example says what it did")]
 
@@ -11,7 +12,12 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use jurist_core::stats::{Level, Ratings, Statistic, Weights, alpha, bootstrap, cohen};
+use jurist_core::grade::ShortGrade;
+use jurist_core::rubric::Value;
+use jurist_core::stats::{
+    Level, Pair, Preferred, Ratings, ScoreField, ScoreTable, Scored, Statistic, Weights, agreement, alpha,
+    bootstrap, cohen, strengths, warnings,
+};
 
 /// Name, items, raters.
 const RATED: [(&str, usize, usize); 3] =
@@ -22,6 +28,7 @@ const N_DRAWS: usize = 10_000;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.as_slice() {
+        [case, file] if ["describe", "agree", "rank"].contains(&case.as_str()) => time_file(case, file),
         [folder] => write(Path::new(folder)),
         [folder, case] => time(Path::new(folder), case),
         _ => Err("usage: statistics_speed FOLDER [CASE]".into()),
@@ -81,6 +88,56 @@ fn time(folder: &Path, case: &str) -> Result<(), Box<dyn Error>> {
     };
     println!(r#"{{"case": "{case}", "seconds": {seconds}, "result": {result}, "peak_mb": {}}}"#, peak_mb());
     Ok(())
+}
+
+fn time_file(case: &str, file: &str) -> Result<(), Box<dyn Error>> {
+    let start = Instant::now();
+    let text = fs::read_to_string(file)?;
+    let result = match case {
+        "describe" => describe_lines(&text),
+        "agree" => agree_table(&text)?,
+        _ => rank_lines(&text)?,
+    };
+    println!("{case}: {:.2} s, {result}, {} MB", start.elapsed().as_secs_f64(), peak_mb());
+    Ok(())
+}
+
+fn describe_lines(text: &str) -> f64 {
+    let mut table = ScoreTable::default();
+    for line in text.lines() {
+        let Some(ShortGrade { candidate, criterion, value: Value::Number(unit), grader }) =
+            ShortGrade::parse(line)
+        else {
+            continue;
+        };
+        let (case, candidate) = (&*candidate, &*candidate);
+        let (criterion, grader, group) = (&*criterion, &*grader, &*criterion);
+        table.push(&Scored { case, candidate, grader, criterion, file: "", group, unit });
+    }
+    black_box(warnings(&table));
+    table.describe_by(ScoreField::Group)[0].1.estimate.mean
+}
+
+fn agree_table(text: &str) -> Result<f64, Box<dyn Error>> {
+    let names: Vec<String> =
+        text.lines().take(1).flat_map(|it| it.split(',').skip(1)).map(str::to_owned).collect();
+    let cells: Vec<Option<f64>> =
+        text.lines().skip(1).flat_map(|it| it.split(',').skip(1)).map(|it| it.trim().parse().ok()).collect();
+    let found = agreement(&Ratings::of_numbers(names, &cells)?, Level::Ordinal, 0);
+    Ok(found.krippendorff_alpha.value().unwrap_or_default())
+}
+
+fn rank_lines(text: &str) -> Result<f64, Box<dyn Error>> {
+    let names: Vec<String> = (0..60).map(|it| format!("p{it}")).collect();
+    let mut pairs = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let row: serde_json::Value = serde_json::from_str(line)?;
+        let place = |key: &str| row[key].as_str().and_then(|it| it[1..].parse::<usize>().ok()).unwrap_or(0);
+        let won = place("winner") == place("first");
+        let preferred = if won { Preferred::First } else { Preferred::Second };
+        pairs.push(Pair::new(at, place("first"), place("second"), preferred));
+    }
+    Ok(strengths(&names, &pairs, 0.0)?.players[0].strength.value)
 }
 
 /// Of at least five runs, and as many as fit into a second.

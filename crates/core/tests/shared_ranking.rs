@@ -88,7 +88,7 @@ fn people_and_judges_rank_the_models_of_pandalm() {
     };
     let order = |pairs: &[Pair], ties: Ties| -> Vec<String> {
         let model = Model { ties, ..Model::default() };
-        let ranking = bradley_terry(&names, pairs, model, 1).unwrap();
+        let ranking = bradley_terry(&names, pairs, model).unwrap();
         assert!(ranking.players.iter().all(|it| it.strength.interval.is_some()));
         let mut players = ranking.players;
         players.sort_by(|a, b| b.strength.value.total_cmp(&a.strength.value));
@@ -104,6 +104,6 @@ fn people_and_judges_rank_the_models_of_pandalm() {
     assert!((0..5).all(|it| rates.rate(it, it).is_none()));
     // Each two were shown in one order only; over five models place and strength can still be told apart.
     let model = Model { position: Position::Estimated, ..Model::default() };
-    let position = bradley_terry(&names, &people, model, 1).unwrap().position.unwrap();
+    let position = bradley_terry(&names, &people, model).unwrap().position.unwrap();
     assert!(position.value.abs() < 1.0 && 0.0 < position.error, "{position:?}");
 }

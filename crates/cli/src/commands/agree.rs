@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use jurist_core::chart::{Chart, Matrix};
 use jurist_core::grade::{Grade, Outcome};
 use jurist_core::quantity::plural;
-use jurist_core::stats::{Agreement, Level, Measure, PairMeasures, agreement};
+use jurist_core::stats::{Agreement, Level, MOST_RATERS, Measure, PairMeasures, agreement};
 
 use super::Ended;
-use super::grades::{Rated, Told, by_criterion, of_criterion, read};
+use super::grades::{Rated, Told, by_criterion, of_criterion, read_with_scales, scale};
 use super::reporting::line;
 
 /// Say how far graders agree, criterion by criterion
@@ -29,6 +29,10 @@ pub struct Args {
     /// This criterion only
     #[arg(long, value_name = "NAME")]
     criterion: Option<String>,
+    /// The ends of the scale, such as 1-5: levels that nobody used count as well [default: the
+    /// scale of the rubric, for runs]
+    #[arg(long, value_name = "MIN-MAX", value_parser = scale)]
+    scale: Option<(f64, f64)>,
     #[command(flatten)]
     told: Told,
 }
@@ -53,8 +57,9 @@ impl From<LevelName> for Level {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let grades = of_criterion(read(&args.files)?, args.criterion.as_deref(), &args.told)?;
-    let rated = by_criterion(&grades, args.level.map(Into::into))?;
+    let (grades, declared) = read_with_scales(&args.files)?;
+    let grades = of_criterion(grades, args.criterion.as_deref(), &args.told)?;
+    let rated = by_criterion(&grades, args.level.map(Into::into), args.scale, &declared)?;
     let found: Vec<Agreement> =
         rated.iter().map(|it| agreement(&it.ratings, it.level, args.told.seed)).collect();
     let mut out = anstream::stdout();
@@ -110,8 +115,8 @@ fn show(out: &mut impl Write, rated: &Rated<'_>, it: &Agreement, n_silent: usize
     if 0 < n_silent {
         writeln!(out, "  {} without a score left out", plural(n_silent, "answer"))?;
     }
-    if let Some(said) = rated.repeated() {
-        writeln!(out, "  {said}")?;
+    for said in rated.notes() {
+        writeln!(out, "  {}", line(&said))?;
     }
     let rows = [
         ("same answer", &it.percent),
@@ -135,10 +140,17 @@ fn show(out: &mut impl Write, rated: &Rated<'_>, it: &Agreement, n_silent: usize
         .without
         .iter()
         .map(|without| (format!("without {}", line(&without.rater)), "alpha", &without.krippendorff_alpha));
-    let rows: Vec<(String, &str, &Measure)> = pairs.chain(without).collect();
+    let rows: Vec<(String, &str, &Measure)> = pairs.take(MOST_ROWS).chain(without.take(MOST_ROWS)).collect();
     let width = rows.iter().map(|it| it.0.chars().count() + 1).max().unwrap_or(0).max(22);
     for (name, word, measure) in rows {
         writeln!(out, "  {name:<width$}{word} {}", told(measure))?;
+    }
+    let n_more = it.pairs.len().saturating_sub(MOST_ROWS) + it.without.len().saturating_sub(MOST_ROWS);
+    if 0 < n_more {
+        writeln!(out, "  … and {n_more} more rows of pairs and single graders; --json has all of them.")?;
+    }
+    if MOST_RATERS < *n_raters {
+        writeln!(out, "  Of more than {MOST_RATERS} graders, pairs have no intervals.")?;
     }
     writeln!(out, "  {}\n", sentence(it))?;
     Ok(())
@@ -155,6 +167,9 @@ pub fn told(measure: &Measure) -> String {
         Measure::Undefined { undefined } => format!("\x1b[2mundefined, because {undefined}\x1b[0m"),
     }
 }
+
+/// Rows of pairs, and of graders left out, that anybody reads.
+const MOST_ROWS: usize = 30;
 
 /// As many candidates without a single difference say something.
 const MANY: usize = 30;

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::Ended;
 use super::agree::{LevelName, kappa, told};
-use super::grades::{Rated, Told, by_criterion, of_criterion, read};
+use super::grades::{Rated, Told, by_criterion, of_criterion, read_with_scales, scale};
 use super::reporting::line;
 
 /// Say how far a judge can stand in for people
@@ -34,6 +34,13 @@ pub struct Args {
     /// Fail unless the whole interval of kappa lies above this
     #[arg(long, value_name = "KAPPA")]
     min_kappa: Option<f64>,
+    /// Fail --min-kappa with fewer candidates than this
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "min_kappa")]
+    min_candidates: usize,
+    /// The ends of the scale, such as 1-5: levels that nobody used count as well [default: the
+    /// scale of the rubric, for runs]
+    #[arg(long, value_name = "MIN-MAX", value_parser = scale)]
+    scale: Option<(f64, f64)>,
     /// What the distance between two answers means [default: ordinal for numbers, nominal for labels]
     #[arg(long, value_enum)]
     level: Option<LevelName>,
@@ -48,8 +55,10 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let humans = read(&args.human)?;
-    let judged = read(&args.judge)?.into_iter().filter(|it| it.grader.kind != GraderKind::Check);
+    let (humans, mut declared) = read_with_scales(&args.human)?;
+    let (judged, of_judge) = read_with_scales(&args.judge)?;
+    declared.extend(of_judge);
+    let judged = judged.into_iter().filter(|it| it.grader.kind != GraderKind::Check);
     // A name that both have is two graders.
     let marked = |mut it: Grade| {
         it.grader.name = format!("{} (judge)", it.grader.name);
@@ -67,7 +76,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         judges.join(", ")
     );
     let mut out = anstream::stdout();
-    let (mut told_any, mut below, mut report) = (false, false, Vec::new());
+    let (mut told_any, mut below, mut report, mut fewest) = (false, false, Vec::new(), usize::MAX);
     let parts = parts(&all);
     let n_versions = parts.iter().filter_map(|it| it.version).collect::<BTreeSet<_>>().len();
     if 0 < n_versions && !args.told.json {
@@ -77,7 +86,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         )?;
     }
     for part in &parts {
-        let mut one = by_criterion(&part.grades, args.level.map(Into::into))?;
+        let mut one = by_criterion(&part.grades, args.level.map(Into::into), args.scale, &declared)?;
         let Some(rated) = one.pop() else { continue };
         let version = part.version;
         let is_judge = |it: &usize| judges.contains(&rated.ratings.raters()[*it]);
@@ -94,8 +103,11 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                     }
                     told_any = true;
                     let kappa = kappa(&found.with_consensus, rated.level);
-                    below |=
-                        args.min_kappa.is_some_and(|it| kappa.interval().is_none_or(|(low, _)| low < it));
+                    let n_compared = found.n_items - found.n_split;
+                    fewest = fewest.min(n_compared);
+                    below |= args.min_kappa.is_some_and(|it| {
+                        n_compared < args.min_candidates || kappa.interval().is_none_or(|(low, _)| low < it)
+                    });
                     if !args.told.json {
                         if let Some(it) = version {
                             write!(out, "\x1b[2mrubric {}\x1b[0m  ", line(it.short()))?;
@@ -121,7 +133,15 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         anyhow::bail!("no candidate was graded by a judge and by a person on the same criterion");
     }
     if below && !args.told.json {
-        writeln!(out, "A kappa of {} is not shown to be reached.", args.min_kappa.unwrap_or_default())?;
+        let why = match fewest {
+            n if n < args.min_candidates => format!(
+                ": {} with what most people say; it takes {} (--min-candidates)",
+                plural(n, "candidate"),
+                args.min_candidates
+            ),
+            _ => String::new(),
+        };
+        writeln!(out, "A kappa of {} is not shown to be reached{why}.", args.min_kappa.unwrap_or_default())?;
     }
     Ok(if below { Ended::Failed } else { Ended::Passed })
 }
@@ -178,8 +198,8 @@ fn show(
         plural(it.humans.len(), "person").replace("persons", "people"),
         plural(it.n_items, "candidate")
     )?;
-    if let Some(said) = rated.repeated() {
-        writeln!(out, "  {said}")?;
+    for said in rated.notes() {
+        writeln!(out, "  {}", line(&said))?;
     }
     if 0 < it.n_split {
         writeln!(

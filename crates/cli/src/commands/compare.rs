@@ -107,8 +107,11 @@ pub fn show(out: &mut impl Write, compared: &Comparison, after: &Run) -> anyhow:
         writeln!(out, "\x1b[1m{title}\x1b[0m")?;
     }
     for (name, it) in rows {
-        let interval =
-            it.interval.map(|(low, high)| format!("  ({low:+.3} to {high:+.3})")).unwrap_or_default();
+        let interval = match it.interval {
+            Some(_) if it.differs_nowhere() => "  (no case differs)".to_owned(),
+            Some((low, high)) => format!("  ({low:+.3} to {high:+.3})"),
+            None => String::new(),
+        };
         let (colour, shown) = match it.is_shown() {
             true if it.difference < 0.0 => ("31", " worse"),
             true => ("32", " better"),

@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let machine = args.sides.machine()?;
     let people = if args.sides.human.is_empty() { None } else { Some(args.sides.people()?) };
     let quantity = args.pass_mark.map_or(Quantity::Mean, |pass_mark| Quantity::PassRate { pass_mark });
-    let found = beside(&labelled(&machine, people.as_ref()), quantity, args.told.seed);
+    let found = beside(&labelled(&machine, people.as_ref()), quantity);
     let sample = of_files(args, &machine)?;
     let off = machine.n_off_scale + people.as_ref().map_or(0, |it| it.n_off_scale);
     if found.judge.value().is_none() && found.labels.value().is_none() {
@@ -122,7 +122,7 @@ fn of_files(args: &Args, machine: &OneEach) -> anyhow::Result<Option<OfSample>> 
         let (stratum, probability) = how.get(id).cloned().unwrap_or_default();
         Drawn { stratum, probability, score: machine.numbers.get(id).map(mark) }
     });
-    Ok(Some(of_sample(&drawn.collect::<Vec<_>>(), sizes.as_ref(), args.told.seed)?))
+    Ok(Some(of_sample(&drawn.collect::<Vec<_>>(), sizes.as_ref())?))
 }
 
 /// The ways to the number, by their names.

@@ -1,11 +1,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
 use jurist_core::candidate::Material;
-use jurist_core::grade::{Fields, Grade, Line, Outcome, Sampled, step_grades, table};
+use jurist_core::grade::{Fields, Grade, Line, Outcome, Sampled, ShortGrade, step_grades, table};
 use jurist_core::quantity::plural;
-use jurist_core::report::{Row, rows};
+use jurist_core::report::{Row, declared_scales, rows};
 use jurist_core::rubric::Value;
 use jurist_core::run::{CaseResult, Run};
 use jurist_core::stats::{Level, Ratings};
@@ -72,6 +73,14 @@ enum Held {
     Run(Box<Run>, Vec<CaseResult>),
     /// With what stood beside them.
     Grades(Vec<(Grade, Fields)>),
+    /// Not read yet.
+    Lines(Arc<str>),
+}
+
+/// A grade of a source. Most lines of large files are short and are read without a copy.
+pub enum SourceGrade<'a> {
+    Short(ShortGrade<'a>),
+    Row(Row<'a>),
 }
 
 impl Held {
@@ -89,15 +98,55 @@ impl Source {
             Held::Grades(all) => {
                 Box::new(all.iter().map(|(grade, fields)| Row { grade, of: None, fields: Some(fields) }))
             }
+            Held::Lines(_) => Box::new(std::iter::empty()),
         }
+    }
+
+    /// Gives every grade to `each`, a line in memory at a time.
+    pub fn for_each_grade(
+        &self,
+        mut each: impl FnMut(SourceGrade<'_>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let Held::Lines(text) = &self.held else {
+            return self.rows().try_for_each(|row| each(SourceGrade::Row(row)));
+        };
+        for (at, line) in text.lines().enumerate().filter(|it| !it.1.trim().is_empty()) {
+            if let Some(short) = ShortGrade::parse(line) {
+                each(SourceGrade::Short(short))?;
+                continue;
+            }
+            for (grade, fields) in of_line(line, at, &self.name)? {
+                each(SourceGrade::Row(Row { grade: &grade, of: None, fields: Some(&fields) }))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// With every line read.
+    pub fn load(self) -> anyhow::Result<Self> {
+        let Held::Lines(text) = &self.held else { return Ok(self) };
+        let lines = text.lines().enumerate().filter(|it| !it.1.trim().is_empty());
+        let grades = lines.map(|(at, line)| of_line(line, at, &self.name)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { held: Held::Grades(grades.into_iter().flatten().collect()), ..self })
     }
 
     fn into_grades(self) -> Vec<Grade> {
         match self.held {
             Held::Run(_, results) => results.into_iter().flat_map(|it| it.grades).collect(),
             Held::Grades(all) => all.into_iter().map(|it| it.0).collect(),
+            Held::Lines(_) => Vec::new(),
         }
     }
+}
+
+fn of_line(line: &str, at: usize, name: &str) -> anyhow::Result<Vec<(Grade, Fields)>> {
+    let place = || format!("`{name}`, line {}", at + 1);
+    let (read, fields) = Line::with_fields(line).with_context(place)?;
+    let of_line = if let Line::Grades(more) = read { more } else { Vec::new() };
+    // Only a form holds steps.
+    let has_steps = line.contains("\"steps") || line.contains("steps\\\"");
+    let steps = if has_steps { step_grades(line).with_context(place)? } else { Vec::new() };
+    Ok(of_line.into_iter().chain(steps).map(|grade| (grade, fields.clone())).collect())
 }
 
 /// Grades from files of every kind: runs, grades and annotation exports line by line, tables; or from the database.
@@ -105,9 +154,31 @@ pub fn read(paths: &[PathBuf]) -> anyhow::Result<Vec<Grade>> {
     Ok(sources(paths)?.into_iter().flat_map(Source::into_grades).collect())
 }
 
+/// The ends of scales by criterion, as the rubrics of runs declare them.
+pub type DeclaredScales = BTreeMap<String, (f64, f64)>;
+
+/// Grades, and the scales that are declared of them.
+pub fn read_with_scales(paths: &[PathBuf]) -> anyhow::Result<(Vec<Grade>, DeclaredScales)> {
+    let sources = sources(paths)?;
+    let mut scales = DeclaredScales::new();
+    for source in &sources {
+        if let Held::Run(run, _) = &source.held {
+            scales.extend(declared_scales(run));
+        }
+    }
+    Ok((sources.into_iter().flat_map(Source::into_grades).collect(), scales))
+}
+
 /// The same with where each of them comes from.
 pub fn sources(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
-    let all: Vec<Source> = wait_for(async {
+    let all = open_sources(paths)?.into_iter().map(Source::load).collect::<Result<Vec<_>, _>>()?;
+    anyhow::ensure!(all.iter().any(|it| it.rows().next().is_some()), "{}", no_grades(paths));
+    Ok(all)
+}
+
+/// The same, with files of lines as they are.
+pub fn open_sources(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
+    wait_for(async {
         let (runs, mut all) = (Runs::default(), Vec::new());
         for path in paths {
             let name = path.display().to_string();
@@ -115,17 +186,12 @@ pub fn sources(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
             all.push(Source { name, held });
         }
         Ok(all)
-    })?;
-    anyhow::ensure!(
-        all.iter().any(|it| it.rows().next().is_some()),
-        "there are no grades in {}",
-        names(paths)
-    );
-    Ok(all)
+    })
 }
 
-fn names(paths: &[PathBuf]) -> String {
-    paths.iter().map(|it| format!("`{}`", it.display())).collect::<Vec<_>>().join(", ")
+pub fn no_grades(paths: &[PathBuf]) -> String {
+    let names: Vec<String> = paths.iter().map(|it| format!("`{}`", it.display())).collect();
+    format!("there are no grades in {}", names.join(", "))
 }
 
 async fn held(path: &Path, name: &str, runs: &Runs) -> anyhow::Result<Held> {
@@ -138,19 +204,10 @@ async fn held(path: &Path, name: &str, runs: &Runs) -> anyhow::Result<Held> {
     }
     let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
     if path.extension().is_some_and(|it| it == "csv" || it == "tsv") {
+        check_delimiter(&text, delimiter(path), name)?;
         return Ok(Held::Grades(table(&text, delimiter(path)).with_context(|| format!("`{name}`"))?));
     }
-    let mut grades = Vec::new();
-    for (at, line) in text.lines().enumerate().filter(|it| !it.1.trim().is_empty()) {
-        let place = || format!("`{name}`, line {}", at + 1);
-        let (read, fields) = Line::with_fields(line).with_context(place)?;
-        let of_line = if let Line::Grades(more) = read { more } else { Vec::new() };
-        // Only a form holds steps.
-        let has_steps = line.contains("\"steps") || line.contains("steps\\\"");
-        let steps = if has_steps { step_grades(line).with_context(place)? } else { Vec::new() };
-        grades.extend(of_line.into_iter().chain(steps).map(|it| (it, fields.clone())));
-    }
-    Ok(Held::Grades(grades))
+    Ok(Held::Lines(text))
 }
 
 /// Grades of the criterion that is asked for. A picture has room for one.
@@ -184,6 +241,8 @@ pub struct Rated<'a> {
     pub level: Level,
     /// Further answers of a grader for a candidate, of which the first counts.
     pub n_repeated: usize,
+    /// What is odd about the answers, in sentences.
+    pub hints: Vec<String>,
 }
 
 impl Rated<'_> {
@@ -194,10 +253,21 @@ impl Rated<'_> {
             |n| format!("{} left out: of a grader's answers for one candidate the first counts.", again(n));
         Some(self.n_repeated).filter(|it| 0 < *it).map(said)
     }
+
+    /// Everything to know before the numbers.
+    pub fn notes(&self) -> impl Iterator<Item = String> + '_ {
+        self.repeated().into_iter().chain(self.hints.iter().cloned())
+    }
 }
 
 /// Criterion by criterion, in the order in which they appear. Numbers have an order unless told otherwise.
-pub fn by_criterion<'a>(grades: &'a [Grade], level: Option<Level>) -> anyhow::Result<Vec<Rated<'a>>> {
+/// A scale, given or declared, holds the levels that nobody used as well.
+pub fn by_criterion<'a>(
+    grades: &'a [Grade],
+    level: Option<Level>,
+    scale: Option<(f64, f64)>,
+    declared: &DeclaredScales,
+) -> anyhow::Result<Vec<Rated<'a>>> {
     let mut order: Vec<&str> = Vec::new();
     let mut entries: BTreeMap<&str, Vec<(&str, &str, Value)>> = BTreeMap::new();
     for grade in grades {
@@ -211,15 +281,105 @@ pub fn by_criterion<'a>(grades: &'a [Grade], level: Option<Level>) -> anyhow::Re
     }
     let mut all = Vec::new();
     for criterion in order {
-        let entries = entries.remove(criterion).unwrap_or_default();
+        let mut entries = entries.remove(criterion).unwrap_or_default();
+        let mut hints = Vec::new();
+        hints.extend(read_numbers(&mut entries));
+        hints.extend(different_words(&entries));
         let is_ordered = entries.iter().all(|it| matches!(it.2, Value::Number(_)));
         let level = level.unwrap_or(if is_ordered { Level::Ordinal } else { Level::Nominal });
         let n_entries = entries.len();
         let ratings = Ratings::of_entries(entries).with_context(|| format!("`{criterion}`"))?;
         let n_repeated = n_entries - ratings.n_ratings();
-        all.push(Rated { criterion, ratings, level, n_repeated });
+        let are_numbers = ratings.numbers().is_ok();
+        let ratings = match (scale, declared.get(criterion)) {
+            (Some((low, high)), _) if are_numbers => {
+                ratings.on_scale(low, high).with_context(|| format!("`{criterion}`"))?
+            }
+            (None, Some((low, high))) if are_numbers => match ratings.on_scale(*low, *high) {
+                Ok(ratings) => ratings,
+                Err(why) => {
+                    hints.push(format!("The scale of the rubric is not used: {why}."));
+                    ratings
+                }
+            },
+            _ => ratings,
+        };
+        all.push(Rated { criterion, ratings, level, n_repeated, hints });
     }
     Ok(all)
+}
+
+/// Takes numbers written as text for numbers, where all answers to a criterion are numbers, and says so.
+fn read_numbers(entries: &mut [(&str, &str, Value)]) -> Option<String> {
+    let number = |value: &Value| match value {
+        Value::Text(text) => text.trim().parse::<f64>().ok().filter(|it| it.is_finite()),
+        Value::Number(number) => Some(*number),
+        Value::Bool(_) => None,
+    };
+    let n_texts = entries.iter().filter(|it| matches!(it.2, Value::Text(_))).count();
+    let n_numbers = entries.iter().filter(|it| number(&it.2).is_some()).count();
+    let with_comma = |it: &&(&str, &str, Value)| matches!(&it.2, Value::Text(text) if text.trim().replacen(',', ".", 1).parse::<f64>().is_ok());
+    let n_commas = entries.iter().filter(with_comma).count()
+        - entries.iter().filter(with_comma).filter(|it| number(&it.2).is_some()).count();
+    if 0 < n_commas {
+        return Some(format!(
+            "{} with a decimal comma and taken for a label; write 0.5 instead of 0,5.",
+            is_or_are(n_commas, "answer is written", "answers are written")
+        ));
+    }
+    if n_texts == 0 || n_numbers == 0 {
+        return None;
+    }
+    if n_numbers < entries.len() {
+        return Some(format!(
+            "{} no number, so that all answers count as labels.",
+            is_or_are(entries.len() - n_numbers, "answer is", "answers are")
+        ));
+    }
+    for entry in entries.iter_mut() {
+        if let Some(number) = number(&entry.2) {
+            entry.2 = Value::Number(number);
+        }
+    }
+    Some(format!(
+        "{}.",
+        is_or_are(
+            n_texts,
+            "number is written as text and taken for one",
+            "numbers are written as text and taken for numbers"
+        )
+    ))
+}
+
+fn is_or_are(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// Two graders of whom neither ever gives an answer of the other use different words, such as yes and 1.
+fn different_words(entries: &[(&str, &str, Value)]) -> Option<String> {
+    let mut words: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (grader, _, value) in entries {
+        words.entry(*grader).or_default().insert(value.to_string());
+    }
+    let all: Vec<(&&str, &BTreeSet<String>)> = words.iter().take(100).collect();
+    let is_number = |words: &BTreeSet<String>| words.iter().all(|it| it.parse::<f64>().is_ok());
+    let apart = |a: &BTreeSet<String>, b: &BTreeSet<String>| {
+        a.is_disjoint(b)
+            && (2 <= a.len().min(b.len()) || is_number(a) != is_number(b))
+            && !(is_number(a) && is_number(b))
+    };
+    let listed = |words: &BTreeSet<String>| {
+        words.iter().take(3).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
+    };
+    let pairs = all.iter().enumerate().flat_map(|(at, a)| all[at + 1..].iter().map(move |b| (a, b)));
+    let (a, b) = pairs.into_iter().find(|(a, b)| apart(a.1, b.1))?;
+    Some(format!(
+        "`{}` and `{}` have no answer in common ({} against {}); if these mean the same, write them alike.",
+        a.0,
+        b.0,
+        listed(a.1),
+        listed(b.1)
+    ))
 }
 
 /// The ends of a scale, such as `1-5`.
@@ -236,8 +396,19 @@ pub fn unit(
     n_off_scale: &mut usize,
 ) -> anyhow::Result<Option<f64>> {
     let Outcome::Scored { value, unit } = &grade.outcome else { return Ok(None) };
+    unit_of_value((&grade.criterion, &grade.candidate), value, *unit, scale, n_off_scale)
+}
+
+/// The same of an answer to a criterion about a candidate.
+pub fn unit_of_value(
+    (criterion, candidate): (&str, &str),
+    value: &Value,
+    unit: Option<f64>,
+    scale: Option<(f64, f64)>,
+    n_off_scale: &mut usize,
+) -> anyhow::Result<Option<f64>> {
     let number = match (unit, value, scale) {
-        (Some(unit), ..) => *unit,
+        (Some(unit), ..) => unit,
         (None, Value::Bool(it), _) => f64::from(u8::from(*it)),
         (None, Value::Number(it), Some((low, high))) => (it - low) / (high - low),
         (None, Value::Number(it), None) => *it,
@@ -249,9 +420,7 @@ pub fn unit(
     *n_off_scale += 1;
     anyhow::ensure!(
         scale.is_some(),
-        "`{}` of `{}` is {value}, which is not on 0 to 1; --scale 1-5 says what its ends are",
-        grade.criterion,
-        grade.candidate
+        "`{criterion}` of `{candidate}` is {value}, which is not on 0 to 1; --scale 1-5 says what its ends are"
     );
     Ok(None)
 }
@@ -324,6 +493,16 @@ pub fn sampled(paths: &[PathBuf]) -> anyhow::Result<Vec<Sampled>> {
         }
     }
     Ok(all)
+}
+
+/// A table of one column whose header holds semicolons was saved with these between its cells.
+fn check_delimiter(text: &str, delimiter: u8, name: &str) -> anyhow::Result<()> {
+    let header = text.lines().next().unwrap_or_default();
+    anyhow::ensure!(
+        !header.contains(';') || header.contains(char::from(delimiter)),
+        "`{name}` has `;` between its cells; save it with `,` (and a decimal point), or as .tsv with tabs"
+    );
+    Ok(())
 }
 
 /// What stands between the cells of a table.

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::Ended;
 use super::agree::{LevelName, told};
-use super::grades::{Rated, Told, by_criterion, of_criterion, read};
+use super::grades::{Rated, Told, by_criterion, of_criterion, read, read_with_scales};
 use super::reporting::line;
 
 /// Say what a panel of graders is worth, what they say together, and who adds anything
@@ -48,11 +48,12 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         it.grader.name.push_str(TRUTH);
         it
     });
-    let all: Vec<Grade> = read(&args.files)?.into_iter().chain(marked).collect();
+    let (grades, declared) = read_with_scales(&args.files)?;
+    let all: Vec<Grade> = grades.into_iter().chain(marked).collect();
     let all = of_criterion(all, args.criterion.as_deref(), &args.told)?;
     let mut out = anstream::stdout();
     let (mut report, mut told_any) = (Vec::new(), false);
-    for rated in by_criterion(&all, args.level.map(Into::into))? {
+    for rated in by_criterion(&all, args.level.map(Into::into), None, &declared)? {
         let is_truth = |it: &usize| rated.ratings.raters()[*it].ends_with(TRUTH);
         let (truth, members): (Vec<usize>, Vec<usize>) = (0..rated.ratings.n_raters()).partition(is_truth);
         let panelists = rated.ratings.of_raters(&members);
@@ -61,7 +62,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             _ => settle(&panelists).map_err(|why| why.to_string()),
         };
         let right = right_answers(&rated.ratings, &truth);
-        let worth = (!truth.is_empty()).then(|| panel(&panelists, &right, rated.level, args.told.seed));
+        let worth = (!truth.is_empty()).then(|| panel(&panelists, &right, rated.level));
         told_any |= together.is_ok();
         if args.told.json {
             let undefined = |why: &str| json!({ "undefined": why });
@@ -129,7 +130,7 @@ fn show_together(
         plural(ratings.n_raters(), "grader"),
         plural(it.items.len(), "candidate")
     )?;
-    if let Some(said) = rated.repeated() {
+    for said in rated.notes() {
         writeln!(out, "  {said}")?;
     }
     let names = ratings.raters().iter().map(|it| line(it)).collect::<Vec<_>>();

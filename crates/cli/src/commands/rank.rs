@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -17,7 +18,7 @@ use super::reporting::line;
 #[command(after_help = "\
 A line of FILE is one comparison; `first` is who was shown first, and `case` holds together what is not independent:
   {\"case\": \"7\", \"first\": \"agent-a\", \"second\": \"agent-b\", \"winner\": \"agent-b\"}
-A winner that is neither of them, such as \"tie\", is a tie.
+A winner of \"tie\" (or draw, neither, both, equal, or none at all) is a tie.
 
 Examples:
   jurist rank battles.jsonl --chart strengths.svg
@@ -41,6 +42,9 @@ enum PictureOf {
     Wins,
 }
 
+/// Words for a comparison that nobody won.
+const TIES: [&str; 6] = ["tie", "draw", "neither", "both", "equal", "none"];
+
 #[derive(Deserialize)]
 struct Compared {
     #[serde(default)]
@@ -54,9 +58,10 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let name = args.file.display();
     let text = read_input(&args.file).with_context(|| format!("cannot read `{name}`"))?;
     let (mut names, mut cases): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
-    let place = |list: &mut Vec<String>, name: String| {
-        list.iter().position(|it| *it == name).unwrap_or_else(|| {
-            list.push(name);
+    let mut places: [HashMap<String, usize>; 2] = Default::default();
+    let mut place = |which: usize, list: &mut Vec<String>, name: String| {
+        *places[which].entry(name).or_insert_with_key(|name| {
+            list.push(name.clone());
             list.len() - 1
         })
     };
@@ -78,13 +83,23 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         let preferred = match &row.winner {
             Some(it) if *it == row.first => Preferred::First,
             Some(it) if *it == row.second => Preferred::Second,
-            _ => Preferred::Neither,
+            None => Preferred::Neither,
+            Some(it) if it.trim().is_empty() || TIES.contains(&it.trim().to_lowercase().as_str()) => {
+                Preferred::Neither
+            }
+            Some(it) => anyhow::bail!(
+                "`{name}`, line {}: the winner `{it}` is neither `{}` nor `{}`, nor a tie ({})",
+                at + 1,
+                row.first,
+                row.second,
+                TIES.join(", ")
+            ),
         };
-        let (first, second) = (place(&mut names, row.first), place(&mut names, row.second));
-        pairs.push(Pair::new(place(&mut cases, case), first, second, preferred));
+        let (first, second) = (place(0, &mut names, row.first), place(0, &mut names, row.second));
+        pairs.push(Pair::new(place(1, &mut cases, case), first, second, preferred));
     }
     anyhow::ensure!(!pairs.is_empty(), "`{name}` holds no comparison");
-    let ranking = stats::strengths(&names, &pairs, args.penalty, args.told.seed)?;
+    let ranking = stats::strengths(&names, &pairs, args.penalty)?;
     let (rates, ratings) = (WinRates::new(names.len(), &pairs), elo(names.len(), &pairs, Elo::default()));
     let order = stats::order(&ranking);
     let mut out = anstream::stdout();

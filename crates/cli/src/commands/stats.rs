@@ -4,14 +4,19 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use jurist_core::chart::{Bar, Bars, Chart, Distribution, Layer, Measure, Radar, RadarSeries, Tone};
+use jurist_core::grade::ShortGrade;
 use jurist_core::quantity::plural;
-use jurist_core::report::{COLUMNS, Kind, rows};
-use jurist_core::stats::{Description, Scored, by_criterion, by_field, compute, warnings};
+use jurist_core::report::{COLUMNS, Kind, Row, rows};
+use jurist_core::stats::{
+    Description, ScoreField, ScoreTable, Scored, computable, compute, compute_problem, warnings,
+};
 use jurist_engine::load::read_input;
 use serde_json::{Value as Json, json};
 
 use super::Ended;
-use super::grades::{Source, Told, off_scale, scale, sources, unit};
+use super::grades::{
+    Source, SourceGrade, Told, no_grades, off_scale, open_sources, scale, unit, unit_of_value,
+};
 use super::reporting::line;
 
 /// Describe grades: means, spread, distribution, and where they say less than it seems
@@ -77,17 +82,16 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
 }
 
 fn described(args: &Args) -> anyhow::Result<Ended> {
-    let sources = sources(&args.files)?;
+    let sources = open_sources(&args.files)?;
     let Scores { scored, verdicts, unscored, without, n_off_scale } = scores(&sources, args)?;
-    let groups = by_field(&scored, &args.by, args.told.seed);
+    let groups = scored.describe_by(ScoreField::Group);
+    anyhow::ensure!(0 < scored.len() + without + unscored + n_off_scale, "{}", no_grades(&args.files));
     anyhow::ensure!(0 < scored.len() + without, "no grade is a number or on a scale");
-    anyhow::ensure!(
-        !groups.is_empty(),
-        "no grade has a field `{}`; there are {}",
-        args.by,
-        fields(&sources).join(", ")
-    );
-    let weighted = by_field(&verdicts, &args.by, args.told.seed);
+    if groups.is_empty() {
+        let sources = sources.into_iter().map(Source::load).collect::<Result<Vec<_>, _>>()?;
+        anyhow::bail!("no grade has a field `{}`; there are {}", args.by, fields(&sources).join(", "));
+    }
+    let weighted = verdicts.describe_by(ScoreField::Group);
     let warnings = warnings(&scored);
     let mut out = anstream::stdout();
     if args.told.json {
@@ -138,10 +142,11 @@ fn described(args: &Args) -> anyhow::Result<Ended> {
 }
 
 /// What is described, and how many grades are not.
+#[derive(Default)]
 struct Scores {
-    scored: Vec<Scored>,
+    scored: ScoreTable,
     /// What the rubrics of runs make of them, a score for each verdict.
-    verdicts: Vec<Scored>,
+    verdicts: ScoreTable,
     /// Grades that are no score: failed, deferred, labels.
     unscored: usize,
     /// Scores that lack the field they are to be told apart by.
@@ -150,54 +155,99 @@ struct Scores {
 }
 
 fn scores(sources: &[Source], args: &Args) -> anyhow::Result<Scores> {
-    let mut found =
-        Scores { scored: Vec::new(), verdicts: Vec::new(), unscored: 0, without: 0, n_off_scale: 0 };
+    let mut found = Scores::default();
     for source in sources {
         let mut last = None;
-        for row in source.rows() {
-            // Grades of one result stand together.
-            if let Some((run, result)) = row.of.filter(|it| last != Some(std::ptr::from_ref(it.1))) {
-                last = Some(std::ptr::from_ref(result));
-                let values = match args.by.as_str() {
-                    CRITERION => vec!["weighted score".to_owned()],
-                    FILE => vec![source.name.clone()],
-                    // What tells the grades of one verdict apart says nothing about the verdict.
-                    by => Some(row.by(by))
-                        .filter(|values| rows(run, result).all(|it| it.by(by) == *values))
-                        .unwrap_or_default(),
-                };
-                let scored = |value: String| {
-                    Some(Scored {
-                        case: result.base().to_owned(),
-                        candidate: format!("{} {}", source.name, result.candidate),
-                        fields: [(args.by.clone(), value)].into(),
-                        criterion: "weighted score".to_owned(),
-                        unit: result.verdict.score?,
-                    })
-                };
-                found.verdicts.extend(values.into_iter().filter_map(scored));
+        source.for_each_grade(|grade| match grade {
+            SourceGrade::Short(short) => found.add_short(short, &source.name, args),
+            SourceGrade::Row(row) => {
+                // Grades of one result stand together.
+                let result = row.of.map(|it| std::ptr::from_ref(it.1));
+                if result.is_some() && result != last {
+                    last = result;
+                    found.add_verdict(&row, &source.name, args);
+                }
+                found.add_row(&row, &source.name, args)
             }
-            let n_before = found.n_off_scale;
-            let Some(unit) = unit(row.grade, args.scale, &mut found.n_off_scale)? else {
-                found.unscored += usize::from(found.n_off_scale == n_before);
-                continue;
-            };
-            let values = if args.by == FILE { vec![source.name.clone()] } else { row.by(&args.by) };
-            found.without += usize::from(values.is_empty());
-            // What has several tags counts with each of them.
-            for value in values {
-                found.scored.push(Scored {
-                    case: row.of.map_or(row.grade.candidate.as_str(), |it| it.1.base()).to_owned(),
-                    candidate: format!("{} {} {}", source.name, row.grade.candidate, row.grade.grader.name),
-                    fields: [(FILE.to_owned(), source.name.clone()), (args.by.clone(), value)].into(),
-                    criterion: row.grade.criterion.clone(),
-                    unit,
-                });
-            }
-        }
+        })?;
     }
     Ok(found)
 }
+
+impl Scores {
+    fn add_short(&mut self, short: ShortGrade<'_>, file: &str, args: &Args) -> anyhow::Result<()> {
+        let group = match args.by.as_str() {
+            CRITERION => &*short.criterion,
+            FILE => file,
+            "grader" => &*short.grader,
+            "candidate" => &*short.candidate,
+            _ => {
+                let grade = short.into_grade();
+                return self.add_row(&Row { grade: &grade, of: None, fields: None }, file, args);
+            }
+        };
+        let about = (&*short.criterion, &*short.candidate);
+        let n_before = self.n_off_scale;
+        let Some(unit) = unit_of_value(about, &short.value, None, args.scale, &mut self.n_off_scale)? else {
+            self.unscored += usize::from(self.n_off_scale == n_before);
+            return Ok(());
+        };
+        let (case, candidate) = (&*short.candidate, &*short.candidate);
+        let (grader, criterion) = (&*short.grader, &*short.criterion);
+        self.scored.push(&Scored { case, candidate, grader, criterion, file, group, unit });
+        Ok(())
+    }
+
+    fn add_row(&mut self, row: &Row<'_>, file: &str, args: &Args) -> anyhow::Result<()> {
+        let n_before = self.n_off_scale;
+        let Some(unit) = unit(row.grade, args.scale, &mut self.n_off_scale)? else {
+            self.unscored += usize::from(self.n_off_scale == n_before);
+            return Ok(());
+        };
+        let values = if args.by == FILE { vec![file.to_owned()] } else { row.by(&args.by) };
+        self.without += usize::from(values.is_empty());
+        // What has several tags counts with each of them.
+        for value in &values {
+            self.scored.push(&Scored {
+                case: row.of.map_or(row.grade.candidate.as_str(), |it| it.1.base()),
+                candidate: &row.grade.candidate,
+                grader: &row.grade.grader.name,
+                criterion: &row.grade.criterion,
+                file,
+                group: value,
+                unit,
+            });
+        }
+        Ok(())
+    }
+
+    /// The score of the verdict that a grade belongs to.
+    fn add_verdict(&mut self, row: &Row<'_>, file: &str, args: &Args) {
+        let Some((run, result)) = row.of else { return };
+        let Some(unit) = result.verdict.score else { return };
+        let values = match args.by.as_str() {
+            CRITERION => vec![WEIGHTED.to_owned()],
+            FILE => vec![file.to_owned()],
+            // What tells the grades of one verdict apart says nothing about the verdict.
+            by => Some(row.by(by))
+                .filter(|values| rows(run, result).all(|it| it.by(by) == *values))
+                .unwrap_or_default(),
+        };
+        for value in &values {
+            self.verdicts.push(&Scored {
+                case: result.base(),
+                candidate: &result.candidate,
+                grader: "",
+                criterion: WEIGHTED,
+                file,
+                group: value,
+                unit,
+            });
+        }
+    }
+}
+
+const WEIGHTED: &str = "weighted score";
 
 /// The field that every grade has: where it was read.
 const FILE: &str = "file";
@@ -251,28 +301,24 @@ fn means(groups: &[(String, Description)], by: &str) -> Chart {
 }
 
 /// Criteria around the circle; a shape for each value of the field, or for each file.
-fn radar(scored: &[Scored], args: &Args) -> Chart {
-    let axes: Vec<String> = in_order(scored.iter().map(|it| &it.criterion));
-    let field = if args.by == CRITERION { FILE } else { &args.by };
-    let names = in_order(scored.iter().filter_map(|it| it.fields.get(field)));
+fn radar(scored: &ScoreTable, args: &Args) -> Chart {
+    let axes = scored.values(ScoreField::Criterion);
+    let (field, label) = match args.by.as_str() {
+        CRITERION => (ScoreField::File, FILE),
+        by => (ScoreField::Group, by),
+    };
+    let names = scored.values(field);
     let series = names.iter().map(|name| {
-        let own: Vec<Scored> =
-            scored.iter().filter(|it| it.fields.get(field) == Some(name)).cloned().collect();
-        let means = by_criterion(&own, args.told.seed);
+        let means = scored.only(field, name).describe_by(ScoreField::Criterion);
         let value = |axis: &String| means.iter().find(|it| it.0 == *axis).map(|it| measure(&it.1));
         RadarSeries {
             name: name.clone(),
             values: axes.iter().map(|it| value(it).unwrap_or_default()).collect(),
         }
     });
-    let title = title("Mean score", if 1 < names.len() { field } else { CRITERION });
     let series = series.collect();
+    let title = title("Mean score", if 1 < names.len() { label } else { CRITERION });
     Chart::Radar(Radar { title, axes, series, mark: None })
-}
-
-fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
-    let mut seen = BTreeSet::new();
-    names.filter(|it| seen.insert(*it)).cloned().collect()
 }
 
 /// More layers than this cannot be told apart.
@@ -344,9 +390,14 @@ fn answer(problem: &Json, input: &Json) -> Json {
         (None, Some(name)) => (name, &problem["args"]),
         (None, None) => return json!({ "error": "a line needs `family` and `input`, or `fn` and `args`" }),
     };
+    if let Some(problem) = compute_problem(name, input) {
+        return json!({ "error": problem });
+    }
     match compute(name, input) {
         Some(Ok(result)) => json!({ "result": result }),
         Some(Err(why)) => json!({ "undefined": why.to_string() }),
-        None => json!({ "error": format!("no statistic is called `{name}`") }),
+        None => {
+            json!({ "error": format!("no statistic is called `{name}`; there are {}", computable().join(", ")) })
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Lines of a grades file: the contract in full, and the shorter forms that people and other tools write.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value as Json};
@@ -64,6 +66,60 @@ struct Short {
     _probability: IgnoredAny,
 }
 
+/// A short line of four keys at most, as large files have them: it is read without a tree and without copies.
+///
+/// ```
+/// use jurist_core::grade::ShortGrade;
+///
+/// let line = r#"{"candidate": "a", "criterion": "clear", "value": 4}"#;
+/// assert_eq!(ShortGrade::parse(line).unwrap().candidate, "a");
+/// // Everything else is read by `Line`.
+/// assert_eq!(ShortGrade::parse(r#"{"candidate": 7, "criterion": "clear", "value": 4}"#), None);
+/// ```
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShortGrade<'a> {
+    #[serde(borrow)]
+    pub candidate: Cow<'a, str>,
+    #[serde(borrow)]
+    pub criterion: Cow<'a, str>,
+    pub value: Value,
+    #[serde(borrow, default = "nobody")]
+    pub grader: Cow<'a, str>,
+}
+
+impl<'a> ShortGrade<'a> {
+    /// `None` for a line of any other kind, right or wrong.
+    pub fn parse(text: &'a str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    pub fn into_grade(self) -> Grade {
+        Grade {
+            format: FORMAT,
+            candidate: self.candidate.into_owned(),
+            rubric: None,
+            criterion: self.criterion.into_owned(),
+            grader: Grader { kind: GraderKind::Human, name: self.grader.into_owned(), configuration: None },
+            outcome: Outcome::Scored { value: self.value, unit: None },
+            reason: Reason::default(),
+            evidence: Vec::new(),
+            points: Vec::new(),
+            flags: Vec::new(),
+            spend: Spend::default(),
+            time: None,
+            attempts: Vec::new(),
+        }
+    }
+}
+
+/// Whoever wrote a grade that names nobody.
+const NOBODY: &str = "given";
+
+fn nobody() -> Cow<'static, str> {
+    Cow::Borrowed(NOBODY)
+}
+
 /// Further columns of a table, and `metadata` of a line: anything to look at grades by.
 pub type Fields = Map<String, Json>;
 
@@ -75,6 +131,9 @@ impl Line {
     /// A line with what its `metadata` says.
     pub fn with_fields(text: &str) -> Result<(Self, Fields), BadLine> {
         let text = text.trim_start_matches('\u{feff}');
+        if let Some(short) = ShortGrade::parse(text) {
+            return Ok((Self::Grades(vec![short.into_grade()]), Fields::new()));
+        }
         if matches!(text.trim(), "{" | "[") {
             return Err(BadLine::NotOneLine);
         }
@@ -261,9 +320,8 @@ fn short(short: Short) -> Result<Line, BadLine> {
     }]))
 }
 
-/// Whoever wrote a grade that names nobody.
 pub(super) fn given() -> Grader {
-    Grader { kind: GraderKind::Human, name: "given".to_owned(), configuration: None }
+    Grader { kind: GraderKind::Human, name: NOBODY.to_owned(), configuration: None }
 }
 
 /// One submitted form of an annotation task: `{trace_id, annotator, rubric: {criteria_ratings}}`.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use evidence::locate;
 pub(crate) use evidence::{FoldedText, Folding, QuotableParts};
-pub use lines::{BadLine, Fields, Line, table};
+pub use lines::{BadLine, Fields, Line, ShortGrade, table};
 pub use sampled::{Sampled, populations};
 pub use steps::step_grades;
 pub use verdict::{Counts, FailedGate, Gate, PanelVerdict, Status, Step, UndecidedGate, Verdict};

@@ -26,7 +26,7 @@ pub use otel::{Judged, otel_of_trace};
 pub use ranked::{strengths, wins};
 pub use regressions::{comparison_markdown, regression_lines};
 pub use rows::{COLUMNS, Cell, Column, Kind, Row, csv_head, csv_rows, rows};
-pub use shown::{Rubrics, rubrics, shown_score};
+pub use shown::{Rubrics, declared_scales, rubrics, shown_score};
 
 use crate::grade::{Gate, Grade, GradeFlag, Outcome, Status};
 use crate::run::{CaseResult, Run, RunSummary};

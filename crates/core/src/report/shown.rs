@@ -59,6 +59,19 @@ fn is_calibrated(result: &CaseResult, rubric: &Rubric) -> bool {
     result.grades.iter().any(is_mapped)
 }
 
+/// The ends of the scale of each criterion of whole numbers; of rubrics that differ about one, none.
+pub fn declared_scales(run: &Run) -> BTreeMap<String, (f64, f64)> {
+    let mut scales: BTreeMap<String, Option<(f64, f64)>> = BTreeMap::new();
+    for rubric in rubrics(run).values() {
+        for question in rubric.questions() {
+            let ends = bounds(question.criterion);
+            let known = scales.entry(question.id()).or_insert(ends);
+            *known = known.filter(|known| Some(*known) == ends);
+        }
+    }
+    scales.into_iter().filter_map(|(criterion, ends)| Some((criterion, ends?))).collect()
+}
+
 pub(super) fn bounds(criterion: &Criterion) -> Option<(f64, f64)> {
     if let Ask::Question(scale @ (Scale::Likert { .. } | Scale::Ranges(_))) = &criterion.ask {
         scale.bounds()

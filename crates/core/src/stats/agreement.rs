@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::alpha::{alpha, alpha_with_interval};
 use super::correlation::{Correlation, kendall, pearson, spearman};
-use super::gwet::{ChanceModel, Credit, corrected};
+use super::gwet::{Credit, gwet_with_interval};
 use super::icc::{Design, Unit, icc};
-use super::kappa::{Weights, cohen, fleiss_with_interval};
+use super::kappa::{Weights, cohen_with_interval, fleiss_with_interval};
 use super::measure::{Coefficient, Measure, share};
 use super::ratings::{Level, Ratings};
 use super::undefined::Undefined;
@@ -86,9 +86,10 @@ pub fn agreement_in_short(ratings: &Ratings, level: Level, seed: u64) -> Agreeme
     let n = ratings.n_raters();
     let name = |at: usize| ratings.raters()[at].clone();
     let weights = if level == Level::Nominal { Weights::None } else { Weights::Quadratic };
+    let pair_seed = (n <= MOST_RATERS).then_some(seed);
     let pair = |(a, b): (usize, usize)| {
         let pairs = ratings.pairs(a, b);
-        let kappa = cohen(&pairs, ratings.n_answers(), weights).map(|it| it.coefficient());
+        let kappa = cohen_with_interval(&pairs, ratings.n_answers(), weights, pair_seed);
         PairInShort { raters: (name(a), name(b)), kappa: kappa.into(), n: pairs.len() }
     };
     let without = |out: usize| {
@@ -104,6 +105,9 @@ pub fn agreement_in_short(ratings: &Ratings, level: Level, seed: u64) -> Agreeme
         without: (0..n).filter(|_| 2 < n).map(without).collect(),
     }
 }
+
+/// Of more raters, κ of each two is given without an interval: there are 66 pairs of twelve.
+pub const MOST_RATERS: usize = 12;
 
 fn pairs_of(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).flat_map(move |a| (a + 1..n).map(move |b| (a, b)))
@@ -122,12 +126,15 @@ pub fn agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreement {
         Without {
             rater: ratings.raters()[out].clone(),
             percent: percent(&rest).into(),
-            krippendorff_alpha: alpha_with_interval(&rest, level, seed).into(),
+            krippendorff_alpha: alpha(&rest, level)
+                .map(|it| Coefficient::new(it, None, n_comparable(&rest)))
+                .into(),
         }
     };
+    let pair_seed = (n <= MOST_RATERS).then_some(seed);
     let pair = |(a, b): (usize, usize)| PairAgreement {
         raters: (ratings.raters()[a].clone(), ratings.raters()[b].clone()),
-        measures: pair_measures(ratings, a, b),
+        measures: pair_measures(ratings, a, b, pair_seed),
     };
     let kinds = [
         ("ICC(1,1)", Design::OneWay, Unit::Single),
@@ -144,7 +151,7 @@ pub fn agreement(ratings: &Ratings, level: Level, seed: u64) -> Agreement {
         percent: percent(ratings).into(),
         krippendorff_alpha: alpha_with_interval(ratings, level, seed).into(),
         fleiss_kappa: fleiss_with_interval(ratings, seed).into(),
-        gwet_ac: gwet_ac(ratings, level).into(),
+        gwet_ac: gwet_ac(ratings, level, seed).into(),
         icc: kinds
             .map(|(name, design, unit)| (name, icc(ratings, design, unit).map(|it| it.coefficient()).into()))
             .into(),
@@ -187,21 +194,24 @@ pub fn percent(ratings: &Ratings) -> Result<Coefficient, Undefined> {
     share(same.iter().sum(), same.len())
 }
 
-pub(super) fn gwet_ac(ratings: &Ratings, level: Level) -> Result<Coefficient, Undefined> {
-    let credit = match level {
+pub(super) fn gwet_ac(ratings: &Ratings, level: Level, seed: u64) -> Result<Coefficient, Undefined> {
+    ratings.beyond_one()?;
+    gwet_with_interval(ratings, credit_of(level), seed)
+}
+
+fn credit_of(level: Level) -> Credit {
+    match level {
         Level::Nominal => Credit::Identity,
         Level::Ordinal => Credit::Ordinal,
         Level::Interval => Credit::Quadratic,
         Level::Ratio => Credit::Ratio,
-    };
-    ratings.beyond_one()?;
-    Ok(corrected(ratings, ChanceModel::Gwet, credit)?.coefficient())
+    }
 }
 
-pub(super) fn pair_measures(ratings: &Ratings, a: usize, b: usize) -> PairMeasures {
+/// κ has an interval where there is a seed to draw it with.
+pub(super) fn pair_measures(ratings: &Ratings, a: usize, b: usize, seed: Option<u64>) -> PairMeasures {
     let pairs = ratings.pairs(a, b);
-    let kappa =
-        |weights| Measure::from(cohen(&pairs, ratings.n_answers(), weights).map(|it| it.coefficient()));
+    let kappa = |weights| Measure::from(cohen_with_interval(&pairs, ratings.n_answers(), weights, seed));
     // Ranks need an order and no more; a straight line needs numbers.
     let places: (Vec<f64>, Vec<f64>) = pairs.iter().map(|it| (it.0 as f64, it.1 as f64)).unzip();
     let numbers = ratings
@@ -224,6 +234,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::compare::tests::run_of;
+    use super::super::gwet::{ChanceModel, corrected};
     use super::super::kappa::fleiss;
     use super::super::ratings::tests::ratings;
     use super::*;
@@ -310,6 +321,12 @@ mod tests {
         }
     }
 
+    /// Without the draws of its interval.
+    fn gwet_value(ratings: &Ratings, level: Level) -> Result<f64, Undefined> {
+        ratings.beyond_one()?;
+        Ok(corrected(ratings, ChanceModel::Gwet, credit_of(level))?.value)
+    }
+
     proptest! {
         #[test]
         fn the_order_of_raters_and_items_is_nothing(some in tables()) {
@@ -319,7 +336,7 @@ mod tests {
             let turned = some.of_raters(&raters).of_items(&items);
             for level in [Level::Nominal, Level::Ordinal, Level::Interval, Level::Ratio] {
                 prop_assert!(same(alpha(&some, level), alpha(&turned, level)));
-                let of = |it: &Ratings| gwet_ac(it, level).map(|it| it.value);
+                let of = |it: &Ratings| gwet_value(it, level);
                 prop_assert!(same(of(&some), of(&turned)));
             }
             prop_assert!(same(fleiss(&some), fleiss(&turned)));
@@ -330,7 +347,7 @@ mod tests {
         #[test]
         fn two_raters_agree_with_each_other_alike(some in tables()) {
             let some = table(&some);
-            let (forth, back) = (pair_measures(&some, 0, 1), pair_measures(&some, 1, 0));
+            let (forth, back) = (pair_measures(&some, 0, 1, None), pair_measures(&some, 1, 0, None));
             for (a, b) in [
                 (&forth.kappa, &back.kappa),
                 (&forth.kappa_linear, &back.kappa_linear),
@@ -349,11 +366,11 @@ mod tests {
             let some = table(&(raters, cells));
             for level in [Level::Nominal, Level::Ordinal, Level::Interval, Level::Ratio] {
                 prop_assert!(same(alpha(&some, level), Ok(1.0)));
-                prop_assert!(same(gwet_ac(&some, level).map(|it| it.value), Ok(1.0)));
+                prop_assert!(same(gwet_value(&some, level), Ok(1.0)));
             }
             prop_assert!(same(fleiss(&some), Ok(1.0)));
             prop_assert!(same(icc(&some, Design::OneWay, Unit::Single).map(|it| it.value), Ok(1.0)));
-            prop_assert_eq!(pair_measures(&some, 0, 1).kappa_quadratic.value(), Some(1.0));
+            prop_assert_eq!(pair_measures(&some, 0, 1, None).kappa_quadratic.value(), Some(1.0));
         }
 
         #[test]

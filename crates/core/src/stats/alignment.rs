@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::agreement::{PairMeasures, gwet_ac, pair_measures};
 use super::alpha::alpha_with_interval;
 use super::correlation::{Correlation, kendall, pearson, spearman};
-use super::measure::{Measure, mean, share};
+use super::measure::{Coefficient, Measure, mean_difference, mean_distance, share};
 use super::ratings::{Level, Ratings};
 use super::undefined::Undefined;
 use crate::quantity::plural;
@@ -86,6 +86,12 @@ impl OneMorePerson {
     pub fn sentence(&self) -> String {
         let unsure = "Whether the judge is as good as one more person cannot be told";
         match (self.standing, self.difference.interval()) {
+            // Within the margin and yet shown to be less: as good as one of them, and not as well as they do.
+            (Standing::AsGood, Some((low, high))) if high < 0.0 => format!(
+                "The judge agrees with people a little less than they do with each other, by {:.3} to {:.3}; \
+                 up to {MARGIN} counts as good as one more person.",
+                -high, -low
+            ),
             (Standing::AsGood, _) => {
                 "The judge agrees with people as well as they do with each other.".to_owned()
             }
@@ -146,13 +152,13 @@ pub fn align(
         humans: humans.iter().map(|it| ratings.raters()[*it].clone()).collect(),
         n_items: items.len(),
         n_split: items.iter().filter(|it| it.consensus.is_none()).count(),
-        with_consensus: pair_measures(&beside, 0, 1),
+        with_consensus: pair_measures(&beside, 0, 1, Some(seed)),
         krippendorff_alpha: alpha_with_interval(&beside, level, seed).into(),
-        gwet_ac: gwet_ac(&beside, level).into(),
-        with_mean: with_mean(ratings, &items, seed),
+        gwet_ac: gwet_ac(&beside, level, seed).into(),
+        with_mean: with_mean(ratings, &items),
         answers: (0..confusion.labels.len()).map(|it| rates(&confusion, it)).collect(),
         confusion,
-        one_more_person: one_more_person(ratings, &items, level, seed),
+        one_more_person: one_more_person(ratings, &items, level),
         disagreements: disagreements(ratings, &items, level),
     })
 }
@@ -194,23 +200,23 @@ impl Seen {
     }
 }
 
-fn with_mean(ratings: &Ratings, items: &[Seen], seed: u64) -> MeanMeasures {
+fn with_mean(ratings: &Ratings, items: &[Seen]) -> MeanMeasures {
     let pairs = ratings.numbers().map(|numbers| {
         let mean = |it: &Seen| it.humans.iter().map(|it| numbers[*it]).sum::<f64>() / it.humans.len() as f64;
         items.iter().map(|it| (numbers[it.judge], mean(it))).unzip::<f64, f64, Vec<_>, Vec<_>>()
     });
-    let differences = |size: fn(f64) -> f64| {
+    let differences = |size: fn(f64) -> f64, mean: fn(&[f64], f64) -> Result<Coefficient, Undefined>| {
         let (judge, people) = pairs.as_ref().map_err(Clone::clone)?;
         let all: Vec<f64> = judge.iter().zip(people).map(|(a, b)| size(a - b)).collect();
-        mean(&all, seed)
+        mean(&all, ratings.span()?)
     };
     let correlated = |correlation: fn(&[f64], &[f64]) -> Result<Correlation, Undefined>| {
         let (judge, people) = pairs.as_ref().map_err(Clone::clone)?;
         Ok(correlation(judge, people)?.coefficient())
     };
     MeanMeasures {
-        bias: differences(|it| it).into(),
-        mean_absolute_error: differences(f64::abs).into(),
+        bias: differences(|it| it, mean_difference).into(),
+        mean_absolute_error: differences(f64::abs, mean_distance).into(),
         pearson: correlated(pearson).into(),
         spearman: correlated(spearman).into(),
         kendall: correlated(kendall).into(),
@@ -240,13 +246,13 @@ fn rates(confusion: &Confusion, at: usize) -> AnswerRates {
     }
 }
 
-fn one_more_person(ratings: &Ratings, items: &[Seen], level: Level, seed: u64) -> OneMorePerson {
+fn one_more_person(ratings: &Ratings, items: &[Seen], level: Level) -> OneMorePerson {
     let (judge, people): (Vec<f64>, Vec<f64>) = items
         .iter()
         .filter_map(|it| Some((it.likeness(ratings, level), it.likeness_of_people(ratings, level)?)))
         .unzip();
     let differences: Vec<f64> = judge.iter().zip(&people).map(|(a, b)| a - b).collect();
-    let difference = Measure::from(mean(&differences, seed));
+    let difference = Measure::from(mean_difference(&differences, 1.0));
     // Without an interval, the difference is the same on every item.
     let interval = difference.interval().or(difference.value().map(|it| (it, it)));
     let standing = match interval.filter(|_| FEWEST <= differences.len()) {
@@ -317,6 +323,10 @@ mod tests {
         assert_eq!(standing(line(&|it| it / 4 % 4)), Standing::Worse);
         let same = line(&|it| it % 4);
         let everybody = aligned(&[same.as_str(); 3].join("\n"), Level::Ordinal);
+        // Of 60 candidates without a difference, a twentieth less cannot be ruled out; of 80 it can.
+        assert_eq!(everybody.one_more_person.standing, Standing::CannotTell);
+        let many = (0..80).map(|it| format!("{} ", it % 4)).collect::<String>();
+        let everybody = aligned(&[many.as_str(); 3].join("\n"), Level::Ordinal);
         assert_eq!(everybody.one_more_person.standing, Standing::AsGood);
         let few = aligned("1 2 3\n 1 3 3\n 2 2 3", Level::Ordinal);
         assert_eq!(few.one_more_person.standing, Standing::CannotTell);

@@ -3,9 +3,10 @@
 //! Items rated once say nothing and are left out. Everything is counted by distinct answer,
 //! so that time grows with the number of ratings and never with its square.
 
-use super::measure::{Coefficient, over_items};
+use super::measure::Coefficient;
 use super::ratings::{Level, Ratings, same_pairs_of};
 use super::undefined::Undefined;
+use super::weighted_rows::{RowStatistic, rows_interval};
 
 /// 1 for perfect agreement, 0 for what chance would do.
 ///
@@ -38,7 +39,8 @@ pub fn alpha(ratings: &Ratings, level: Level) -> Result<f64, Undefined> {
 }
 
 pub fn alpha_with_interval(ratings: &Ratings, level: Level, seed: u64) -> Result<Coefficient, Undefined> {
-    over_items(ratings, seed, |it| alpha(it, level))
+    let value = alpha(ratings, level)?;
+    Ok(rows_interval(ratings, value, seed, RowStatistic::Alpha(level)))
 }
 
 /// How often each answer was given to an item that was rated twice or more.

@@ -3,10 +3,11 @@
 
 use serde::Serialize;
 
-use super::measure::{Coefficient, Measure, mean, share};
-use super::ppi::{MeanEstimate, prediction_powered};
+use super::measure::{Coefficient, Measure, mean_score, share};
+use super::ppi::{FEWEST_LABELS, MeanEstimate, prediction_powered};
 use super::rogan_gladen::{Confusion, CorrectedRate, corrected_rate};
 use super::undefined::Undefined;
+use crate::quantity::plural;
 
 /// What is estimated of scores on 0..=1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -58,7 +59,7 @@ pub struct Beside {
 }
 
 /// Says what it can; a way that leads nowhere says why.
-pub fn beside(said: &Labelled, quantity: Quantity, seed: u64) -> Beside {
+pub fn beside(said: &Labelled, quantity: Quantity) -> Beside {
     let measured = |it: &f64| match quantity {
         Quantity::Mean => *it,
         // Means of several people may miss a mark that they reach on paper.
@@ -71,16 +72,20 @@ pub fn beside(said: &Labelled, quantity: Quantity, seed: u64) -> Beside {
     let judged: Vec<f64> = judge.iter().chain(&unlabelled).copied().collect();
     let alone = |values: &[f64]| match quantity {
         _ if values.is_empty() => Undefined::because("there is none"),
-        Quantity::Mean => mean(values, seed),
+        Quantity::Mean => mean_score(values),
         Quantity::PassRate { .. } => share(values.iter().sum(), values.len()),
     };
     let powered = match (human.len(), unlabelled.len()) {
         (0, _) => Undefined::because("no candidate has both a label and a score of the judge"),
         (_, 0) => Undefined::because("every candidate that the judge scored has a label"),
+        (n, _) if n < FEWEST_LABELS => Undefined::because(format!(
+            "how far the judge is off is not known well enough from {} (it takes {FEWEST_LABELS})",
+            plural(n, "label")
+        )),
         _ => prediction_powered(&human, &judge, &unlabelled, 0.05),
     };
     let n = human.len() + unlabelled.len();
-    let known = |it: MeanEstimate| Coefficient::new(it.mean, Some(on_scale(it.interval)), n);
+    let known = |it: MeanEstimate| Coefficient::new(it.mean.clamp(0.0, 1.0), it.unit_interval, n);
     let of = |way: fn(&super::ppi::PredictionPowered) -> MeanEstimate| {
         Measure::from(powered.as_ref().map(|it| known(way(it))).map_err(Clone::clone))
     };
@@ -158,7 +163,7 @@ mod tests {
 
     #[test]
     fn every_way_stands_beside_the_others() {
-        let found = beside(&lenient(), Quantity::PassRate { pass_mark: 0.7 }, 1);
+        let found = beside(&lenient(), Quantity::PassRate { pass_mark: 0.7 });
         let value = |it: &Measure| (it.value().unwrap() * 1e3).round() / 1e3;
         assert_eq!((value(&found.judge), value(&found.labels)), (0.65, 0.5));
         assert_eq!((value(&found.ppi), value(found.rogan_gladen.as_ref().unwrap())), (0.5, 0.5));
@@ -166,7 +171,7 @@ mod tests {
         let width = |it: &Measure| it.interval().map(|(low, high)| high - low).unwrap();
         assert!(width(&found.ppi_plus_plus) < width(&found.labels));
         assert!(found.warnings.is_empty(), "{:?}", found.warnings);
-        assert!(beside(&lenient(), Quantity::Mean, 1).rogan_gladen.is_none());
+        assert!(beside(&lenient(), Quantity::Mean).rogan_gladen.is_none());
     }
 
     #[test]
@@ -176,14 +181,19 @@ mod tests {
             Measure::Known(it) => format!("{}", it.value),
         };
         let judge_alone = Labelled { judge_only: vec![0.2, 0.4], ..Labelled::default() };
-        let found = beside(&judge_alone, Quantity::Mean, 1);
+        let found = beside(&judge_alone, Quantity::Mean);
         assert_eq!((why(&found.labels).as_str(), found.labels_to_halve), ("there is none", None));
         assert!(found.judge.value().is_some() && why(&found.ppi).contains("both a label"));
         let all_labelled = Labelled { both: vec![(1.0, 0.5), (0.0, 0.5)], ..Labelled::default() };
-        let found = beside(&all_labelled, Quantity::Mean, 1);
+        let found = beside(&all_labelled, Quantity::Mean);
         assert!(why(&found.ppi_plus_plus).contains("has a label") && found.labels.value() == Some(0.5));
-        let same =
-            Labelled { both: vec![(1.0, 0.5), (1.0, 0.7)], judge_only: vec![0.5, 0.6], human_only: vec![] };
-        assert!(why(&beside(&same, Quantity::Mean, 1).ppi).contains("are equal"));
+        let judged =
+            |both: Vec<(f64, f64)>| Labelled { both, judge_only: vec![0.5, 0.6], human_only: vec![] };
+        let same = judged((0..12).map(|it| (1.0, 0.5 + f64::from(it % 2) / 5.0)).collect());
+        assert!(why(&beside(&same, Quantity::Mean).ppi).contains("are equal"));
+        // Of few labels the labels alone are believed.
+        let few = beside(&judged(vec![(1.0, 0.9), (0.0, 0.2), (1.0, 0.8)]), Quantity::Mean);
+        assert!(why(&few.ppi_plus_plus).contains("from 3 labels (it takes 10)"), "{few:?}");
+        assert!(few.labels.interval().is_some_and(|(low, high)| low < 0.2 && 0.9 < high), "{few:?}");
     }
 }

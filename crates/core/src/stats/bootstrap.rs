@@ -55,8 +55,8 @@ pub fn bootstrap(
     if n_draws < 2 {
         return Undefined::because("nothing was drawn");
     }
-    let (n, estimate) = (values.len(), statistic.of(&mut values.to_vec()));
-    let mut drawn = draws(n_draws, n, seed, |chance| match statistic {
+    let estimate = statistic.of(&mut values.to_vec());
+    let mut drawn = draws(n_draws, seed, |chance| match statistic {
         Statistic::Mean => drawn_mean(values, chance),
         Statistic::Median => statistic.of(&mut drawn_again(values, chance)),
     });
@@ -115,7 +115,7 @@ pub fn bootstrap_t(values: &[f64], alpha: f64, n_draws: usize, seed: u64) -> Res
     }
     let (n, middle) = (values.len(), mean(values));
     let se = |values: &[f64]| (variance(values) / n as f64).sqrt();
-    let mut drawn = draws(n_draws, n, seed, |chance| {
+    let mut drawn = draws(n_draws, seed, |chance| {
         let draw = drawn_again(values, chance);
         let off = mean(&draw) - middle;
         // A draw of equal values lies infinitely far out, unless it lies in the middle.

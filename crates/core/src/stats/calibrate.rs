@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::bounded::{Cluster, difference_interval, mean_interval};
 use super::mapping::{Mapping, Method, apply_all};
 use super::numbers::{mean, usable_pairs};
 use super::proportion::{Proportion, pass_rate};
 use super::reliability::{Reliability, reliability};
-use super::resample::{Chance, Cluster, interval};
+use super::resample::Chance;
 use super::undefined::Undefined;
 use crate::quantity::plural;
 
@@ -15,7 +16,6 @@ pub const MIN_LABELS: usize = 20;
 
 const N_FOLDS: usize = 5;
 const N_BINS: usize = 10;
-const N_DRAWS: usize = 499;
 
 /// What a judge is given so that its scores mean what people mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -91,7 +91,7 @@ pub fn calibrate(judge: &[f64], human: &[f64], method: Method, seed: u64) -> Res
             mapped[at] = learned.apply(judge[at]);
         }
     }
-    tried(mapping, Proof::CrossValidated { folds: N_FOLDS }, judge, &mapped, human, seed)
+    tried(mapping, Proof::CrossValidated { folds: N_FOLDS }, judge, &mapped, human)
 }
 
 /// Learns from some labels and is tried on others.
@@ -99,13 +99,12 @@ pub fn calibrate_held_out(
     learn: (&[f64], &[f64]),
     kept: (&[f64], &[f64]),
     method: Method,
-    seed: u64,
 ) -> Result<Calibration, Undefined> {
     usable_pairs(("judge score", learn.0), ("human score", learn.1), MIN_LABELS)?;
     usable_pairs(("kept judge score", kept.0), ("kept human score", kept.1), 2)?;
     let mapping = Mapping::fit(method, learn.0, learn.1)?;
     let mapped = apply_all(&mapping, kept.0)?;
-    tried(mapping, Proof::HeldOut { n: kept.0.len() }, kept.0, &mapped, kept.1, seed)
+    tried(mapping, Proof::HeldOut { n: kept.0.len() }, kept.0, &mapped, kept.1)
 }
 
 fn tried(
@@ -114,52 +113,38 @@ fn tried(
     judge: &[f64],
     mapped: &[f64],
     human: &[f64],
-    seed: u64,
 ) -> Result<Calibration, Undefined> {
     let nearer = judge.iter().zip(mapped).zip(human).map(|((j, m), h)| (j - h).powi(2) - (m - h).powi(2));
     Ok(Calibration {
         mapping,
         n_labels: human.len(),
         proof,
-        before: quality(judge, human, seed)?,
-        after: quality(mapped, human, seed)?,
-        gain: measured(nearer, seed),
+        before: quality(judge, human)?,
+        after: quality(mapped, human)?,
+        gain: measured(nearer, unit_difference),
     })
 }
 
-fn quality(scores: &[f64], human: &[f64], seed: u64) -> Result<Quality, Undefined> {
+fn quality(scores: &[f64], human: &[f64]) -> Result<Quality, Undefined> {
     let pairs = || scores.iter().zip(human);
     let reliability = reliability(scores, human, N_BINS)?;
     Ok(Quality {
-        brier: measured(pairs().map(|(s, h)| (s - h).powi(2)), seed),
-        ece: Measured { value: reliability.ece, interval: Some(ece_interval(scores, human, seed)) },
-        bias: measured(pairs().map(|(s, h)| s - h), seed),
+        brier: measured(pairs().map(|(s, h)| (s - h).powi(2)), mean_interval),
+        // Distances of bins do not cancel out by chance, so that drawing labels again would miss the truth.
+        ece: Measured { value: reliability.ece, interval: None },
+        bias: measured(pairs().map(|(s, h)| s - h), unit_difference),
         reliability,
     })
 }
 
-fn measured(values: impl Iterator<Item = f64>, seed: u64) -> Measured {
-    let values: Vec<f64> = values.collect();
-    let clusters: Vec<Cluster> = values.iter().map(|it| Cluster { sum: *it, n: 1.0 }).collect();
-    Measured { value: mean(&values), interval: interval(&clusters, seed) }
+fn unit_difference(clusters: &[Cluster]) -> Option<(f64, f64)> {
+    difference_interval(clusters, 1.0)
 }
 
-/// From drawing the labels again.
-fn ece_interval(scores: &[f64], human: &[f64], seed: u64) -> (f64, f64) {
-    let n = scores.len();
-    let mut chance = Chance::new(seed);
-    let mut drawn: Vec<f64> = (0..N_DRAWS)
-        .map(|_| {
-            let mut off = [0.0; N_BINS];
-            for _ in 0..n {
-                let at = chance.below(n);
-                off[((scores[at] * N_BINS as f64) as usize).min(N_BINS - 1)] += scores[at] - human[at];
-            }
-            off.iter().map(|it| it.abs()).sum::<f64>() / n as f64
-        })
-        .collect();
-    drawn.sort_by(f64::total_cmp);
-    (drawn[N_DRAWS / 40], drawn[N_DRAWS - 1 - N_DRAWS / 40])
+fn measured(values: impl Iterator<Item = f64>, interval: fn(&[Cluster]) -> Option<(f64, f64)>) -> Measured {
+    let values: Vec<f64> = values.collect();
+    let clusters: Vec<Cluster> = values.iter().copied().map(Cluster::single).collect();
+    Measured { value: mean(&values), interval: interval(&clusters) }
 }
 
 /// A part of the labels to try on, and the rest to learn from.
@@ -341,8 +326,7 @@ mod tests {
             assert_eq!(back, found);
         }
         let (kept_judge, kept_human) = labels(200, 9);
-        let kept =
-            calibrate_held_out((&judge, &human), (&kept_judge, &kept_human), Method::Platt, 1).unwrap();
+        let kept = calibrate_held_out((&judge, &human), (&kept_judge, &kept_human), Method::Platt).unwrap();
         assert!(kept.helps() && kept.sentence().contains("on 200 labels kept aside"));
     }
 

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::bounded::{Cluster, difference_interval};
 use super::regression::find_regressions;
-use super::resample::{Cluster, interval, sign_test};
+use super::resample::sign_test;
 use super::several::holm;
 use super::special::{even_odds, normal_quantile};
 use crate::grade::{GraderKind, Status};
@@ -62,6 +63,11 @@ impl Difference {
         self.p < ALPHA && self.interval.is_some_and(|(low, high)| 0.0 < low || high < 0.0)
     }
 
+    /// Each case has the same value before and after.
+    pub fn differs_nowhere(&self) -> bool {
+        self.spread <= 0.0 && self.difference.abs() <= 0.0
+    }
+
     /// Cases that would be needed besides these to see a difference of this size four times out of five.
     pub fn more_cases_for(&self, size: f64) -> Option<usize> {
         let z = normal_quantile(1.0 - ALPHA / 2.0) + normal_quantile(0.8);
@@ -74,8 +80,12 @@ impl Difference {
         let Some((low, high)) = self.interval else {
             return format!("Of one case nobody can tell whether the {what} changed by more than chance.");
         };
-        if self.spread <= 0.0 && self.difference.abs() <= 0.0 {
-            return format!("The {what} is the same in every case.");
+        if self.differs_nowhere() {
+            return format!(
+                "The {what} is the same in all {} cases; with 95 % confidence fewer than {:.0} % of all cases differ.",
+                self.n,
+                (100.0 * high).ceil()
+            );
         }
         if self.is_shown() {
             let direction = if self.difference < 0.0 { "fell" } else { "rose" };
@@ -117,7 +127,7 @@ impl Difference {
             before: before / n,
             after: after / n,
             difference: (after - before) / n,
-            interval: interval(&clusters, seed),
+            interval: difference_interval(&clusters, 1.0),
             p: sign_test(&clusters, seed),
             n: clusters.len(),
             spread,
@@ -355,7 +365,7 @@ pub(super) mod tests {
         let found = compare(&before, &after, 7);
         let score = found.score.unwrap();
         let (low, high) = score.interval.unwrap();
-        assert!(score.is_shown() && low < -0.18 && high < -0.15, "{score:?}");
+        assert!(score.is_shown() && low < -0.18 && high < -0.13, "{score:?}");
         assert!(
             score.sentence("score", 0.05).starts_with("The score fell by 0.19"),
             "{}",

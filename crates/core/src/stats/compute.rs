@@ -2,8 +2,9 @@
 
 use serde_json::Value as Json;
 
+use super::compute_known::unknown_part;
 use super::undefined::Undefined;
-use super::{compute_agreement, compute_estimates, compute_functions, compute_ranking};
+use super::{compute_agreement, compute_estimates, compute_families, compute_functions, compute_ranking};
 
 /// What a function says of its arguments (a list) or a family of its named inputs (an object).
 ///
@@ -19,8 +20,17 @@ use super::{compute_agreement, compute_estimates, compute_functions, compute_ran
 /// assert!(why.to_string().starts_with("undefined, because both gave the same answer"));
 /// ```
 pub fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
+    if let Some(problem) = unknown_part(name, input) {
+        return Some(Err(Undefined(problem)));
+    }
     compute_agreement::compute(name, input)
+        .or_else(|| compute_families::compute(name, input))
         .or_else(|| compute_estimates::compute(name, input))
         .or_else(|| compute_functions::compute(name, input))
         .or_else(|| compute_ranking::compute(name, input))
+}
+
+/// What an input holds that the family of this name does not know, with what it knows.
+pub fn compute_problem(name: &str, input: &Json) -> Option<String> {
+    unknown_part(name, input)
 }

@@ -12,12 +12,15 @@ use super::effect::cohen_h;
 use super::mapping::{isotonic, logistic, smoothed};
 use super::paired::{Zeros, mcnemar, paired_t, sign_p, signed_ranks};
 use super::pass_k::{Tried, pass_k};
-use super::power::{Aim, n_pairs, n_per_group, n_per_group_shares, n_per_group_shares_normal};
+use super::power::{
+    Aim, n_pairs, n_pairs_changed, n_per_group, n_per_group_shares, n_per_group_shares_normal,
+    power_of_changes, power_of_groups, power_of_pairs, power_of_shares,
+};
 use super::ppi::{Alternative, prediction_powered};
 use super::proportion::{ProportionMethod, proportion};
 use super::rogan_gladen::{Confusion, corrected_rate};
 use super::sample::{Stratum, hajek, kish, stratified, weighted_mean};
-use super::sequence::{Bound, Sequence};
+use super::sequence::{Bound, Sequence, hedged_sequence};
 use super::several::{Adjustment, adjust, friedman};
 use super::undefined::Undefined;
 
@@ -45,7 +48,7 @@ pub(super) fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined
 
 /// An input, and what is said when a part of it is not there.
 #[derive(Clone, Copy)]
-struct Input<'a>(&'a Json);
+pub(super) struct Input<'a>(pub(super) &'a Json);
 
 impl<'a> Input<'a> {
     /// Under the first of these names that is there.
@@ -53,18 +56,18 @@ impl<'a> Input<'a> {
         keys.iter().map(|it| &self.0[*it]).find(|it| !it.is_null())
     }
 
-    fn has(self, key: &str) -> bool {
+    pub(super) fn has(self, key: &str) -> bool {
         !self.0[key].is_null()
     }
 
-    fn numbers(self, keys: &[&str]) -> Result<Vec<f64>, Undefined> {
+    pub(super) fn numbers(self, keys: &[&str]) -> Result<Vec<f64>, Undefined> {
         match self.any(keys) {
             Some(list) => numbers(keys[0], list),
             None => Undefined::because(format!("there is no `{}`", keys[0])),
         }
     }
 
-    fn number(self, key: &str) -> Result<f64, Undefined> {
+    pub(super) fn number(self, key: &str) -> Result<f64, Undefined> {
         self.0[key].as_f64().ok_or_else(|| Undefined(format!("`{key}` is not a number")))
     }
 
@@ -72,15 +75,15 @@ impl<'a> Input<'a> {
         if self.has(key) { self.number(key) } else { Ok(default) }
     }
 
-    fn count(self, key: &str) -> Result<usize, Undefined> {
+    pub(super) fn count(self, key: &str) -> Result<usize, Undefined> {
         count(key, &self.0[key])
     }
 
-    fn alpha(self) -> Result<f64, Undefined> {
+    pub(super) fn alpha(self) -> Result<f64, Undefined> {
         if self.has("conf") { Ok(1.0 - self.number("conf")?) } else { self.number_or("alpha", 0.05) }
     }
 
-    fn text(self, key: &str) -> &'a str {
+    pub(super) fn text(self, key: &str) -> &'a str {
         self.0[key].as_str().unwrap_or_default()
     }
 }
@@ -364,6 +367,9 @@ fn sequence(input: Input<'_>) -> Result<Json, Undefined> {
         return Ok(json!({ "bound": boundary(input, alpha)? }));
     }
     let method = input.text("method");
+    if ["hedged", "betting"].iter().any(|it| method.contains(it)) {
+        return hedged(input, alpha);
+    }
     let bound = if ["bern", "eb"].iter().any(|it| method.contains(it)) {
         Bound::EmpiricalBernstein
     } else {
@@ -385,6 +391,13 @@ fn sequence(input: Input<'_>) -> Result<Json, Undefined> {
         return Undefined::because(format!("there are only {} values", steps.len()));
     };
     let (lower, upper): (Vec<f64>, Vec<f64>) = asked.into_iter().unzip();
+    Ok(json!({ "lower": lower, "upper": upper }))
+}
+
+/// The hedged capital process of Waudby-Smith and Ramdas (2023), over a thousand means.
+fn hedged(input: Input<'_>, alpha: f64) -> Result<Json, Undefined> {
+    let steps = hedged_sequence(&input.numbers(&["x"])?, alpha)?;
+    let (lower, upper): (Vec<f64>, Vec<f64>) = steps.into_iter().unzip();
     Ok(json!({ "lower": lower, "upper": upper }))
 }
 
@@ -410,7 +423,17 @@ fn boundary(input: Input<'_>, alpha: f64) -> Result<Vec<f64>, Undefined> {
 }
 
 fn samples(input: Input<'_>) -> Result<Json, Undefined> {
+    if input.has("n") {
+        if input.has("power") {
+            return Undefined::because("of `n` and `power` one follows from the other");
+        }
+        return achieved(input);
+    }
     let aim = Aim { alpha: input.alpha()?, power: input.number_or("power", 0.8)? };
+    if input.has("p01") || input.has("p10") {
+        let n = n_pairs_changed(input.number("p01")?, input.number("p10")?, aim)?;
+        return Ok(json!({ "n_pairs": n, "n": n }));
+    }
     if input.has("p1") {
         let (first, second) = (input.number("p1")?, input.number("p2")?);
         return Ok(json!({
@@ -428,6 +451,22 @@ fn samples(input: Input<'_>) -> Result<Json, Undefined> {
         return Ok(json!({ "n_pairs": n, "n": n }));
     }
     Ok(json!({ "n_per_group": n_per_group(d, aim)? }))
+}
+
+/// How often a difference would be seen with so many samples.
+fn achieved(input: Input<'_>) -> Result<Json, Undefined> {
+    let (n, alpha) = (input.number("n")?, input.alpha()?);
+    let power = if input.has("p01") || input.has("p10") {
+        power_of_changes(input.number("p01")?, input.number("p10")?, n, alpha)?
+    } else if input.has("p1") {
+        power_of_shares(input.number("p1")?, input.number("p2")?, n, alpha)?
+    } else {
+        let d = input.any(&["effect_size_d", "effect_size", "d"]).and_then(Json::as_f64);
+        let Some(d) = d else { return Undefined::because("there is no effect size") };
+        let is_paired = ["paired", "one"].iter().any(|it| input.text("test").contains(it));
+        if is_paired { power_of_pairs(d, n, alpha)? } else { power_of_groups(d, n, alpha)? }
+    };
+    Ok(json!({ "power": power }))
 }
 
 fn trials(input: Input<'_>) -> Result<Json, Undefined> {

@@ -27,7 +27,14 @@ fn bradley_terry(input: &Json) -> Result<Json, Undefined> {
     if names.len() != n {
         return Err(Undefined(format!("{} names were given for {n} players", names.len())));
     }
-    let rule = input["tie_rule"].as_str().unwrap_or_default().to_lowercase();
+    let rule =
+        ["tie_rule", "model"].iter().find_map(|key| input[*key].as_str()).unwrap_or_default().to_lowercase();
+    const RULES: [&str; 4] = ["davidson", "half", "bradley", "bt"];
+    if !rule.is_empty() && !RULES.iter().any(|it| rule.contains(it)) {
+        return Err(Undefined(format!(
+            "`{rule}` is no model of ties; there are bradley_terry (half a win to each) and davidson"
+        )));
+    }
     let wants_position = ["position", "home_advantage"].iter().any(|key| input[*key].as_bool() == Some(true));
     let mut model = Model {
         ties: if rule.contains("davidson") { Ties::Davidson } else { Ties::HalfWins },
@@ -35,6 +42,10 @@ fn bradley_terry(input: &Json) -> Result<Json, Undefined> {
         penalty: ["penalty", "l2"].iter().find_map(|key| input[*key].as_f64()).unwrap_or(0.0),
     };
     let method = input["method"].as_str().unwrap_or_default();
+    const METHODS: [&str; 6] = ["mm", "lsr", "opt", "Newton", "BFGS", "map"];
+    if !method.is_empty() && !METHODS.iter().any(|it| method.contains(it)) {
+        return Err(Undefined(format!("`{method}` is no method; there are {}", METHODS.join(", "))));
+    }
     let alpha = input["alpha"].as_f64().filter(|it| 0.0 < *it);
     if let Some(alpha) = alpha {
         match method {

@@ -1,22 +1,139 @@
 //! What scores look like: by criterion, by agent or any other field, and where they say less than it seems.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::bounded::Cluster;
 use super::summary::Estimate;
 
 /// One score on 0..=1, best is 1, with what is known of it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Scored {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scored<'a> {
     /// Scores of one case are not independent.
-    pub case: String,
+    pub case: &'a str,
     /// Which answer to the case this is about, where there are several: an agent, a trial.
-    pub candidate: String,
-    pub criterion: String,
+    pub candidate: &'a str,
+    pub grader: &'a str,
+    pub criterion: &'a str,
+    /// Where it was read.
+    pub file: &'a str,
+    /// What it is looked at by: an agent, a value of metadata.
+    pub group: &'a str,
     pub unit: f64,
-    /// Agent, metadata: anything to look at it by.
-    pub fields: BTreeMap<String, String>,
+}
+
+/// What scores can be told apart by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScoreField {
+    Criterion,
+    File,
+    Group,
+}
+
+/// Scores in rows of numbers. Every name is kept once, so that there may be millions of them.
+#[derive(Debug, Default)]
+pub struct ScoreTable {
+    names: Vec<Arc<str>>,
+    places: HashMap<Arc<str>, u32>,
+    rows: Vec<ScoreRow>,
+}
+
+/// A score whose names are places in the list of names.
+#[derive(Debug, Clone, Copy)]
+struct ScoreRow {
+    answer: AnswerKey,
+    criterion: u32,
+    group: u32,
+    unit: f64,
+}
+
+/// Criteria of one answer by one grader can be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct AnswerKey {
+    case: u32,
+    candidate: u32,
+    grader: u32,
+    file: u32,
+}
+
+impl ScoreTable {
+    /// What is no number is no score.
+    pub fn push(&mut self, scored: &Scored<'_>) {
+        if !scored.unit.is_finite() {
+            return;
+        }
+        let case = self.place(scored.case);
+        let candidate = if scored.candidate == scored.case { case } else { self.place(scored.candidate) };
+        let answer =
+            AnswerKey { case, candidate, grader: self.place(scored.grader), file: self.place(scored.file) };
+        let (criterion, group) = (self.place(scored.criterion), self.place(scored.group));
+        self.rows.push(ScoreRow { answer, criterion, group, unit: scored.unit });
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The values of a field in the order in which they appear.
+    pub fn values(&self, field: ScoreField) -> Vec<String> {
+        self.grouped(field).iter().map(|group| self.names[group.0 as usize].to_string()).collect()
+    }
+
+    /// Everything by the value of one field, in the order in which they appear.
+    pub fn describe_by(&self, field: ScoreField) -> Vec<(String, Description)> {
+        let groups = self.grouped(field);
+        let described = groups
+            .iter()
+            .filter_map(|(name, rows)| Some((self.names[*name as usize].to_string(), describe(rows)?)));
+        described.collect()
+    }
+
+    /// Only scores with this value of a field.
+    pub fn only(&self, field: ScoreField, value: &str) -> Self {
+        let place = self.places.get(value).copied();
+        let rows = self.rows.iter().filter(|row| Some(field.of(row)) == place).copied().collect();
+        Self { names: self.names.clone(), places: self.places.clone(), rows }
+    }
+
+    fn place(&mut self, name: &str) -> u32 {
+        if let Some(place) = self.places.get(name) {
+            return *place;
+        }
+        let (name, place) = (Arc::<str>::from(name), self.names.len() as u32);
+        self.names.push(Arc::clone(&name));
+        self.places.insert(name, place);
+        place
+    }
+
+    fn grouped(&self, field: ScoreField) -> Vec<(u32, Vec<&ScoreRow>)> {
+        let mut groups: Vec<(u32, Vec<&ScoreRow>)> = Vec::new();
+        let mut places: HashMap<u32, usize> = HashMap::new();
+        for row in &self.rows {
+            let name = field.of(row);
+            let at = *places.entry(name).or_insert_with(|| {
+                groups.push((name, Vec::new()));
+                groups.len() - 1
+            });
+            groups[at].1.push(row);
+        }
+        groups
+    }
+}
+
+impl ScoreField {
+    fn of(self, row: &ScoreRow) -> u32 {
+        match self {
+            Self::Criterion => row.criterion,
+            Self::File => row.answer.file,
+            Self::Group => row.group,
+        }
+    }
 }
 
 /// How scores are spread.
@@ -38,12 +155,18 @@ pub struct Description {
     pub ceiling: f64,
 }
 
-/// `None` if nothing was scored. What is no number is no score.
-pub fn describe<'a>(scored: impl IntoIterator<Item = &'a Scored>, seed: u64) -> Option<Description> {
-    let scored: Vec<&Scored> = scored.into_iter().filter(|it| it.unit.is_finite()).collect();
-    let estimate = Estimate::of(scored.iter().map(|it| (it.case.as_str(), it.unit)), seed)?;
-    let mut values: Vec<f64> = scored.iter().map(|it| it.unit).collect();
-    values.sort_by(f64::total_cmp);
+/// `None` if nothing was scored.
+fn describe(rows: &[&ScoreRow]) -> Option<Description> {
+    let mut by_case: Vec<(u32, f64)> = rows.iter().map(|row| (row.answer.case, row.unit)).collect();
+    by_case.sort_by_key(|score| score.0);
+    let cluster = |scores: &[(u32, f64)]| Cluster {
+        sum: scores.iter().map(|score| score.1).sum(),
+        n: scores.len() as f64,
+    };
+    let clusters: Vec<Cluster> = by_case.chunk_by(|a, b| a.0 == b.0).map(cluster).collect();
+    let estimate = Estimate::of_clusters(&clusters)?;
+    let mut values: Vec<f64> = rows.iter().map(|row| row.unit).collect();
+    values.sort_unstable_by(f64::total_cmp);
     let n = values.len();
     let share =
         |wanted: &dyn Fn(f64) -> bool| values.iter().filter(|it| wanted(**it)).count() as f64 / n as f64;
@@ -80,53 +203,6 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;
     let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
     low + (high - low) * place.fract()
-}
-
-/// Each criterion over everything, in the order in which they appear.
-pub fn by_criterion(scored: &[Scored], seed: u64) -> Vec<(String, Description)> {
-    grouped(scored, seed, |it| Some(&it.criterion))
-}
-
-/// Everything by the value of one field, such as the agent; what lacks the field is left out.
-pub fn by_field(scored: &[Scored], field: &str, seed: u64) -> Vec<(String, Description)> {
-    grouped(scored, seed, |it| it.fields.get(field))
-}
-
-fn grouped(
-    scored: &[Scored],
-    seed: u64,
-    key: impl Fn(&Scored) -> Option<&String>,
-) -> Vec<(String, Description)> {
-    let mut groups: Vec<(&String, Vec<&Scored>)> = Vec::new();
-    let mut places: BTreeMap<&String, usize> = BTreeMap::new();
-    for it in scored {
-        let Some(name) = key(it) else { continue };
-        let at = *places.entry(name).or_insert_with(|| {
-            groups.push((name, Vec::new()));
-            groups.len() - 1
-        });
-        groups[at].1.push(it);
-    }
-    let described = groups.into_iter().filter_map(|(name, all)| Some((name.clone(), describe(all, seed)?)));
-    described.collect()
-}
-
-/// The weighted score of each candidate as a score of its own, over the criteria it was scored in.
-pub fn weighted(scored: &[Scored], weights: &BTreeMap<String, f64>) -> Vec<Scored> {
-    let mut sums: BTreeMap<(&str, &str), (f64, f64, &Scored)> = BTreeMap::new();
-    for it in scored.iter().filter(|it| it.unit.is_finite()) {
-        let weight = weights.get(&it.criterion).copied().unwrap_or(1.0);
-        let sum = sums.entry((&it.case, &it.candidate)).or_insert((0.0, 0.0, it));
-        (sum.0, sum.1) = (sum.0 + weight * it.unit, sum.1 + weight);
-    }
-    let score = |(points, total, it): (f64, f64, &Scored)| {
-        (0.0 < total).then(|| Scored {
-            criterion: "weighted score".to_owned(),
-            unit: points / total,
-            ..it.clone()
-        })
-    };
-    sums.into_values().filter_map(score).collect()
 }
 
 /// Something that makes scores say less than it seems.
@@ -184,23 +260,29 @@ const ONE_SIDED: f64 = 0.9;
 /// Four fifths of what one criterion says (r²) are then said by the other.
 const TOGETHER: f64 = 0.9;
 
-/// A criterion and the scores of candidates, by case and candidate.
-type Column<'a> = (&'a str, BTreeMap<(&'a str, &'a str), f64>);
+/// A criterion and its score of each answer, in the order of answers.
+struct CriterionColumn<'a> {
+    criterion: &'a str,
+    scores: Vec<(AnswerKey, f64)>,
+}
 
 /// What to know before believing the scores.
-pub fn warnings(scored: &[Scored]) -> Vec<Warning> {
+pub fn warnings(table: &ScoreTable) -> Vec<Warning> {
     let mut found = Vec::new();
-    let mut columns: Vec<Column<'_>> = Vec::new();
-    for it in scored.iter().filter(|it| it.unit.is_finite()) {
-        let at = columns.iter().position(|column| column.0 == it.criterion).unwrap_or_else(|| {
-            columns.push((&it.criterion, BTreeMap::new()));
-            columns.len() - 1
-        });
-        columns[at].1.insert((&it.case, &it.candidate), it.unit);
-    }
-    for (criterion, values) in columns.iter().filter(|it| ENOUGH <= it.1.len()) {
+    let column = |(name, rows): (u32, Vec<&ScoreRow>)| {
+        let mut scores: Vec<(AnswerKey, f64)> = rows.iter().map(|row| (row.answer, row.unit)).collect();
+        scores.sort_by_key(|score| score.0);
+        // Of several scores of one answer the last counts.
+        scores.reverse();
+        scores.dedup_by_key(|score| score.0);
+        scores.reverse();
+        CriterionColumn { criterion: &table.names[name as usize], scores }
+    };
+    let columns: Vec<CriterionColumn<'_>> =
+        table.grouped(ScoreField::Criterion).into_iter().map(column).collect();
+    for CriterionColumn { criterion, scores } in columns.iter().filter(|it| ENOUGH <= it.scores.len()) {
         let share = |wanted: &dyn Fn(f64) -> bool| {
-            values.values().filter(|it| wanted(**it)).count() as f64 / values.len() as f64
+            scores.iter().filter(|score| wanted(score.1)).count() as f64 / scores.len() as f64
         };
         let (floor, ceiling) = (share(&|it| it <= 0.0), share(&|it| 1.0 <= it));
         let criterion = (*criterion).to_owned();
@@ -215,10 +297,11 @@ pub fn warnings(scored: &[Scored]) -> Vec<Warning> {
 }
 
 /// Groups in which every two move together; a criterion is in one group at most.
-fn together(columns: &[Column<'_>]) -> Vec<Warning> {
+fn together(columns: &[CriterionColumn<'_>]) -> Vec<Warning> {
     let n = columns.len();
+    let with = |a: usize, b: usize| correlation(&columns[a].scores, &columns[b].scores);
     let correlations: Vec<Vec<Option<f64>>> =
-        (0..n).map(|a| (0..n).map(|b| correlation(&columns[a].1, &columns[b].1)).collect()).collect();
+        (0..n).map(|a| (0..n).map(|b| (a < b).then(|| with(a, b))?).collect()).collect();
     let strong = |a: usize, b: usize| correlations[a][b].filter(|it| TOGETHER <= *it);
     let (mut found, mut taken) = (Vec::new(), BTreeSet::new());
     for first in 0..n {
@@ -235,19 +318,27 @@ fn together(columns: &[Column<'_>]) -> Vec<Warning> {
         taken.extend(group.iter().copied());
         let pairs = group.iter().flat_map(|a| group.iter().filter(move |b| a < b).map(move |b| (*a, *b)));
         let correlation = pairs.filter_map(|(a, b)| correlations[a][b]).fold(1.0, f64::min);
-        let shared = |key: &&(&str, &str)| group.iter().all(|it| columns[*it].1.contains_key(*key));
+        let has = |at: usize, key: &AnswerKey| {
+            columns[at].scores.binary_search_by_key(key, |score| score.0).is_ok()
+        };
+        let shared = |score: &&(AnswerKey, f64)| group.iter().all(|at| has(*at, &score.0));
         found.push(Warning::Together {
-            criteria: group.iter().map(|it| columns[*it].0.to_owned()).collect(),
+            criteria: group.iter().map(|at| columns[*at].criterion.to_owned()).collect(),
             correlation,
-            n: columns[first].1.keys().filter(shared).count(),
+            n: columns[first].scores.iter().filter(shared).count(),
         });
     }
     found
 }
 
 /// Pearson's, over what both have; `None` for too few, and where one of them never changes.
-fn correlation(one: &BTreeMap<(&str, &str), f64>, other: &BTreeMap<(&str, &str), f64>) -> Option<f64> {
-    let pairs: Vec<(f64, f64)> = one.iter().filter_map(|(key, a)| Some((*a, *other.get(key)?))).collect();
+fn correlation(one: &[(AnswerKey, f64)], other: &[(AnswerKey, f64)]) -> Option<f64> {
+    let mut others = other.iter().peekable();
+    let mut pairs: Vec<(f64, f64)> = Vec::new();
+    for (key, a) in one {
+        while others.next_if(|score| score.0 < *key).is_some() {}
+        pairs.extend(others.next_if(|score| score.0 == *key).map(|score| (*a, score.1)));
+    }
     let n = pairs.len() as f64;
     let (a, b) = pairs.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0 / n, sum.1 + it.1 / n));
     let (mut ab, mut aa, mut bb) = (0.0, 0.0, 0.0);
@@ -262,24 +353,31 @@ mod tests {
     use super::*;
 
     /// Criteria as columns, cases as rows; the agents take turns.
-    fn table(names: &[&str], rows: &[&[f64]]) -> Vec<Scored> {
-        let scored = |at: usize, criterion: usize, unit: f64| Scored {
-            case: format!("case {at}"),
-            candidate: String::new(),
-            criterion: names[criterion].to_owned(),
-            unit,
-            fields: [("agent".to_owned(), ["a", "b"][at % 2].to_owned())].into(),
-        };
-        let row = |(at, row): (usize, &&[f64])| -> Vec<Scored> {
-            row.iter().enumerate().map(|(criterion, unit)| scored(at, criterion, *unit)).collect()
-        };
-        rows.iter().enumerate().flat_map(row).collect()
+    fn table(names: &[&str], rows: &[&[f64]]) -> ScoreTable {
+        let mut table = ScoreTable::default();
+        for (at, row) in rows.iter().enumerate() {
+            for (criterion, unit) in row.iter().enumerate() {
+                table.push(&Scored {
+                    case: &format!("case {at}"),
+                    candidate: "",
+                    grader: "",
+                    criterion: names[criterion],
+                    file: "",
+                    group: ["a", "b"][at % 2],
+                    unit: *unit,
+                });
+            }
+        }
+        table
+    }
+
+    fn described(table: &ScoreTable) -> Option<Description> {
+        table.describe_by(ScoreField::File).pop().map(|it| it.1)
     }
 
     #[test]
     fn scores_are_described() {
-        let scored = table(&["x"], &[&[0.0], &[0.5], &[0.7], &[1.0], &[f64::NAN]]);
-        let found = describe(&scored, 1).unwrap();
+        let found = described(&table(&["x"], &[&[0.0], &[0.5], &[0.7], &[1.0], &[f64::NAN]])).unwrap();
         assert_eq!((found.n, found.floor, found.ceiling), (4, 0.25, 0.25));
         assert_eq!(found.tenths, [1, 0, 0, 0, 0, 1, 0, 1, 0, 1]);
         assert!((found.estimate.mean - 0.55).abs() < 1e-12);
@@ -287,23 +385,23 @@ mod tests {
         assert!((found.sd.unwrap() - 0.420_317_340_414).abs() < 1e-9);
         let expected = [0.0, 0.375, 0.6, 0.775, 1.0];
         assert!(found.quartiles.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
-        assert_eq!(describe(&[], 1), None);
-        assert_eq!(describe(&scored[..1], 1).unwrap().sd, None);
+        assert_eq!(described(&table(&["x"], &[])), None);
+        assert_eq!(described(&table(&["x"], &[&[0.0]])).unwrap().sd, None);
     }
 
     #[test]
     fn scores_are_looked_at_by_criterion_and_by_field() {
         let scored = table(&["x", "y"], &[&[0.0, 1.0], &[1.0, 1.0], &[0.5, 0.0]]);
-        let means = |all: Vec<(String, Description)>| -> Vec<(String, f64)> {
-            all.into_iter().map(|it| (it.0, it.1.estimate.mean)).collect()
+        let means = |field| -> Vec<(String, f64)> {
+            scored.describe_by(field).into_iter().map(|it| (it.0, it.1.estimate.mean)).collect()
         };
         let named = |all: &[(&str, f64)]| all.iter().map(|it| (it.0.to_owned(), it.1)).collect::<Vec<_>>();
-        assert_eq!(means(by_criterion(&scored, 1)), named(&[("x", 0.5), ("y", 2.0 / 3.0)]));
-        assert_eq!(means(by_field(&scored, "agent", 1)), named(&[("a", 0.375), ("b", 1.0)]));
-        assert_eq!(by_field(&scored, "language", 1), []);
-        let weights = [("x".to_owned(), 3.0)].into();
-        let units: Vec<f64> = weighted(&scored, &weights).iter().map(|it| it.unit).collect();
-        assert_eq!(units, [0.25, 1.0, 0.375]);
+        assert_eq!(means(ScoreField::Criterion), named(&[("x", 0.5), ("y", 2.0 / 3.0)]));
+        assert_eq!(means(ScoreField::Group), named(&[("a", 0.375), ("b", 1.0)]));
+        let of_a = scored.only(ScoreField::Group, "a").describe_by(ScoreField::Criterion);
+        let of_a: Vec<(String, f64)> = of_a.into_iter().map(|it| (it.0, it.1.estimate.mean)).collect();
+        assert_eq!(of_a, named(&[("x", 0.25), ("y", 0.5)]));
+        assert!(scored.only(ScoreField::Group, "c").is_empty());
     }
 
     #[test]

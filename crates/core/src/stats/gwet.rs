@@ -6,6 +6,7 @@ use super::measure::Coefficient;
 use super::ratings::Ratings;
 use super::special::t_quantile;
 use super::undefined::Undefined;
+use super::weighted_rows::{RowStatistic, rows_interval};
 
 /// More categories than a table of weights can hold in reasonable space.
 const MAX_CATEGORIES: usize = 2_000;
@@ -53,10 +54,17 @@ impl Corrected {
         let half = (0.0 < degrees).then(|| self.standard_error * t_quantile(0.975, degrees))?;
         Some((self.value - half, (self.value + half).min(1.0)))
     }
+}
 
-    pub fn coefficient(&self) -> Coefficient {
-        Coefficient::new(self.value, self.interval(), self.n)
-    }
+/// AC1, or AC2 with weights, with an interval from drawing again.
+pub(super) fn gwet_with_interval(
+    ratings: &Ratings,
+    credit: Credit,
+    seed: u64,
+) -> Result<Coefficient, Undefined> {
+    let found = corrected(ratings, ChanceModel::Gwet, credit)?;
+    let worth = credit.table(ratings)?;
+    Ok(rows_interval(ratings, found.value, seed, RowStatistic::Gwet(&worth)))
 }
 
 pub fn corrected(ratings: &Ratings, chance: ChanceModel, credit: Credit) -> Result<Corrected, Undefined> {
@@ -353,7 +361,7 @@ mod tests {
         assert!(why("1 1\n 1 1").contains("every rating is the same"));
         assert!(why("1 2 . .\n . . 1 2").ends_with("no item was rated twice"));
         assert!(why("1 2").ends_with("there is only one rater"));
-        let one = corrected(&ratings("1\n 2"), ChanceModel::Gwet, Credit::Identity).unwrap();
-        assert_eq!(one.coefficient().interval, None);
+        let one = gwet_with_interval(&ratings("1\n 2"), Credit::Identity, 1).unwrap();
+        assert_eq!(one.interval, None);
     }
 }

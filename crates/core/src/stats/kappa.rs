@@ -1,9 +1,11 @@
 //! Agreement above what chance gives two raters (Cohen) or any number of them (Fleiss), by category.
 
-use super::measure::{Coefficient, over_items};
+use super::measure::Coefficient;
 use super::ratings::{ONE_ITEM, Ratings};
+use super::redrawn::{agreement_interval, unseen_pairs};
 use super::special::normal_quantile;
 use super::undefined::Undefined;
+use super::weighted_rows::{RowStatistic, rows_interval};
 
 /// How much a disagreement counts by how many categories it spans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,11 +70,48 @@ impl Kappa {
         let half = normal_quantile(0.975) * self.standard_error;
         (self.value - half, self.value + half)
     }
+}
 
-    pub fn coefficient(&self) -> Coefficient {
-        let (low, high) = self.interval();
-        Coefficient::new(self.value, Some((low.max(-1.0), high.min(1.0))), self.n)
+/// κ with an interval from drawing again, which holds for few items as well; none without a seed.
+pub(super) fn cohen_with_interval(
+    pairs: &[(usize, usize)],
+    n_categories: usize,
+    weights: Weights,
+    seed: Option<u64>,
+) -> Result<Coefficient, Undefined> {
+    let found = cohen(pairs, n_categories, weights)?;
+    let interval = seed.and_then(|seed| {
+        let mut counts = std::collections::BTreeMap::new();
+        for pair in pairs {
+            *counts.entry(*pair).or_insert(0.0) += 1.0;
+        }
+        let unseen = unseen_pairs(n_categories);
+        let all = || (0..n_categories).flat_map(|a| (0..n_categories).map(move |b| (a, b)));
+        let kinds: Vec<(usize, usize)> =
+            counts.keys().copied().chain(all().filter(|_| unseen.is_some())).collect();
+        let counts: Vec<f64> = counts.into_values().collect();
+        agreement_interval(&counts, unseen, seed, &|it| kappa_of_weights(&kinds, it, n_categories, weights))
+    });
+    Ok(Coefficient::new(found.value, interval, found.n))
+}
+
+fn kappa_of_weights(
+    kinds: &[(usize, usize)],
+    weights: &[f64],
+    n_categories: usize,
+    credit: Weights,
+) -> Option<f64> {
+    let (mut left, mut right) = (vec![0.0; n_categories], vec![0.0; n_categories]);
+    let (mut observed, mut all) = (0.0, 0.0);
+    for ((a, b), weight) in kinds.iter().zip(weights) {
+        left[*a] += weight;
+        right[*b] += weight;
+        observed += weight * credit.of(*a, *b, n_categories);
+        all += weight;
     }
+    left.iter_mut().chain(&mut right).for_each(|it| *it /= all);
+    let by_chance: f64 = left.iter().zip(credit.against(&right)).map(|(a, b)| a * b).sum();
+    (by_chance < 1.0 - 1e-12).then(|| (observed / all - by_chance) / (1.0 - by_chance))
 }
 
 /// Two raters, as pairs of places among `n_categories`.
@@ -158,7 +197,8 @@ pub fn fleiss(ratings: &Ratings) -> Result<f64, Undefined> {
 }
 
 pub fn fleiss_with_interval(ratings: &Ratings, seed: u64) -> Result<Coefficient, Undefined> {
-    over_items(ratings, seed, fleiss)
+    let value = fleiss(ratings)?;
+    Ok(rows_interval(ratings, value, seed, RowStatistic::Fleiss))
 }
 
 /// Randolph's κ, where every category is as likely by chance.
@@ -275,7 +315,12 @@ mod tests {
         assert_eq!(of_one(fleiss(&ratings("1\n 2"))), ONE_ITEM);
         assert_eq!(of_one(cohen(&[(0, 1)], 2, Weights::None).map(|it| it.value)), ONE_ITEM);
         check(cohen(&[(0, 1), (0, 1)], 2, Weights::None).unwrap().value, 0.0);
-        let perfect = cohen(&[(0, 0), (1, 1)], 2, Weights::None).unwrap();
-        assert_eq!((perfect.value, perfect.coefficient().interval), (1.0, None));
+        // Under ten items there is no interval; of perfect agreement of twenty there is one.
+        let of = |n: usize| {
+            let pairs: Vec<(usize, usize)> = (0..n).map(|it| (it % 2, it % 2)).collect();
+            cohen_with_interval(&pairs, 2, Weights::None, Some(1)).unwrap()
+        };
+        assert_eq!((of(9).value, of(9).interval), (1.0, None));
+        assert!(of(20).interval.is_some_and(|(low, high)| low < 0.9 && 1.0 <= high), "{:?}", of(20));
     }
 }

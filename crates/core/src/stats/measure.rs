@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use super::ratings::Ratings;
-use super::resample::{Chance, Cluster, interval, percentiles};
-use super::special::normal_quantile;
+use super::bounded::{Cluster, difference_interval, exact_share, mean_interval};
+use super::numbers::mean;
 use super::undefined::Undefined;
 
 /// A coefficient with its uncertainty.
@@ -52,70 +51,44 @@ impl From<Result<Coefficient, Undefined>> for Measure {
     }
 }
 
-/// A share of `n`, or the mean of as many numbers between 0 and 1, with Wilson's interval.
+/// A share of `n`, or the mean of as many numbers between 0 and 1, with the exact interval of a share.
 pub(super) fn share(sum: f64, n: usize) -> Result<Coefficient, Undefined> {
     if n == 0 {
         return Undefined::because("there is nothing to count");
     }
-    let (all, z) = (n as f64, normal_quantile(0.975));
-    let (rate, grown) = (sum / all, 1.0 + z * z / all);
-    let middle = (rate + z * z / (2.0 * all)) / grown;
-    let half = z * ((rate * (1.0 - rate)).max(0.0) / all + z * z / (4.0 * all * all)).sqrt() / grown;
-    Ok(Coefficient::new(rate, Some(((middle - half).max(0.0), (middle + half).min(1.0))), n))
+    Ok(Coefficient::new(sum / n as f64, Some(exact_share(sum, n as f64)), n))
 }
 
-/// The mean of numbers, one for each item.
-pub(super) fn mean(values: &[f64], seed: u64) -> Result<Coefficient, Undefined> {
+/// The mean of scores on 0..=1, one for each item.
+pub(super) fn mean_score(values: &[f64]) -> Result<Coefficient, Undefined> {
+    mean_with(values, mean_interval)
+}
+
+/// The mean of differences, one for each item, of which none can be more than `span`.
+pub(super) fn mean_difference(values: &[f64], span: f64) -> Result<Coefficient, Undefined> {
+    mean_with(values, |clusters| difference_interval(clusters, span))
+}
+
+/// The mean of distances, one for each item, from 0 to `span`.
+pub(super) fn mean_distance(values: &[f64], span: f64) -> Result<Coefficient, Undefined> {
+    mean_with(values, |clusters| {
+        let scores: Vec<Cluster> =
+            clusters.iter().map(|cluster| Cluster { sum: cluster.sum / span, n: cluster.n }).collect();
+        mean_interval(&scores).map(|(low, high)| (low * span, high * span))
+    })
+}
+
+fn mean_with(
+    values: &[f64],
+    interval: impl Fn(&[Cluster]) -> Option<(f64, f64)>,
+) -> Result<Coefficient, Undefined> {
     if values.is_empty() {
         return Undefined::because("there is nothing to count");
     }
-    let clusters: Vec<Cluster> = values.iter().map(|it| Cluster { sum: *it, n: 1.0 }).collect();
-    let value = values.iter().sum::<f64>() / values.len() as f64;
-    Ok(Coefficient::new(value, interval(&clusters, seed), values.len()))
-}
-
-/// With an interval from drawing whole items again.
-pub(super) fn over_items(
-    ratings: &Ratings,
-    seed: u64,
-    statistic: impl Fn(&Ratings) -> Result<f64, Undefined>,
-) -> Result<Coefficient, Undefined> {
-    let value = statistic(ratings)?;
-    let twice: Vec<usize> =
-        ratings.by_item().enumerate().filter(|(_, it)| 2 <= it.clone().count()).map(|(at, _)| at).collect();
-    let sample = ratings.unnamed().of_items(&twice);
-    let mut drawn = sample.clone();
-    let interval = redraw(twice.len(), ratings.n_raters(), seed, |items| {
-        drawn.draw(&sample, items);
-        statistic(&drawn).ok()
-    });
-    Ok(Coefficient::new(value, interval, twice.len()))
-}
-
-/// Where a statistic of `n` items lies when they are drawn again and again.
-///
-/// Draws for which it is undefined are left out; if they are many, so is the interval.
-pub(super) fn redraw(
-    n: usize,
-    width: usize,
-    seed: u64,
-    mut statistic: impl FnMut(&[usize]) -> Option<f64>,
-) -> Option<(f64, f64)> {
-    if n < 2 {
-        return None;
+    let clusters: Vec<Cluster> = values.iter().copied().map(Cluster::single).collect();
+    let value = mean(values);
+    if !value.is_finite() {
+        return Undefined::because("the numbers are too large to be added up");
     }
-    let n_draws = n_draws(n * width);
-    let mut chance = Chance::new(seed);
-    let mut items = vec![0; n];
-    let mut draw = || {
-        items.fill_with(|| chance.below(n));
-        statistic(&items)
-    };
-    let mut values: Vec<f64> = (0..n_draws).filter_map(|_| draw()).collect();
-    (n_draws * 9 / 10 <= values.len()).then(|| percentiles(&mut values, n))
-}
-
-/// Fewer draws for millions of ratings, where the interval is narrow and each draw takes long.
-fn n_draws(n_cells: usize) -> usize {
-    (200_000_000 / n_cells.max(1)).clamp(199, 1_999)
+    Ok(Coefficient::new(value, interval(&clusters), values.len()))
 }

@@ -6,7 +6,10 @@ mod numbers;
 mod special;
 mod standing;
 mod regression;
+mod bounded;
 mod resample;
+mod redrawn;
+mod weighted_rows;
 mod proportion;
 mod ahead;
 mod forecast;
@@ -45,14 +48,20 @@ mod projection;
 mod pass_k;
 mod describe;
 mod rank;
+mod elo;
 mod compute;
 mod compute_agreement;
 mod compute_estimates;
+mod compute_families;
 mod compute_functions;
+mod compute_known;
 mod compute_ranking;
+#[cfg(test)]
+#[allow(clippy::print_stdout, reason = "the table of a long test is printed")]
+mod coverage;
 
 pub use agreement::{
-    Agreement, AgreementInShort, PairAgreement, PairInShort, PairMeasures, Without, agreement,
+    Agreement, AgreementInShort, MOST_RATERS, PairAgreement, PairInShort, PairMeasures, Without, agreement,
     agreement_by_criterion, agreement_in_short, percent, ratings_by_criterion,
 };
 pub use ahead::{Ahead, ahead};
@@ -69,7 +78,8 @@ pub use calibrate::{
     calibrate_held_out, threshold,
 };
 pub use compare::{Comparison, Difference, WORTH_SEEING, compare};
-pub use compute::compute;
+pub use compute::{compute, compute_problem};
+pub use compute_known::computable;
 pub use consensus::{
     Consensus, Errors, Majority, Settled, SettledItem, Stop, Votes, agreement_with, dawid_skene, majority,
     settle,
@@ -77,12 +87,11 @@ pub use consensus::{
 pub use correlation::{
     Correlation, kendall, kendall_c, kendall_p_in_large_samples, pearson, somers_d, spearman,
 };
-pub use describe::{
-    Description, Scored, Warning, by_criterion, by_field, describe, tenth, warnings, weighted,
-};
+pub use describe::{Description, ScoreField, ScoreTable, Scored, Warning, tenth, warnings};
 pub use drawn::{Drawn, OfSample, of_sample};
 pub use drift::{Alarm, Drift, Look, Watched, watch};
 pub use effect::{cliffs_delta, cohen_d, cohen_h, hedges_g};
+pub use elo::{Elo, WinRates, elo};
 pub use forecast::{DaySum, Forecast, forecast};
 pub use glad::{Abilities, glad};
 pub use gwet::{ChanceModel, Corrected, Credit, corrected};
@@ -97,12 +106,10 @@ pub use paired::{
 pub use panel::{ErrorPair, Member, Panel, effective_votes, panel};
 pub use pass_k::{PassK, Tried, pass_k};
 pub use power::{Aim, n_pairs, n_per_group, n_per_group_shares, n_per_group_shares_normal, n_to_detect};
-pub use ppi::{Alternative, MeanEstimate, PredictionPowered, prediction_powered};
+pub use ppi::{Alternative, FEWEST_LABELS, MeanEstimate, PredictionPowered, prediction_powered};
 pub use projection::{Dialled, MonthAhead, half_width, month_ahead};
 pub use proportion::{Proportion, ProportionMethod, pass_rate, proportion};
-pub use rank::{
-    Elo, Model, Pair, Position, Preferred, Ranked, Ranking, Strength, Ties, WinRates, bradley_terry, elo,
-};
+pub use rank::{Model, Pair, Position, Preferred, Ranked, Ranking, Strength, Ties, bradley_terry};
 pub use ratings::{Level, Ratings};
 pub use reliability::{Bin, Reliability, reliability};
 pub use rogan_gladen::{Confusion, CorrectedRate, corrected_rate};

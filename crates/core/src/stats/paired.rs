@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use super::bounded::Cluster;
 use super::numbers::{around, mean, ranks, ties, usable, usable_pairs, variance};
-use super::resample::{Chance, Cluster, sign_test};
+use super::resample::{Chance, sign_test};
 use super::special::{even_odds, ln_gamma, normal_cdf, t_cdf, t_quantile};
 use super::undefined::Undefined;
 
@@ -157,8 +158,7 @@ pub fn sign_p(first: &[f64], second: &[f64]) -> Result<f64, Undefined> {
 
 /// How often chance alone makes a mean difference as large, by turning signs.
 pub fn paired_permutation_p(first: &[f64], second: &[f64], seed: u64) -> Result<f64, Undefined> {
-    let clusters: Vec<Cluster> =
-        differences(first, second, 1)?.into_iter().map(|it| Cluster { sum: it, n: 1.0 }).collect();
+    let clusters: Vec<Cluster> = differences(first, second, 1)?.into_iter().map(Cluster::single).collect();
     Ok(sign_test(&clusters, seed))
 }
 

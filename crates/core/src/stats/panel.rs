@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::correlation::pearson;
-use super::measure::{Coefficient, Measure, redraw, share};
+use super::measure::{Coefficient, Measure, share};
 use super::ratings::{Level, Ratings};
 use super::undefined::Undefined;
 
@@ -47,12 +47,7 @@ impl Member {
 }
 
 /// `truth` is, of each item, the right one among the answers of `ratings`, where it is known.
-pub fn panel(
-    ratings: &Ratings,
-    truth: &[Option<usize>],
-    level: Level,
-    seed: u64,
-) -> Result<Panel, Undefined> {
+pub fn panel(ratings: &Ratings, truth: &[Option<usize>], level: Level) -> Result<Panel, Undefined> {
     if truth.len() != ratings.n_items() {
         return Undefined::because(format!("{} truths are not for {} items", truth.len(), ratings.n_items()));
     }
@@ -66,13 +61,13 @@ pub fn panel(
         rater: name(it),
         accuracy: bench.accuracy(&[it]).into(),
         accuracy_without: bench.accuracy(&without(it)).into(),
-        effective_votes_without: bench.effective_votes(&without(it), seed).into(),
+        effective_votes_without: bench.effective_votes(&without(it)).into(),
     };
     let pairs = all.iter().flat_map(|a| all[a + 1..].iter().map(move |b| (*a, *b)));
     Ok(Panel {
         n_items: bench.ratings.by_item().filter(|it| 0 < it.clone().count()).count(),
         accuracy: bench.accuracy(&all).into(),
-        effective_votes: bench.effective_votes(&all, seed).into(),
+        effective_votes: bench.effective_votes(&all).into(),
         pairs: pairs
             .map(|(a, b)| ErrorPair {
                 raters: (name(a), name(b)),
@@ -126,7 +121,7 @@ impl Bench {
         })
     }
 
-    fn effective_votes(&self, members: &[usize], seed: u64) -> Result<Coefficient, Undefined> {
+    fn effective_votes(&self, members: &[usize]) -> Result<Coefficient, Undefined> {
         if members.len() < 2 {
             return Undefined::because("there is only one rater");
         }
@@ -135,7 +130,8 @@ impl Bench {
         let Some(value) = self.kish(members, &all) else {
             return Undefined::because("no two of the members both err now and then on the same items");
         };
-        Ok(Coefficient::new(value, redraw(n, members.len(), seed, |items| self.kish(members, items)), n))
+        // An interval of it that holds what it says is not known.
+        Ok(Coefficient::new(value, None, n))
     }
 
     fn kish(&self, members: &[usize], items: &[usize]) -> Option<f64> {
@@ -185,7 +181,7 @@ mod tests {
     #[test]
     fn two_who_err_alike_are_one_vote() {
         let twins = ratings("1 2 2 1 1 2 1 2 1\n 1 2 2 1 1 2 1 2 1\n 2 1 2 2 1 2 1 1 2");
-        let found = panel(&twins, &TRUTH, Level::Nominal, 1).unwrap();
+        let found = panel(&twins, &TRUTH, Level::Nominal).unwrap();
         let near = |it: &Measure, expected: f64| (it.value().unwrap() - expected).abs() < 1e-9;
         assert_eq!(found.n_items, 8);
         assert!(near(&found.pairs[0].correlation, 1.0), "{found:?}");
@@ -210,11 +206,11 @@ mod tests {
     #[test]
     fn a_panel_says_why_it_is_worth_nothing_known() {
         let perfect = ratings("1 1 2\n 1 1 2");
-        let found = panel(&perfect, &[Some(0), Some(0), Some(1)], Level::Nominal, 1).unwrap();
+        let found = panel(&perfect, &[Some(0), Some(0), Some(1)], Level::Nominal).unwrap();
         assert!(matches!(found.effective_votes, Measure::Undefined { .. }));
         assert!(matches!(found.pairs[0].correlation, Measure::Undefined { .. }));
-        assert!(panel(&perfect, &[None], Level::Nominal, 1).is_err());
-        let alone = panel(&ratings("1 2 2"), &[Some(0), Some(0), None], Level::Nominal, 1).unwrap();
+        assert!(panel(&perfect, &[None], Level::Nominal).is_err());
+        let alone = panel(&ratings("1 2 2"), &[Some(0), Some(0), None], Level::Nominal).unwrap();
         assert_eq!(alone.accuracy.value(), Some(0.5));
         assert!(matches!(alone.members[0].accuracy_without, Measure::Undefined { .. }));
     }

@@ -72,6 +72,55 @@ pub fn n_to_detect(change: f64, spread: f64, design_effect: f64, aim: Aim) -> Re
     Ok((n_pairs(change / spread, aim)? * design_effect).ceil() as usize)
 }
 
+/// How often Student's test sees a difference of `d` standard deviations with so many in each of two groups.
+pub(super) fn power_of_groups(d: f64, n: f64, alpha: f64) -> Result<f64, Undefined> {
+    check_samples(n, alpha)?;
+    Ok(t_power(2.0 * n - 2.0, d * (n / 2.0).sqrt(), alpha))
+}
+
+/// The same for so many pairs.
+pub(super) fn power_of_pairs(d: f64, n: f64, alpha: f64) -> Result<f64, Undefined> {
+    check_samples(n, alpha)?;
+    Ok(t_power(n - 1.0, d * n.sqrt(), alpha))
+}
+
+/// How often two shares are told apart with so many in each group, on Cohen's scale.
+pub(super) fn power_of_shares(first: f64, second: f64, n: f64, alpha: f64) -> Result<f64, Undefined> {
+    check_samples(n, alpha)?;
+    let (shift, z) = (cohen_h(first, second)?.abs() * (n / 2.0).sqrt(), two_sided_z(alpha));
+    Ok(normal_cdf(shift - z) + normal_cdf(-shift - z))
+}
+
+/// How often McNemar's test sees that the shares of pairs that change each way differ (Connor 1987).
+pub(super) fn power_of_changes(up: f64, down: f64, n: f64, alpha: f64) -> Result<f64, Undefined> {
+    check_samples(n, alpha)?;
+    let (all, apart) = (up + down, (up - down).abs());
+    if !(0.0 <= up && 0.0 <= down && 0.0 < all && all <= 1.0) {
+        return Undefined::because("the shares of pairs that change are not between 0 and 1 together");
+    }
+    let left = (all - apart * apart).max(1e-300).sqrt();
+    Ok(normal_cdf((apart * n.sqrt() - two_sided_z(alpha) * all.sqrt()) / left))
+}
+
+/// Pairs for McNemar's test to see that the shares of pairs that change each way differ (Connor 1987).
+pub(super) fn n_pairs_changed(up: f64, down: f64, aim: Aim) -> Result<f64, Undefined> {
+    aim.check()?;
+    check_effect(up - down)?;
+    power_of_changes(up, down, 10.0, aim.alpha)?;
+    let (all, apart) = (up + down, (up - down).abs());
+    let reach =
+        two_sided_z(aim.alpha) * all.sqrt() + normal_quantile(aim.power) * (all - apart * apart).sqrt();
+    Ok((reach / apart).powi(2))
+}
+
+fn check_samples(n: f64, alpha: f64) -> Result<(), Undefined> {
+    usable_share("alpha", alpha)?;
+    if 2.0 <= n && n.is_finite() {
+        return Ok(());
+    }
+    Undefined::because(format!("{n} is no number of samples; there must be two or more"))
+}
+
 fn check_effect(d: f64) -> Result<(), Undefined> {
     if d == 0.0 || !d.is_finite() {
         return Undefined::because("no number of samples shows a difference of nothing");
@@ -119,6 +168,20 @@ mod tests {
         near(n_per_group_shares_normal(0.7, 0.75, AIM), 1_250.716_733_435_612, 1e-6);
         near(n_per_group_shares_normal(0.9, 0.95, AIM), 434.432_022_439_470, 1e-6);
         assert_eq!(n_to_detect(0.05, 0.1, 1.5, AIM).unwrap(), 51);
+    }
+
+    #[test]
+    fn power_is_that_of_statsmodels() {
+        let near = |found: Result<f64, Undefined>, expected: f64| {
+            assert!((found.clone().unwrap() - expected).abs() < 1e-6, "{found:?} {expected}");
+        };
+        near(power_of_pairs(0.5, 30.0, 0.05), 0.753_964_715_743_79);
+        near(power_of_groups(0.5, 64.0, 0.05), 0.801_459_557_922_254);
+        near(power_of_shares(0.7, 0.75, 500.0, 0.05), 0.425_614_364_070_655);
+        // What is needed is enough.
+        let n = n_pairs_changed(0.15, 0.05, AIM).unwrap();
+        near(power_of_changes(0.15, 0.05, n, 0.05), 0.8);
+        assert!(power_of_changes(0.9, 0.9, 10.0, 0.05).is_err() && power_of_pairs(0.5, 1.0, 0.05).is_err());
     }
 
     #[test]

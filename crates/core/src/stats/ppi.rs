@@ -6,6 +6,7 @@
 
 use serde::Serialize;
 
+use super::bounded::unit_interval;
 use super::numbers::{
     all_equal, around, mean, population_variance, squares, usable, usable_pairs, usable_share, variance,
 };
@@ -18,8 +19,14 @@ use crate::quantity::plural;
 pub struct MeanEstimate {
     pub mean: f64,
     pub se: f64,
+    /// By the normal distribution, as reference packages give it: too narrow for few labels.
     pub interval: (f64, f64),
+    /// By Student's distribution, and on 0..=1; absent where the labels are not on that scale.
+    pub unit_interval: Option<(f64, f64)>,
 }
+
+/// With fewer labels, how far a judge is off is hardly known: the labels alone say more surely what they say.
+pub const FEWEST_LABELS: usize = 10;
 
 /// The corrected mean beside those that it replaces.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -73,13 +80,22 @@ pub fn prediction_powered(
     let lambda_unclipped = judged.best_lambda(n, n_judged);
     let lambda = lambda_unclipped.clamp(0.0, 1.0);
     let z = two_sided_z(alpha);
+    let on_unit_scale = human.iter().chain(judge).chain(unlabelled).all(|it| (0.0..=1.0).contains(it));
     let estimate = |lambda: f64| {
         let rectifier: Vec<f64> = human.iter().zip(judge).map(|(y, f)| y - lambda * f).collect();
         let middle = lambda * mean(unlabelled) + mean(&rectifier);
         let se = (lambda * lambda * population_variance(unlabelled) / n_judged
             + population_variance(&rectifier) / n)
             .sqrt();
-        MeanEstimate { mean: middle, se, interval: around(middle, z * se) }
+        let unit_interval = on_unit_scale.then(|| {
+            // λ was chosen on the same labels. That people and judge agreed on all of them does not say that they
+            // always do: half of an error of each kind counts as seen.
+            let degrees = (n - 2.0).max(1.0);
+            let errors = (population_variance(&rectifier) * n + 0.5 * lambda * lambda) / (degrees * n);
+            let judged = lambda * lambda * population_variance(unlabelled) / n_judged;
+            unit_interval(middle.clamp(0.0, 1.0), judged + errors, degrees, n)
+        });
+        MeanEstimate { mean: middle, se, interval: around(middle, z * se), unit_interval }
     };
     let correlation = correlation(human, judge);
     Ok(PredictionPowered {
@@ -93,7 +109,7 @@ pub fn prediction_powered(
         lambda_unclipped,
         correlation,
         labels_to_halve: judged.labels_to_halve(human.len(), n_judged),
-        warning: chance_warning(correlation, human.len()),
+        warning: chance_warning(correlation, human.len(), lambda),
     })
 }
 
@@ -162,7 +178,7 @@ fn correlation(left: &[f64], right: &[f64]) -> Option<f64> {
 }
 
 /// Says so when a judge that guesses could agree with people just as well.
-fn chance_warning(correlation: Option<f64>, n: usize) -> Option<String> {
+fn chance_warning(correlation: Option<f64>, n: usize, lambda: f64) -> Option<String> {
     let Some(r) = correlation else {
         return Some(
             "The judge gives the same score to every labelled item; only the labels count.".to_owned(),
@@ -174,8 +190,14 @@ fn chance_warning(correlation: Option<f64>, n: usize) -> Option<String> {
         || 0.05 < t_cdf(-r * (degrees / (1.0 - r * r).max(1e-300)).sqrt(), degrees);
     by_chance.then(|| {
         format!(
-            "On {} the judge is no better than chance (correlation {r:.2}); it adds nothing to the labels.",
-            plural(n, "label")
+            "On {} the judge is {} (correlation {r:.2}); {}.",
+            plural(n, "label"),
+            if lambda <= 0.0 { "no better than chance" } else { "not shown to be better than chance" },
+            if lambda <= 0.0 {
+                "it adds nothing to the labels"
+            } else {
+                "more labels would tell whether it helps"
+            }
         )
     })
 }

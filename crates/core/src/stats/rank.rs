@@ -7,7 +7,8 @@
 
 use serde::Serialize;
 
-use super::resample::Chance;
+use super::numbers::around;
+use super::special::t_quantile;
 use super::undefined::Undefined;
 
 /// One comparison of two players, by their places in a list of names.
@@ -40,7 +41,7 @@ pub enum Preferred {
 
 impl Preferred {
     /// What the first gets of the point that there is.
-    fn first_share(self) -> f64 {
+    pub(super) fn first_share(self) -> f64 {
         match self {
             Self::First => 1.0,
             Self::Second => 0.0,
@@ -85,8 +86,6 @@ pub struct Ranking {
     pub position: Option<Strength>,
     /// Davidson's ν: 0 without ties, 2 where equals tie half of the time.
     pub ties: Option<f64>,
-    /// Draws that had no strengths of their own, such as those in which somebody only won.
-    pub undefined_draws: usize,
 }
 
 /// How strong one player is.
@@ -103,7 +102,8 @@ pub struct Strength {
     pub value: f64,
     /// The standard error, as if every comparison were independent.
     pub error: f64,
-    /// Where it may really lie, in 95 of 100 cases; absent when too few draws have strengths.
+    /// Where it may really lie, in 95 of 100 cases; absent where there are hardly more cases than
+    /// strengths.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -115,18 +115,17 @@ impl Strength {
 }
 
 /// The middle of the scale that the arenas use.
-const MIDDLE: f64 = 1000.0;
+pub(super) const MIDDLE: f64 = 1000.0;
 
 /// Points for which the odds are ten to one.
-const TEN_TO_ONE: f64 = 400.0;
+pub(super) const TEN_TO_ONE: f64 = 400.0;
 
 pub(super) fn elo_points(strength: f64) -> f64 {
     MIDDLE + strength * TEN_TO_ONE / std::f64::consts::LN_10
 }
 
-const N_DRAWS: usize = 1_999;
-
-/// Strengths with intervals from drawing whole cases again.
+/// Strengths with intervals by how far whole cases pull them (the sandwich of Huber and White), by Student's
+/// distribution.
 ///
 /// ```
 /// use jurist_core::stats::{Model, Pair, Preferred, bradley_terry};
@@ -134,58 +133,26 @@ const N_DRAWS: usize = 1_999;
 /// let names = ["terse", "thorough"].map(str::to_owned);
 /// let says = |case, preferred| Pair::new(case, 0, 1, preferred);
 /// let pairs: Vec<Pair> = (0..40).map(|it| says(it, if it % 4 == 0 { Preferred::First } else { Preferred::Second })).collect();
-/// let ranking = bradley_terry(&names, &pairs, Model::default(), 1).unwrap();
+/// let ranking = bradley_terry(&names, &pairs, Model::default()).unwrap();
 /// // Three of four comparisons won are odds of three to one.
 /// let odds = (ranking.players[1].strength.value - ranking.players[0].strength.value).exp();
 /// assert!((odds - 3.0).abs() < 1e-9);
 /// ```
-pub fn bradley_terry(
-    names: &[String],
-    pairs: &[Pair],
-    model: Model,
-    seed: u64,
-) -> Result<Ranking, Undefined> {
+pub fn bradley_terry(names: &[String], pairs: &[Pair], model: Model) -> Result<Ranking, Undefined> {
     let fit = Fit::new(names, &Cell::all(pairs), model)?;
-    let mut cases: Vec<Vec<Pair>> = Vec::new();
-    let mut sorted = pairs.to_vec();
-    // In an order of their own, so that the order in which they came says nothing.
-    sorted.sort_by_key(|it| (it.case, it.first, it.second, it.preferred as u8, it.times.to_bits()));
-    for pair in sorted {
-        match cases.last_mut() {
-            Some(last) if last[0].case == pair.case => last.push(pair),
-            _ => cases.push(vec![pair]),
-        }
-    }
-    let mut chance = Chance::new(seed);
-    let mut draws: Vec<Vec<f64>> = Vec::new();
-    for _ in 0..N_DRAWS {
-        let drawn: Vec<Pair> =
-            (0..cases.len()).flat_map(|_| &cases[chance.below(cases.len())]).copied().collect();
-        draws.extend(Fit::new(names, &Cell::all(&drawn), model).ok().map(|it| it.parameters));
-    }
-    let undefined_draws = N_DRAWS - draws.len();
-    let interval = |at: usize| interval(&draws, at).filter(|_| 1 < cases.len());
-    let strength =
-        |at: usize| Strength { value: fit.parameters[at], error: fit.error(at), interval: interval(at) };
+    let spread = fit.case_errors(pairs, model.ties);
+    let strength = |at: usize| {
+        let value = fit.parameters[at];
+        let interval = spread.as_ref().map(|it| around(value, it[at])).filter(|(low, high)| low < high);
+        Strength { value, error: fit.error(at), interval }
+    };
     let players =
         names.iter().enumerate().map(|(at, name)| Ranked { name: name.clone(), strength: strength(at) });
     Ok(Ranking {
         players: players.collect(),
         position: fit.layout.position.map(strength),
         ties: (model.ties == Ties::Davidson).then(|| fit.nu()),
-        undefined_draws,
     })
-}
-
-/// The middle 95 of 100 draws. A draw without strengths would lie beyond any of these, so more than a few
-/// of them leave no interval.
-fn interval(draws: &[Vec<f64>], at: usize) -> Option<(f64, f64)> {
-    // Of a draw without a tie there is no parameter for ties; nobody asks for its interval.
-    let mut values: Vec<f64> = draws.iter().map(|it| it[at]).collect();
-    values.sort_by(f64::total_cmp);
-    let place =
-        |share: f64| ((share * (values.len() as f64 + 1.0)).round() as usize).clamp(1, values.len()) - 1;
-    (N_DRAWS as f64 * 0.95 <= values.len() as f64).then(|| (values[place(0.025)], values[place(0.975)]))
 }
 
 /// All comparisons of two players in one order.
@@ -199,6 +166,22 @@ pub(super) struct Cell {
 }
 
 impl Cell {
+    fn of(pair: &Pair) -> Self {
+        let mut cell = Self { first: pair.first, second: pair.second, won: 0.0, lost: 0.0, tied: 0.0 };
+        match pair.preferred {
+            Preferred::First => cell.won = pair.times,
+            Preferred::Second => cell.lost = pair.times,
+            Preferred::Neither => cell.tied = pair.times,
+        }
+        cell
+    }
+
+    /// A tie is half a win to each.
+    fn without_ties(self) -> Self {
+        let half = self.tied / 2.0;
+        Self { won: self.won + half, lost: self.lost + half, tied: 0.0, ..self }
+    }
+
     fn all(pairs: &[Pair]) -> Vec<Self> {
         let mut cells = std::collections::BTreeMap::new();
         for pair in pairs {
@@ -269,9 +252,7 @@ impl Fit {
             }
             Some(_) => {}
             None => {
-                for it in &mut cells {
-                    (it.won, it.lost, it.tied) = (it.won + it.tied / 2.0, it.lost + it.tied / 2.0, 0.0);
-                }
+                cells.iter_mut().for_each(|it| *it = it.without_ties());
             }
         }
         Self::newton(&cells, layout, model.penalty)
@@ -307,6 +288,40 @@ impl Fit {
             }
         }
         Err(unsettled(layout, 200))
+    }
+
+    /// Of each parameter, half of its interval. Comparisons of one case are not independent, so that each case
+    /// counts once: by the sum of how far its comparisons pull.
+    fn case_errors(&self, pairs: &[Pair], ties: Ties) -> Option<Vec<f64>> {
+        let n = self.layout.n;
+        let mut pulls: std::collections::BTreeMap<usize, Vec<f64>> = std::collections::BTreeMap::new();
+        for pair in pairs.iter().filter(|it| it.first != it.second) {
+            let cell = Cell::of(pair);
+            let cell =
+                if ties == Ties::Davidson && self.layout.tie.is_some() { cell } else { cell.without_ties() };
+            let answers = answers(&cell, self.layout);
+            let (chances, _) = chances(&answers, &self.parameters);
+            let pull = pulls.entry(pair.case).or_insert_with(|| vec![0.0; n]);
+            for ((terms, seen), chance) in answers.iter().zip(&chances) {
+                terms.iter().for_each(|(at, by)| pull[*at] += by * (seen - cell.n() * chance));
+            }
+        }
+        let n_cases = pulls.len() as f64;
+        // As many are estimated, one of them by the others.
+        let degrees = n_cases - (n as f64 - 1.0);
+        if degrees < 2.0 {
+            return None;
+        }
+        let mut squares = vec![0.0; n];
+        for pull in pulls.values() {
+            // How far the case moves each parameter.
+            for (square, row) in squares.iter_mut().zip(&self.covariance) {
+                let moved: f64 = row.iter().zip(pull).map(|(a, b)| a * b).sum();
+                *square += moved * moved;
+            }
+        }
+        let t = t_quantile(0.975, degrees);
+        Some(squares.iter().map(|it| t * (it * n_cases / degrees).sqrt()).collect())
     }
 
     /// What being shown first is worth, in log-odds.
@@ -432,12 +447,12 @@ pub(super) fn inverse(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
 /// Finite strengths exist only if, however the players are parted in two, each side has a point from the
 /// other (Ford, 1957). The reason names the side that has not.
 fn connected(names: &[String], cells: &[Cell]) -> Result<(), Undefined> {
-    let takes_from = |winner: usize, loser: usize| {
-        cells.iter().any(|it| {
-            (it.first, it.second) == (winner, loser) && 0.0 < it.won + it.tied
-                || (it.first, it.second) == (loser, winner) && 0.0 < it.lost + it.tied
-        })
-    };
+    let mut points = vec![vec![false; names.len()]; names.len()];
+    for cell in cells {
+        points[cell.first][cell.second] |= 0.0 < cell.won + cell.tied;
+        points[cell.second][cell.first] |= 0.0 < cell.lost + cell.tied;
+    }
+    let takes_from = |winner: usize, loser: usize| points[winner][loser];
     let reached = |from: usize, step: &dyn Fn(usize, usize) -> bool| {
         let (mut seen, mut to_visit) = (vec![false; names.len()], vec![from]);
         seen[from] = true;
@@ -471,76 +486,13 @@ fn connected(names: &[String], cells: &[Cell]) -> Result<(), Undefined> {
     }))
 }
 
-/// How Elo ratings move.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Elo {
-    /// The most that one comparison moves a rating by.
-    pub k: f64,
-    /// Where everybody begins.
-    pub initial: f64,
-}
-
-impl Default for Elo {
-    fn default() -> Self {
-        Self { k: 32.0, initial: MIDDLE }
-    }
-}
-
-/// Ratings after all comparisons one after another. The last ones count most: for players that do not
-/// change, strengths say more.
-pub fn elo(n_players: usize, pairs: &[Pair], settings: Elo) -> Vec<f64> {
-    let mut ratings = vec![settings.initial; n_players];
-    for pair in pairs.iter().filter(|it| it.first != it.second) {
-        let ahead = ratings[pair.first] - ratings[pair.second];
-        let expected = 1.0 / (1.0 + 10.0_f64.powf(-ahead / TEN_TO_ONE));
-        let by = settings.k * pair.times * (pair.preferred.first_share() - expected);
-        ratings[pair.first] += by;
-        ratings[pair.second] -= by;
-    }
-    ratings
-}
-
-/// Points of each player against each other; a tie is half a point.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct WinRates {
-    points: Vec<Vec<f64>>,
-}
-
-impl WinRates {
-    pub fn new(n_players: usize, pairs: &[Pair]) -> Self {
-        let mut points = vec![vec![0.0; n_players]; n_players];
-        for pair in pairs.iter().filter(|it| it.first != it.second) {
-            let share = pair.preferred.first_share();
-            points[pair.first][pair.second] += share * pair.times;
-            points[pair.second][pair.first] += (1.0 - share) * pair.times;
-        }
-        Self { points }
-    }
-
-    /// How often they were compared.
-    pub fn n(&self, one: usize, other: usize) -> f64 {
-        self.points[one][other] + self.points[other][one]
-    }
-
-    /// The share of points that one takes from another; `None` if they never met.
-    pub fn rate(&self, one: usize, other: usize) -> Option<f64> {
-        let n = self.n(one, other);
-        (0.0 < n).then(|| self.points[one][other] / n)
-    }
-
-    /// Row against column.
-    pub fn matrix(&self) -> Vec<Vec<Option<f64>>> {
-        let n = self.points.len();
-        (0..n).map(|one| (0..n).map(|other| self.rate(one, other)).collect()).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use serde_json::{Value as Json, json};
 
     use super::super::compute;
+    use super::super::resample::Chance;
     use super::*;
 
     fn names(n: usize) -> Vec<String> {
@@ -682,36 +634,16 @@ mod tests {
     }
 
     #[test]
-    fn elo_moves_by_what_was_not_expected() {
-        let pairs = [Pair::new(0, 0, 1, Preferred::First), Pair::new(1, 0, 1, Preferred::Neither)];
-        let ratings = elo(2, &pairs, Elo::default());
-        // 1016 against 984, then a tie where 0.546 was expected.
-        assert!(near(&ratings, &[1_014.530_498_471, 985.469_501_529]), "{ratings:?}");
-        assert_eq!(elo(3, &[], Elo { k: 8.0, initial: 1500.0 }), [1500.0; 3]);
-    }
-
-    #[test]
-    fn win_rates_count_ties_as_half() {
-        let pairs = [
-            Pair::new(0, 0, 1, Preferred::First),
-            Pair::new(1, 1, 0, Preferred::Neither),
-            Pair::new(2, 1, 1, Preferred::First),
-        ];
-        let rates = WinRates::new(3, &pairs);
-        assert_eq!(rates.matrix(), [[None, Some(0.75), None], [Some(0.25), None, None], [None, None, None]]);
-    }
-
-    #[test]
     fn intervals_hold_the_truth_as_often_as_they_say() {
         // Two players of whom one wins 70 of 100: strengths are ± half the log-odds.
         let truth = 0.5 * (0.7_f64 / 0.3).ln();
         let mut chance = Chance::new(11);
         let held = (0..25)
-            .filter(|seed| {
+            .filter(|_| {
                 let preferred = |won: bool| if won { Preferred::First } else { Preferred::Second };
                 let pairs: Vec<Pair> =
                     (0..80).map(|it| Pair::new(it, 0, 1, preferred(chance.below(10) < 7))).collect();
-                let ranking = bradley_terry(&names(2), &pairs, Model::default(), *seed).unwrap();
+                let ranking = bradley_terry(&names(2), &pairs, Model::default()).unwrap();
                 let (low, high) = ranking.players[0].strength.interval.unwrap();
                 low <= truth && truth <= high
             })
@@ -726,7 +658,7 @@ mod tests {
             (0..120).map(|it| Pair::new(it % cases, 0, 1, preferred(it % 40))).collect()
         };
         let width = |cases: usize| {
-            let ranking = bradley_terry(&names(2), &pairs(cases), Model::default(), 5).unwrap();
+            let ranking = bradley_terry(&names(2), &pairs(cases), Model::default()).unwrap();
             ranking.players[0].strength.interval.map(|(low, high)| high - low)
         };
         assert!(width(120).unwrap() * 1.5 < width(40).unwrap());

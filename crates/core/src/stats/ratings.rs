@@ -11,6 +11,12 @@ use crate::rubric::Value;
 /// Why a single item says nothing about agreement beyond chance.
 pub(super) const ONE_ITEM: &str = "there is only one item, and chance is told from other items";
 
+/// Squares of larger numbers are no numbers any more.
+const MOST_RATING: f64 = 1e150;
+
+/// More levels than this are no scale that anybody was shown.
+const MOST_LEVELS: f64 = 100.0;
+
 /// Stands in a cell where a rater said nothing.
 const GAP: u32 = u32::MAX;
 
@@ -51,6 +57,9 @@ impl Ratings {
         whole(raters.len(), cells.len())?;
         if let Some(odd) = cells.iter().flatten().find(|it| !it.is_finite()) {
             return Undefined::because(format!("{odd} is not a rating"));
+        }
+        if let Some(odd) = cells.iter().flatten().find(|it| MOST_RATING < it.abs()) {
+            return Undefined::because(format!("{odd:e} is too large for a rating"));
         }
         let mut places: HashMap<u64, u32, BuildHasherDefault<Spread>> = HashMap::default();
         // Most ratings are small whole numbers, which need no search.
@@ -134,6 +143,33 @@ impl Ratings {
             cells[item * raters.names.len() + rater].get_or_insert(value);
         }
         Ok(Self { items: items.names, ..Self::of_values(raters.names, &cells)? })
+    }
+
+    /// The same with all levels of a scale of whole numbers, also those that nobody used. Between ends that are
+    /// not whole there are no levels to add.
+    pub fn on_scale(&self, low: f64, high: f64) -> Result<Self, Undefined> {
+        let numbers = self.numbers()?;
+        if let Some(odd) = numbers.iter().find(|it| !(low..=high).contains(*it)) {
+            return Undefined::because(format!("`{odd}` is not on the scale from {low} to {high}"));
+        }
+        let is_whole = low.fract() == 0.0 && high.fract() == 0.0 && high - low <= MOST_LEVELS;
+        let levels = if is_whole { (high - low) as usize + 1 } else { 0 };
+        let mut all: Vec<f64> =
+            (0..levels).map(|it| low + it as f64).chain(numbers.iter().copied()).collect();
+        all.sort_by(f64::total_cmp);
+        all.dedup();
+        let place = |it: &f64| all.partition_point(|other| other < it) as u32;
+        let places: Vec<u32> = numbers.iter().map(place).collect();
+        let cells = self.cells.iter().map(|it| if *it == GAP { GAP } else { places[*it as usize] }).collect();
+        Ok(Self { answers: Answers::Numbers(all), cells, ..self.clone() })
+    }
+
+    /// From the lowest to the highest answer that is known; a declared scale has more of them than were given.
+    pub(super) fn span(&self) -> Result<f64, Undefined> {
+        let numbers = self.numbers()?;
+        let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Ok((high - low).max(0.0))
     }
 
     pub fn n_items(&self) -> usize {

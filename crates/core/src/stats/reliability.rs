@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::numbers::{all_pass_or_fail, around, mean, usable_pairs, variance};
-use super::proportion::pass_rate;
-use super::special::t_quantile;
+use super::bounded::{Cluster, mean_interval};
+use super::numbers::{mean, usable_pairs};
 use super::undefined::Undefined;
 
 /// Scores that lie close together, and what people say of them.
@@ -77,16 +76,7 @@ pub(super) fn brier(scores: &[f64], human: &[f64]) -> f64 {
 }
 
 fn interval(human: &[f64]) -> Option<(f64, f64)> {
-    if human.len() < 2 {
-        return None;
-    }
-    if all_pass_or_fail(human) {
-        let passed = human.iter().filter(|it| 0.0 < **it).count();
-        return pass_rate(passed, human.len()).ok().map(|it| it.interval);
-    }
-    let n = human.len() as f64;
-    let (low, high) = around(mean(human), t_quantile(0.975, n - 1.0) * (variance(human) / n).sqrt());
-    Some((low.max(0.0), high.min(1.0)))
+    mean_interval(&human.iter().copied().map(Cluster::single).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::numbers::{around, mean, usable, usable_pairs, variance};
-use super::special::{t_quantile, two_sided_z};
+use super::bounded::{equal_spread, unit_interval, unit_spread};
+use super::numbers::{all_equal, all_pass_or_fail, around, mean, squares, usable, usable_pairs, variance};
+use super::special::t_quantile;
 use super::undefined::Undefined;
 use crate::quantity::plural;
 
@@ -83,7 +84,13 @@ pub fn stratified(strata: &[Stratum]) -> Result<Stratified, Undefined> {
     };
     let variance =
         spreads.as_ref().map(|all| graded.iter().zip(all).map(|(it, s)| part(it, *s)).sum::<f64>());
-    let degrees = (n as f64 - graded.len() as f64).max(1.0);
+    // As many degrees of freedom as the strata that add uncertainty have (Satterthwaite).
+    let degrees = variance.zip(spreads.as_ref()).map_or(1.0, |(variance, all)| {
+        let own = |(it, s): (&&Stratum, &f64)| part(it, *s).powi(2) / (it.scores.len() as f64 - 1.0).max(1.0);
+        let sum: f64 = graded.iter().zip(all).map(own).sum();
+        if 0.0 < sum { (variance * variance / sum).clamp(1.0, 1e6) } else { 1e6 }
+    });
+    let n_alike = 1.0 / graded.iter().map(|it| share(it).powi(2) / it.scores.len() as f64).sum::<f64>();
     let simple = spreads.as_ref().map(|all| {
         let within_and_between =
             |(it, s): (&&Stratum, &f64)| share(it) * (s + (mean(&it.scores) - middle).powi(2));
@@ -110,7 +117,7 @@ pub fn stratified(strata: &[Stratum]) -> Result<Stratified, Undefined> {
     Ok(Stratified {
         mean: middle,
         se,
-        interval: se.map(|se| around(middle, t_quantile(0.975, degrees) * se)),
+        interval: variance.map(|it| interval(middle, it, degrees, n_alike, &scores)),
         naive: mean(&scores),
         n,
         n_eff: design_effect.map(|it| n as f64 / it),
@@ -122,36 +129,45 @@ pub fn stratified(strata: &[Stratum]) -> Result<Stratified, Undefined> {
     })
 }
 
-/// The variance within each stratum; a single score has none of its own and gets the largest of the others.
+fn on_unit_scale(values: &[f64]) -> bool {
+    values.iter().all(|it| (0.0..=1.0).contains(it))
+}
+
+/// On a scale of 0..=1 as skewed as a share near its end is; on others by Student's distribution.
+fn interval(mean: f64, variance: f64, degrees: f64, n_alike: f64, values: &[f64]) -> (f64, f64) {
+    if on_unit_scale(values) {
+        return unit_interval(mean, variance, degrees, n_alike);
+    }
+    around(mean, t_quantile(0.975, degrees.max(1.0)) * variance.sqrt())
+}
+
+/// The variance within each stratum. Scores on 0..=1 that are all equal, or a single one, may have others beside
+/// them, as in a monitor's figures; on other scales nothing is known of those.
 fn spreads(graded: &[&Stratum], warnings: &mut Vec<String>) -> Option<Vec<f64>> {
     let complete = |it: &Stratum| it.scores.len() == it.population;
-    let own = |it: &Stratum| match it.scores.len() {
-        1 if complete(it) => Some(0.0),
+    let spread = |it: &Stratum| match it.scores.len() {
+        _ if complete(it) => Some(0.0),
+        n if on_unit_scale(&it.scores) => Some(unit_spread(n as f64, mean(&it.scores), squares(&it.scores))),
         1 => None,
-        _ => Some(variance(&it.scores)),
+        _ => Some(variance(&it.scores)).filter(|it| 0.0 < *it),
     };
-    let known: Vec<Option<f64>> = graded.iter().map(|it| own(it)).collect();
+    let known: Vec<Option<f64>> = graded.iter().map(|it| spread(it)).collect();
+    for stratum in graded.iter().filter(|it| !complete(it) && all_equal(&it.scores)) {
+        warnings.push(match stratum.scores.len() {
+            1 => format!("`{}` has one score; its spread is taken to be large.", stratum.name),
+            n => format!(
+                "The {n} scores of `{}` are equal; the interval allows for others that are not.",
+                stratum.name
+            ),
+        });
+    }
     let most = known.iter().flatten().copied().fold(0.0, f64::max);
-    if most <= 0.0 && !graded.iter().all(|it| complete(it)) {
+    if known.iter().any(Option::is_none) && most <= 0.0 {
         warnings.push(
             "The scores do not differ within any stratum, so that nothing is known of their spread."
                 .to_owned(),
         );
         return None;
-    }
-    for (stratum, spread) in graded.iter().zip(&known).filter(|it| !complete(it.0)) {
-        match spread {
-            None => warnings.push(format!(
-                "`{}` has one score; its spread is taken to be the largest of the other strata.",
-                stratum.name
-            )),
-            Some(spread) if *spread <= 0.0 => warnings.push(format!(
-                "The {} scores of `{}` are equal; it counts as if all others were so.",
-                stratum.scores.len(),
-                stratum.name
-            )),
-            Some(_) => {}
-        }
     }
     Some(known.into_iter().map(|it| it.unwrap_or(most)).collect())
 }
@@ -199,14 +215,26 @@ pub fn hajek(values: &[f64], probabilities: &[f64]) -> Result<WeightedMean, Unde
         values.iter().zip(probabilities).map(|(y, p)| (1.0 - p) * ((y - middle) / (p * total)).powi(2)).sum();
     // The middle was estimated as well.
     let se = (variance * values.len() as f64 / (values.len() as f64 - 1.0)).sqrt();
-    if se <= 0.0 && probabilities.iter().any(|it| *it < 1.0) {
-        return Undefined::because("all values are equal, which says nothing of those that were not drawn");
-    }
     let kish = kish(&weights)?;
+    let left: f64 = probabilities.iter().map(|p| (1.0 - p) * (p * total).powi(-2)).sum();
+    let se = match se {
+        _ if !on_unit_scale(values) && all_equal(values) && 0.0 < left => {
+            return Undefined::because(
+                "all values are equal, which says nothing of those that were not drawn",
+            );
+        }
+        _ if on_unit_scale(values) && all_equal(values) => {
+            (equal_spread(values.len() as f64, middle) * left).sqrt()
+        }
+        se => se,
+    };
+    // What passes or fails is never known better than by as many that count alike (Korn and Graubard), even where
+    // those that failed happen to count little.
+    let least = if all_pass_or_fail(values) { middle * (1.0 - middle) * left } else { 0.0 };
     Ok(WeightedMean {
         mean: middle,
         se,
-        interval: around(middle, two_sided_z(0.05) * se),
+        interval: interval(middle, (se * se).max(least), kish.n_eff - 1.0, kish.n_eff, values),
         n: values.len(),
         n_eff: kish.n_eff,
         design_effect: kish.design_effect,
@@ -318,7 +346,6 @@ mod tests {
         let same =
             weighted_mean(&[1.0, 2.0, 3.0, 5.0, 7.0], &weights, &[0, 0, 0, 1, 1], &[0.05; 5], 0.05).unwrap();
         assert!((same.se - found.se.unwrap()).abs() < 1e-12, "{same:?}");
-        assert!((same.interval.1 - found.interval.unwrap().1).abs() < 1e-9);
     }
 
     #[test]
@@ -352,7 +379,8 @@ mod tests {
         check(&[stratum("a", 1, &[1.0, 1.0], 0)], "more than that");
         check(&[stratum("a", 9, &[f64::NAN], 0)], "score of `a` 1 is not a number");
         let equal = stratified(&[stratum("a", 9, &[1.0, 1.0], 0)]).unwrap();
-        assert!(equal.interval.is_none() && equal.warnings[0].contains("do not differ"));
+        assert!(equal.interval.is_some_and(|(low, high)| low < 0.5 && 1.0 <= high), "{equal:?}");
+        assert!(equal.warnings[0].contains("The 2 scores of `a` are equal"), "{equal:?}");
     }
 
     #[test]

@@ -103,6 +103,43 @@ impl Sequence {
     }
 }
 
+/// Means that are tried, and between which an end is not told.
+const N_MEANS: usize = 1_000;
+
+/// Where the mean lies after each value: whoever bets that it is another would have become rich (Waudby-Smith and
+/// Ramdas 2023). Narrower than the others for few values; time grows with a thousand times their number.
+pub(super) fn hedged_sequence(values: &[f64], alpha: f64) -> Result<Vec<(f64, f64)>, Undefined> {
+    usable_share("alpha", alpha)?;
+    let means: Vec<f64> = (0..=N_MEANS).map(|it| it as f64 / N_MEANS as f64).collect();
+    let mut capital = vec![(0.0_f64, 0.0_f64); means.len()];
+    let (mut sum, mut squares, mut ever) = (0.5, 0.25, (0.0_f64, 1.0_f64));
+    let mut steps = Vec::with_capacity(values.len());
+    for (at, value) in values.iter().enumerate() {
+        on_scale(*value, at)?;
+        let t = at as f64 + 1.0;
+        // The bet is placed before the value is seen.
+        let bet = (2.0 * (2.0 / alpha).ln() / (squares / t * t * (t + 1.0).ln())).sqrt();
+        for (mean, wealth) in means.iter().zip(&mut capital) {
+            wealth.0 += (bet.min(0.5 / mean) * (value - mean)).ln_1p();
+            wealth.1 += (-bet.min(0.5 / (1.0 - mean)) * (value - mean)).ln_1p();
+        }
+        sum += value;
+        squares += (value - sum / (t + 1.0)).powi(2);
+        // Half of the money is on each side.
+        let is_left = |it: &(f64, f64)| it.0.max(it.1) + 0.5_f64.ln() < -alpha.ln();
+        let first = capital.iter().position(is_left);
+        let last = capital.iter().rposition(is_left);
+        let step = 1.0 / N_MEANS as f64;
+        if let Some((first, last)) = first.zip(last) {
+            let low = if first == 0 { 0.0 } else { means[first] - step };
+            let high = if last == N_MEANS { 1.0 } else { means[last] + step };
+            ever = (ever.0.max(low), ever.1.min(high));
+        }
+        steps.push(ever);
+    }
+    Ok(steps)
+}
+
 /// The value after so many lies on 0..=1.
 pub(super) fn on_scale(value: f64, n_before: usize) -> Result<(), Undefined> {
     if (0.0..=1.0).contains(&value) {

@@ -37,7 +37,8 @@ pub(super) fn beta(a: f64, b: f64, x: f64) -> f64 {
     let tiny = |it: f64| if it.abs() < 1e-300 { 1e-300 } else { it };
     let (mut c, mut d) = (1.0, 1.0 / tiny(1.0 - (a + b) * x / (a + 1.0)));
     let mut fraction = d;
-    for m in 1..500 {
+    // Near the mean it takes about as many steps as the root of a and b.
+    for m in 1..100_000 {
         let m = f64::from(m);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
         let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));

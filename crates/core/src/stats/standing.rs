@@ -10,11 +10,11 @@ use super::rank::{Model, Pair, Position, Preferred, Ranking, Ties, bradley_terry
 use super::undefined::Undefined;
 
 /// Strengths with ties and places estimated where the comparisons say something of them.
-pub fn strengths(names: &[String], pairs: &[Pair], penalty: f64, seed: u64) -> Result<Ranking, Undefined> {
+pub fn strengths(names: &[String], pairs: &[Pair], penalty: f64) -> Result<Ranking, Undefined> {
     let model = Model { ties: Ties::Davidson, position: Position::Estimated, penalty };
     // Without ties, or with one order throughout, there is nothing to estimate of them.
-    bradley_terry(names, pairs, model, seed)
-        .or_else(|_| bradley_terry(names, pairs, Model { penalty, ..Model::default() }, seed))
+    bradley_terry(names, pairs, model)
+        .or_else(|_| bradley_terry(names, pairs, Model { penalty, ..Model::default() }))
 }
 
 /// The strongest first.

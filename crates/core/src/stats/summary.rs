@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::resample::{Cluster, interval};
+use super::bounded::{Cluster, mean_interval};
 use crate::grade::Status;
 use crate::run::{CaseResult, Run};
 
@@ -20,16 +20,18 @@ pub struct Estimate {
 
 impl Estimate {
     /// Values by the case they belong to; trials of one case are not independent.
-    pub(super) fn of<'a>(values: impl Iterator<Item = (&'a str, f64)>, seed: u64) -> Option<Self> {
+    pub(super) fn of<'a>(values: impl Iterator<Item = (&'a str, f64)>) -> Option<Self> {
         let mut by_case: BTreeMap<&str, Cluster> = BTreeMap::new();
         for (case, value) in values {
             let cluster = by_case.entry(case).or_insert(Cluster { sum: 0.0, n: 0.0 });
             (cluster.sum, cluster.n) = (cluster.sum + value, cluster.n + 1.0);
         }
-        let clusters: Vec<Cluster> = by_case.into_values().collect();
+        Self::of_clusters(&by_case.into_values().collect::<Vec<_>>())
+    }
+
+    pub(super) fn of_clusters(clusters: &[Cluster]) -> Option<Self> {
         let (sum, n) = clusters.iter().fold((0.0, 0.0), |(sum, n), it| (sum + it.sum, n + it.n));
-        // One without width only says that nothing varied.
-        let interval = interval(&clusters, seed).filter(|(low, high)| low < high);
+        let interval = mean_interval(clusters);
         (0.0 < n).then(|| Self { mean: sum / n, interval, n: clusters.len() })
     }
 }
@@ -49,9 +51,8 @@ pub fn estimates(run: &Run) -> (Option<Estimate>, Vec<(String, Estimate)>) {
             }
         }
     }
-    let estimate = |all: Vec<(usize, f64)>| {
-        Estimate::of(all.into_iter().map(|(at, value)| (cases[at].as_str(), value)), run.seed)
-    };
+    let estimate =
+        |all: Vec<(usize, f64)>| Estimate::of(all.into_iter().map(|(at, value)| (cases[at].as_str(), value)));
     let criteria = values.into_iter().filter_map(|(id, all)| Some((id, estimate(all)?)));
     (estimate(scores), criteria.collect())
 }

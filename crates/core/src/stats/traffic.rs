@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use super::numbers::around;
+use super::bounded::{equal_spread, unit_interval};
+use super::ppi::FEWEST_LABELS;
 use super::sequence::{Bound, Sequence};
-use super::special::t_quantile;
 use super::undefined::Undefined;
 
 /// Scores on 0..=1 in sums. The weight of one is the inverse of the probability with which it came to be scored.
@@ -117,8 +117,12 @@ impl Sums {
         if 1 < self.n && 1e-9 < own {
             return own * n / (n - 1.0);
         }
-        let drawn = (n * mean + 1.0) / (n + 2.0);
-        drawn * (1.0 - drawn)
+        equal_spread(n, mean)
+    }
+
+    /// How many scores that count alike would say as much (Kish).
+    fn n_alike(&self) -> f64 {
+        self.w * self.w / self.ww
     }
 
     /// The variance of the mean, where `answered` is the share of sampled ones that have a score.
@@ -150,8 +154,7 @@ impl TrafficSums {
         let mean = (0 < n).then(|| self.scores.mean());
         let interval = mean.map(|it| {
             let degrees = (n as f64 - 1.0).max(1.0);
-            let se = self.scores.variance(self.answered()).sqrt();
-            on_scale(around(it, t_quantile(0.975, degrees) * se))
+            unit_interval(it, self.scores.variance(self.answered()), degrees, self.scores.n_alike())
         });
         let why = || match (self.n_seen, self.n_errors, self.n_unjudged) {
             (0, _, _) => "nothing is in it".to_owned(),
@@ -191,6 +194,7 @@ pub fn traffic(strata: &[TrafficSums]) -> Result<Traffic, Undefined> {
     // says nothing about how far the rest may be off.
     let own: f64 = scored.iter().map(|it| within(it).powi(2) / (it.scores.n as f64 - 1.0).max(1.0)).sum();
     let degrees = if 0.0 < own { (variance * variance / own).clamp(1.0, 1e6) } else { 1e6 };
+    let n_alike = 1.0 / scored.iter().map(|it| share(it).powi(2) / it.scores.n_alike()).sum::<f64>();
     let within_and_between =
         |it: &&TrafficSums| share(it) * (it.scores.spread() + (it.scores.mean() - mean).powi(2));
     let spread: f64 = scored.iter().map(within_and_between).sum();
@@ -209,7 +213,7 @@ pub fn traffic(strata: &[TrafficSums]) -> Result<Traffic, Undefined> {
     Ok(Traffic {
         mean,
         se,
-        interval: on_scale(around(mean, t_quantile(0.975, degrees) * se)),
+        interval: unit_interval(mean, variance, degrees, n_alike),
         naive: scored.iter().map(|it| it.scores.x).sum::<f64>() / n as f64,
         n,
         n_eff,
@@ -237,10 +241,6 @@ fn warnings(strata: &[TrafficSums], n: usize, n_errors: usize, n_unjudged: usize
         warnings.push(format!("`{}` cannot be estimated, and is not part of the mean.", stratum.name));
     }
     warnings
-}
-
-fn on_scale((low, high): (f64, f64)) -> (f64, f64) {
-    (low.max(0.0), high.min(1.0))
 }
 
 /// The mean over traffic as scores come in, within bounds that may be looked at every day.
@@ -305,8 +305,10 @@ pub struct Corrected {
 /// PPI++ over traffic. Those with a label are taken to be drawn by chance from those with a score.
 pub fn corrected(judge: &Traffic, labelled: &[LabelledTrace]) -> Result<Corrected, Undefined> {
     let n = labelled.len();
-    if n < 2 {
-        return Undefined::because(format!("only {n} of the scored traces have a label"));
+    if n < FEWEST_LABELS {
+        return Undefined::because(format!(
+            "only {n} of the scored traces have a label, and it takes {FEWEST_LABELS}"
+        ));
     }
     let w: f64 = labelled.iter().map(|it| 1.0 / it.probability).sum();
     let ww: f64 = labelled.iter().map(|it| it.probability.powi(-2)).sum();
@@ -328,8 +330,13 @@ pub fn corrected(judge: &Traffic, labelled: &[LabelledTrace]) -> Result<Correcte
     let rectified = (human - 2.0 * lambda * together + lambda * lambda * own).max(0.0) / n_eff;
     let middle = lambda * judge.mean + h - lambda * j;
     let se = ((lambda * judge.se).powi(2) + rectified).sqrt();
-    let interval = on_scale(around(middle, t_quantile(0.975, n as f64 - 1.0) * se));
-    Ok(Corrected { mean: middle.clamp(0.0, 1.0), se, interval, n_labels: n, lambda })
+    let middle = middle.clamp(0.0, 1.0);
+    // As of PPI++, λ was chosen on the same labels, and some errors count as seen: with less than one and a half of
+    // them, 20 labels of which nine in ten pass cover 91.5 %.
+    let degrees = n as f64 - 2.0;
+    let unseen = 1.5 * lambda * lambda / (degrees * n_eff);
+    let interval = unit_interval(middle, se * se + unseen, degrees, n_eff);
+    Ok(Corrected { mean: middle, se, interval, n_labels: n, lambda })
 }
 
 #[cfg(test)]
@@ -451,8 +458,8 @@ mod tests {
             off += (found.mean - truth) / f64::from(n);
         }
         println!("held {held} of {n}, off by {off:.5}");
-        // Three standard errors either way.
-        assert!((3_740..=3_860).contains(&held) && off.abs() < 0.0018, "{held} {off}");
+        // Three standard errors under 95 %; above it a little more, since twelve scores of four values are few.
+        assert!((3_740..=3_880).contains(&held) && off.abs() < 0.0018, "{held} {off}");
     }
 
     #[test]

@@ -106,7 +106,7 @@ pub fn varied(run: &Run, rows_by: Option<&str>, columns_by: Option<&str>) -> Var
     for it in &seen {
         groups.entry((it.value(rows_by), it.value(columns_by))).or_default().push(it);
     }
-    let cell = |row: &str, column: &str| groups.get(&(row, column)).map(|it| cell(it, run.seed));
+    let cell = |row: &str, column: &str| groups.get(&(row, column)).map(|it| cell(it));
     let cells = rows.iter().map(|row| columns.iter().map(|column| cell(row, column)).collect()).collect();
     let owned = |it: Option<&str>| it.map(str::to_owned);
     Varied { rows_by: owned(rows_by), columns_by: owned(columns_by), cells, rows, columns, keys }
@@ -139,12 +139,12 @@ fn is_finer(seen: &[Seen], rows: &str, key: &str) -> bool {
     both > count(&|it| (it.value(Some(rows)).to_owned(), String::new()))
 }
 
-fn cell(group: &[&Seen], seed: u64) -> VariedCell {
+fn cell(group: &[&Seen]) -> VariedCell {
     let n_of = |status: Status| group.iter().filter(|it| it.status == status).count();
     let passed = n_of(Status::Pass);
     let decided = passed + n_of(Status::Fail);
     let scores = group.iter().filter_map(|it| Some((it.case.as_str(), it.score?)));
-    let score = Estimate::of(scores, seed);
+    let score = Estimate::of(scores);
     VariedCell { n: group.len(), passed, decided, score, pass_rate: pass_rate(passed, decided).ok() }
 }
 

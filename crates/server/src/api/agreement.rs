@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::State;
-use jurist_core::annotate::Rating;
+use jurist_core::annotate::{Rating, ScalePoint};
 use jurist_core::grade::{GraderKind, Outcome, Value};
 use jurist_core::stats::{Level, Measure, Ratings, agreement_in_short, align};
 use jurist_store::{ItemId, ProjectId};
@@ -207,18 +207,21 @@ async fn judges_of(
     Ok(found)
 }
 
-/// Seeds what is resampled, so that the same answers give the same interval.
-const SEED: u64 = 1;
+/// Seeds what is resampled: that of `jurist agree`, so that the same answers give the same interval everywhere.
+const SEED: u64 = 0;
 
 fn told(answers: &[Answered], hidden: &BTreeSet<ItemId>, judges: &Judged) -> TaskAgreement {
     let mut told =
         TaskAgreement { criteria: Vec::new(), pairs: Vec::new(), people: Vec::new(), judge: Vec::new() };
     type Entry<'a> = (String, &'a str, Value);
     let all = questions(answers, hidden);
+    let mut scales: BTreeMap<(&str, &str), (f64, f64)> = BTreeMap::new();
     let mut by_criterion: BTreeMap<(&str, &str), (String, Vec<Entry<'_>>)> = BTreeMap::new();
     let mut items: BTreeMap<&str, ItemId> = BTreeMap::new();
     for ((item, scheme, criterion), asking) in &all {
         items.insert(asking.candidate, *item);
+        scales
+            .extend(declared_scale(&asking.points).map(|ends| ((scheme.as_str(), criterion.as_str()), ends)));
         let of =
             by_criterion.entry((scheme, criterion)).or_insert_with(|| (asking.label.clone(), Vec::new()));
         for rating in &asking.ratings {
@@ -231,7 +234,8 @@ fn told(answers: &[Answered], hidden: &BTreeSet<ItemId>, judges: &Judged) -> Tas
         let is_ordered = entries.iter().all(|it| matches!(it.2, Value::Number(_)));
         let level = if is_ordered { Level::Ordinal } else { Level::Nominal };
         let rated = Ratings::of_entries(entries.iter().map(|it| (it.0.as_str(), it.1, it.2.clone())));
-        let Ok(ratings) = rated else { continue };
+        let scale = scales.get(&(*scheme, *criterion)).copied();
+        let Ok(ratings) = rated.map(|ratings| with_levels(ratings, scale)) else { continue };
         let found = agreement_in_short(&ratings, level, SEED);
         let undefined = |it: &Measure| match it {
             Measure::Undefined { undefined } => Some(undefined.clone()),
@@ -267,10 +271,28 @@ fn told(answers: &[Answered], hidden: &BTreeSet<ItemId>, judges: &Judged) -> Tas
         let names: BTreeSet<&str> = judged.into_iter().flatten().map(|it| it.0.as_str()).collect();
         for name in names {
             let theirs: Vec<_> = judged.into_iter().flatten().filter(|it| it.0 == name).collect();
-            told.judge.push(beside(criterion, name, entries, &theirs, level, &items));
+            told.judge.push(beside(criterion, name, entries, &theirs, (level, scale), &items));
         }
     }
     told
+}
+
+/// The ends of a scale of numbers.
+fn declared_scale(points: &[ScalePoint]) -> Option<(f64, f64)> {
+    let number = |point: &ScalePoint| match point.value {
+        Value::Number(number) => Some(number),
+        _ => None,
+    };
+    let numbers = points.iter().map(number).collect::<Option<Vec<f64>>>()?;
+    let ends = numbers.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), number| {
+        (low.min(*number), high.max(*number))
+    });
+    (2 <= numbers.len()).then_some(ends)
+}
+
+/// With the levels that nobody used; a judge may have answered on another scale, and then only used ones count.
+fn with_levels(ratings: Ratings, scale: Option<(f64, f64)>) -> Ratings {
+    scale.and_then(|(low, high)| ratings.on_scale(low, high).ok()).unwrap_or(ratings)
 }
 
 /// A judge beside people.
@@ -279,7 +301,7 @@ fn beside(
     judge: &str,
     people: &[(String, &str, Value)],
     judged: &[&(String, String, Value, String)],
-    level: Level,
+    (level, scale): (Level, Option<(f64, f64)>),
     items: &BTreeMap<&str, ItemId>,
 ) -> JudgeBeside {
     // Nobody who answers can be called so.
@@ -287,6 +309,7 @@ fn beside(
     let said = judged.iter().map(|it| (rater.as_str(), it.1.as_str(), it.2.clone()));
     let entries = people.iter().map(|it| (it.0.as_str(), it.1, it.2.clone())).chain(said);
     let aligned = Ratings::of_entries(entries).and_then(|ratings| {
+        let ratings = with_levels(ratings, scale);
         let humans: Vec<usize> =
             (0..ratings.n_raters()).filter(|it| ratings.raters()[*it] != rater).collect();
         let judge = ratings.rater(&rater).unwrap_or(0);

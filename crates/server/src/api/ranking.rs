@@ -27,8 +27,6 @@ use crate::monitor::find;
 const MOST: usize = 20_000;
 /// Answers of people that are read at a time.
 const PAGE: usize = 500;
-/// The same numbers for the same comparisons.
-const SEED: u64 = 1;
 
 pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(show))
@@ -238,7 +236,7 @@ impl Ranks {
     fn new(held: Held) -> Self {
         let Held { names, pairs, errors, judges, .. } = held;
         let rates = WinRates::new(names.len(), &pairs);
-        let ranking = strengths(&names, &pairs, 0.0, SEED);
+        let ranking = strengths(&names, &pairs, 0.0);
         let order = ranking.as_ref().map_or_else(|_| by_name(&names), order);
         let mut wins = vec![vec![0; names.len()]; names.len()];
         for it in &pairs {

@@ -822,11 +822,11 @@ fn labels_stand_beside_what_the_judge_says() {
         assert!((passes["mean"].as_f64().unwrap() - 0.5).abs() < 0.02, "{passes}");
         // The whole has a label where every criterion has one.
         assert!(whole(&found)["corrected"].is_null(), "{found}");
-        let labels: Vec<_> = (0..8).map(|at| label(at, "right")).collect();
+        let labels: Vec<_> = (0..10).map(|at| label(at, "right")).collect();
         place.scene.store.add_labels(place.app.default_project, &labels, now).await.unwrap();
         let found = place.get("/api/v1/monitors/tone/estimates").await;
         let (score, passes) = (&whole(&found)["corrected"], &whole(&found)["corrected_pass_rate"]);
-        assert_eq!((&score["n_labels"], &passes["n_labels"]), (&json!(8), &json!(8)));
+        assert_eq!((&score["n_labels"], &passes["n_labels"]), (&json!(10), &json!(10)));
         assert!((score["mean"].as_f64().unwrap() - 0.5).abs() < 0.02, "{score}");
         assert!((passes["mean"].as_f64().unwrap() - 0.5).abs() < 0.02, "{passes}");
     });

@@ -1,0 +1,216 @@
+//! Coefficients of any number of raters from items that each have a weight, so that these can be drawn again.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::measure::Coefficient;
+use super::ratings::{Level, Ratings};
+use super::redrawn::{agreement_interval, unseen_pairs};
+
+/// What is computed from weighted items.
+#[derive(Clone, Copy)]
+pub(super) enum RowStatistic<'a> {
+    Alpha(Level),
+    Fleiss,
+    /// With what each two answers are worth.
+    Gwet(&'a [Vec<f64>]),
+}
+
+/// Distances between more answers than this are too many to be summed for each draw.
+const MOST_ANSWERS: usize = 200;
+
+/// How often one item got each answer, of those that it got.
+struct Row {
+    counts: Vec<(usize, f64)>,
+    n: f64,
+}
+
+impl Row {
+    fn new(counts: Vec<(usize, f64)>) -> Self {
+        let n = counts.iter().map(|it| it.1).sum();
+        Self { counts, n }
+    }
+
+    fn pair(a: usize, b: usize) -> Self {
+        Self::new(if a == b { vec![(a, 2.0)] } else { vec![(a, 1.0), (b, 1.0)] })
+    }
+
+    /// Share of pairs of ratings that are the same.
+    fn same(&self) -> f64 {
+        self.counts.iter().map(|it| it.1 * (it.1 - 1.0)).sum::<f64>() / (self.n * (self.n - 1.0))
+    }
+
+    /// The mean of what two ratings of the item are worth.
+    fn worth(&self, worth: &[Vec<f64>]) -> f64 {
+        let with = |a: usize| self.counts.iter().map(|(b, m)| worth[a][*b] * m).sum::<f64>() - worth[a][a];
+        self.counts.iter().map(|(a, n)| n * with(*a)).sum::<f64>() / (self.n * (self.n - 1.0))
+    }
+}
+
+/// `value` with where it may really lie.
+pub(super) fn rows_interval(
+    ratings: &Ratings,
+    value: f64,
+    seed: u64,
+    statistic: RowStatistic<'_>,
+) -> Coefficient {
+    let n_answers = ratings.n_answers();
+    let mut kinds: HashMap<Vec<(usize, u32)>, f64> = HashMap::new();
+    let mut here = vec![0_u32; n_answers];
+    for (item, times) in ratings.alike() {
+        let said = ratings.said(item);
+        said.clone().for_each(|answer| here[answer] += 1);
+        let mut counts: Vec<(usize, u32)> = Vec::new();
+        for answer in said {
+            if 0 < here[answer] {
+                counts.push((answer, std::mem::take(&mut here[answer])));
+            }
+        }
+        if 2 <= counts.iter().map(|it| it.1).sum::<u32>() {
+            counts.sort_unstable();
+            *kinds.entry(counts).or_default() += times;
+        }
+    }
+    // In an order of their own, so that the same ratings draw the same.
+    let mut kinds: Vec<(Vec<(usize, u32)>, f64)> = kinds.into_iter().collect();
+    kinds.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    let counts: Vec<f64> = kinds.iter().map(|it| it.1).collect();
+    // Alpha and Fleiss' kappa do not know of answers that nobody gave, whatever the scale.
+    let possible: Vec<usize> = match statistic {
+        RowStatistic::Gwet(_) => (0..n_answers).collect(),
+        _ => kinds
+            .iter()
+            .flat_map(|(row, _)| row.iter().map(|it| it.0))
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect(),
+    };
+    let unseen = unseen_pairs(possible.len());
+    let pairs = possible.iter().flat_map(|a| possible.iter().map(move |b| Row::pair(*a, *b)));
+    let seen = kinds.iter().map(|(row, _)| Row::new(row.iter().map(|it| (it.0, f64::from(it.1))).collect()));
+    let rows: Vec<Row> = match unseen {
+        Some(_) => seen.chain(pairs).collect(),
+        None => seen.collect(),
+    };
+    let n_ratings: f64 = rows.iter().zip(&counts).map(|(row, times)| row.n * times).sum();
+    let numbers = ratings.numbers().ok();
+    let interval = match statistic {
+        RowStatistic::Alpha(Level::Ratio) if MOST_ANSWERS < n_answers => None,
+        RowStatistic::Alpha(level) => agreement_interval(&counts, unseen, seed, &|weights| {
+            alpha_of_weights(&rows, weights, level, numbers, n_answers)
+                .map(|ratio| 1.0 - ratio * (1.0 - 1.0 / n_ratings))
+        }),
+        RowStatistic::Fleiss => {
+            let same: Vec<f64> = rows.iter().map(Row::same).collect();
+            agreement_interval(&counts, unseen, seed, &|weights| {
+                let shares = shares_of_ratings(&rows, weights, n_answers);
+                above(weighted_mean(&same, weights), shares.iter().map(|it| it * it).sum())
+            })
+        }
+        RowStatistic::Gwet(worth) => {
+            let observed: Vec<f64> = rows.iter().map(|row| row.worth(worth)).collect();
+            let q = n_answers as f64;
+            let factor = worth.iter().flatten().sum::<f64>() / (q * (q - 1.0));
+            agreement_interval(&counts, unseen, seed, &|weights| {
+                let by_chance = gwet_chance(&rows, weights, n_answers) * factor;
+                above(weighted_mean(&observed, weights), by_chance)
+            })
+        }
+    };
+    Coefficient::new(value, interval, counts.iter().sum::<f64>() as usize)
+}
+
+fn above(observed: f64, by_chance: f64) -> Option<f64> {
+    (by_chance < 1.0 - 1e-12).then(|| (observed - by_chance) / (1.0 - by_chance))
+}
+
+fn weighted_mean(values: &[f64], weights: &[f64]) -> f64 {
+    let (sum, all) = values
+        .iter()
+        .zip(weights)
+        .fold((0.0, 0.0), |(sum, all), (it, weight)| (sum + it * weight, all + weight));
+    sum / all
+}
+
+fn ratings_by_answer(rows: &[Row], weights: &[f64], n_answers: usize) -> Vec<f64> {
+    let mut counts = vec![0.0; n_answers];
+    for (row, weight) in rows.iter().zip(weights) {
+        row.counts.iter().for_each(|(answer, n)| counts[*answer] += weight * n);
+    }
+    counts
+}
+
+fn shares_of_ratings(rows: &[Row], weights: &[f64], n_answers: usize) -> Vec<f64> {
+    let mut counts = ratings_by_answer(rows, weights, n_answers);
+    let all: f64 = counts.iter().sum();
+    counts.iter_mut().for_each(|it| *it /= all);
+    counts
+}
+
+/// Gwet's chance: how evenly answers are used, each item counting alike.
+fn gwet_chance(rows: &[Row], weights: &[f64], n_answers: usize) -> f64 {
+    let (mut shares, mut all) = (vec![0.0; n_answers], 0.0);
+    for (row, weight) in rows.iter().zip(weights) {
+        row.counts.iter().for_each(|(answer, n)| shares[*answer] += weight * n / row.n);
+        all += weight;
+    }
+    shares.iter().map(|it| it / all * (1.0 - it / all)).sum()
+}
+
+/// The disagreement within items by that of all ratings, before the correction for few ratings.
+fn alpha_of_weights(
+    rows: &[Row],
+    weights: &[f64],
+    level: Level,
+    numbers: Option<&[f64]>,
+    n_answers: usize,
+) -> Option<f64> {
+    let counts = ratings_by_answer(rows, weights, n_answers);
+    let all: f64 = counts.iter().sum();
+    let (observed, expected) = match level {
+        Level::Nominal => {
+            let within = |(row, weight): (&Row, &f64)| weight * row.n * (1.0 - row.same());
+            let observed: f64 = rows.iter().zip(weights).map(within).sum();
+            (observed, counts.iter().map(|it| it * (all - it)).sum::<f64>())
+        }
+        Level::Ordinal => squared(rows, weights, &counts, &middle_ranks(&counts)),
+        Level::Interval => squared(rows, weights, &counts, numbers?),
+        Level::Ratio => {
+            let numbers = numbers?;
+            let apart = |a: usize, b: usize| {
+                let sum = numbers[a] + numbers[b];
+                if 0.0 < sum { ((numbers[a] - numbers[b]) / sum).powi(2) } else { 0.0 }
+            };
+            let within = |(row, weight): (&Row, &f64)| {
+                let of = |a: usize| row.counts.iter().map(|(b, m)| m * apart(a, *b)).sum::<f64>();
+                weight * row.counts.iter().map(|(a, n)| n * of(*a)).sum::<f64>() / (row.n - 1.0)
+            };
+            let of = |a: usize| (0..n_answers).map(|b| counts[b] * apart(a, b)).sum::<f64>();
+            let expected = (0..n_answers).map(|a| counts[a] * of(a)).sum::<f64>();
+            (rows.iter().zip(weights).map(within).sum(), expected)
+        }
+    };
+    (0.0 < expected).then(|| observed * all / expected)
+}
+
+fn middle_ranks(counts: &[f64]) -> Vec<f64> {
+    let mut under = 0.0;
+    let mut rank = |n: &f64| {
+        under += n;
+        under - n / 2.0
+    };
+    counts.iter().map(&mut rank).collect()
+}
+
+/// Distances are squares of those between the places of answers.
+fn squared(rows: &[Row], weights: &[f64], counts: &[f64], places: &[f64]) -> (f64, f64) {
+    let mut observed = 0.0;
+    for (row, weight) in rows.iter().zip(weights) {
+        let middle = row.counts.iter().map(|(at, n)| n * places[*at]).sum::<f64>() / row.n;
+        let squares: f64 = row.counts.iter().map(|(at, n)| n * (places[*at] - middle).powi(2)).sum();
+        observed += weight * 2.0 * row.n * squares / (row.n - 1.0);
+    }
+    let all: f64 = counts.iter().sum();
+    let middle = counts.iter().zip(places).map(|(n, it)| n * it).sum::<f64>() / all;
+    let squares: f64 = counts.iter().zip(places).map(|(n, it)| n * (it - middle).powi(2)).sum();
+    (observed, 2.0 * all * squares)
+}
