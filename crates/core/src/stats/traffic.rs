@@ -342,8 +342,8 @@ pub fn corrected(judge: &Traffic, labelled: &[LabelledTrace]) -> Result<Correcte
     let middle = lambda * judge.mean + h - lambda * j;
     let se = ((lambda * judge.se).powi(2) + rectified).sqrt();
     let middle = middle.clamp(0.0, 1.0);
-    // As of PPI++, λ was chosen on the same labels, and some errors count as seen: with less than one and a half of
-    // them, 20 labels of which nine in ten pass cover 91.5 %.
+    // As of PPI++, λ was chosen on the same labels, and some errors count as seen: with half of one, as there,
+    // 20 labels of which nine in ten pass cover 91.5 %.
     let degrees = n as f64 - 2.0;
     let unseen = 1.5 * lambda * lambda / (degrees * n_eff);
     let interval = unit_interval(middle, se * se + unseen, degrees, n_eff);
