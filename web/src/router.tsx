@@ -69,7 +69,7 @@ const runs = createRoute({
 });
 
 const shown = oneOf("pass", "fail", "error", "deferred");
-export type RunView = "cases" | "matrix" | "flaky";
+export type RunView = "cases" | "criteria" | "matrix" | "flaky";
 export type RunSearch = {
   view?: RunView;
   status?: "pass" | "fail" | "error" | "deferred";
@@ -84,7 +84,7 @@ const run = createRoute({
   getParentRoute: () => project,
   path: "runs/$run",
   validateSearch: (it: Record<string, unknown>): RunSearch => ({
-    view: oneOf<RunView>("cases", "matrix", "flaky")(it.view),
+    view: oneOf<RunView>("cases", "criteria", "matrix", "flaky")(it.view),
     status: shown(it.status),
     find: text(it.find),
     case: number(it.case),

@@ -72,6 +72,14 @@ test("models by prompts, and which cases are flaky, as the API says it", async (
   expect(await faultsOf(page)).toEqual([]);
   await page.getByLabel("Rows", { exact: true }).selectOption("prompt");
   await expect(page).toHaveURL(/rows=prompt/);
+  await page.getByRole("tab", { name: "Criteria" }).click();
+  await expect(page).toHaveURL(/view=criteria/);
+  const means = await ask(place, "GET", `/runs/${varied.id}/criteria`);
+  for (const { criterion, mean } of means.criteria) {
+    const row = page.getByRole("table", { name: "Criteria" }).getByRole("row", { name: criterion });
+    await expect(row.getByRole("cell").first()).toHaveText(mean.toFixed(2));
+  }
+  expect(await faultsOf(page)).toEqual([]);
   await page.getByRole("tab", { name: "Flaky" }).click();
   await expect(page.getByRole("heading", { name: "Nothing was tried twice" })).toBeVisible();
 

@@ -28,6 +28,13 @@ impl Folder {
         self.place.path()
     }
 
+    /// What a command writes as JSON, without the notes before and after it.
+    fn json(&self, args: &[&str]) -> Json {
+        let said = self.said(args);
+        let start = said.find('{').unwrap_or_else(|| panic!("no JSON: {said}"));
+        serde_json::Deserializer::from_str(&said[start..]).into_iter().next().unwrap().unwrap()
+    }
+
     fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_jurist"));
         command.current_dir(self.path()).env("JURIST_STORE", self.path().join("jurist.db"));
@@ -322,6 +329,140 @@ fn answers_of_two_tasks_are_never_put_together() {
     let one = std::fs::read_to_string(folder.path().join("one.csv")).unwrap();
     assert_eq!(one.lines().count(), 1 + 6 * 2 * 2, "{one}");
     folder.said(&["align", "--human", "people", "--judge", "one.csv", "--task", "Morning"]);
+    for command in ["panel", "drift"] {
+        let (code, said) = folder.jurist(&[command, "people", "--criterion", "clear"]);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("--task"), "{said}");
+        folder.said(&[command, "people", "--criterion", "clear", "--task", "Morning"]);
+    }
+}
+
+const SHOWN: &str = "
+annotation_task_name: Shown
+data_files: [data.jsonl]
+item_properties: {id_key: id, text_key: text}
+instance_display:
+  fields: [{key: question, label: Asked}, text]
+  layout: {direction: horizontal}
+annotation_schemes:
+  - annotation_type: rubric_eval
+    name: quality
+    scale: {min: 1, max: 5}
+    allow_not_applicable: false
+    criteria: [{name: clear}, {name: short}]
+";
+
+#[test]
+fn annotators_see_the_fields_that_the_task_names_and_can_skip_nothing_where_that_is_switched_off() {
+    let data = r#"{"id": 7, "text": "Paris", "question": "What is the capital of France?"}"#;
+    let folder = Folder::with(&[("shown.yaml", SHOWN), ("data.jsonl", data)]);
+    folder.said(&["check", "shown.yaml"]);
+    let wrong = SHOWN.replace("question, label", "asked, label").replace("direction", "direktion");
+    std::fs::write(folder.path().join("wrong.yaml"), wrong).unwrap();
+    let (code, said) = folder.jurist(&["check", "wrong.yaml"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("no row of the data has `asked`") && said.contains("`direktion`"), "{said}");
+    waiting(async {
+        let server = folder.serve();
+        let files = json!({ "shown.yaml": SHOWN, "data.jsonl": data });
+        let task = server.task(&json!({ "config": "shown.yaml", "files": files })).await;
+        let ann = server.joins(&task, "ann").await;
+        let work = ann.next().await;
+        let shown: Vec<&str> = work["item"]["fields"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|field| field["text"].as_str().unwrap())
+            .collect();
+        assert_eq!(shown, ["What is the capital of France?", "Paris"], "{work}");
+        assert_eq!(work["item"]["side_by_side"], true, "{work}");
+        let skips = json!({ "quality": { "kind": "rubric", "criteria": {
+            "clear": { "rating": { "kind": "not_applicable" } },
+            "short": { "rating": { "kind": "scored", "value": 3 } },
+        } } });
+        let refused = ann.submit(&work, &skips).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        assert!(refused.body.to_string().contains("has to be rated"), "{}", refused.body);
+    });
+}
+
+#[test]
+fn agreement_is_the_same_on_the_page_in_the_database_and_in_files() {
+    let folder = Folder::with(&[]);
+    let data: String =
+        (1..=24).map(|at| json!({ "id": at, "text": format!("Answer {at}") }).to_string() + "\n").collect();
+    let page = waiting(async {
+        let server = folder.serve();
+        let files = json!({ "config.yaml": config("Noon"), "data.jsonl": data });
+        let task = server.task(&json!({ "config": "config.yaml", "files": files })).await;
+        for (person, shift) in [("ann", 0), ("bob", 1)] {
+            let person = server.joins(&task, person).await;
+            person
+                .answers_all(|work| {
+                    let text = work["item"]["text"].as_str().unwrap();
+                    let at: usize = text.trim_start_matches("Answer ").parse().unwrap();
+                    let apart = if at.is_multiple_of(4) { shift } else { 0 };
+                    rating(1 + at % 5, 2 + (at + apart) % 3)
+                })
+                .await;
+        }
+        for format in ["jsonl", "csv"] {
+            let path = format!("/tasks/{task}/export?format={format}");
+            let export = server.ask(reqwest::Method::GET, &path, "", &json!({})).await.body;
+            std::fs::write(folder.path().join(format!("noon.{format}")), export.as_str().unwrap()).unwrap();
+        }
+        server.ask(reqwest::Method::GET, &format!("/tasks/{task}/agreement"), "", &json!({})).await.body
+    });
+    let criteria = page["criteria"].as_array().unwrap();
+    let short = criteria.iter().find(|it| it["criterion"] == "short").unwrap();
+    assert_eq!(short["interval"].as_array().map(Vec::len), Some(2), "{short}");
+    for source in ["people", "noon.jsonl", "noon.csv"] {
+        let agree = |scale: &[&str]| {
+            folder.json(&[&["agree", source, "--criterion", "short", "--json"], scale].concat())
+        };
+        let agreed = agree(&[]);
+        let alpha = &agreed["short"]["krippendorff_alpha"];
+        assert_eq!((&alpha["value"], &alpha["interval"]), (&short["value"], &short["interval"]), "{source}");
+        // Nobody used 1 or 5; the task's scale has them all the same. The lines of the tutorial do not name it.
+        if source != "noon.jsonl" {
+            assert_eq!(agreed, agree(&["--scale", "1-5"]), "{source}");
+            assert_ne!(
+                agreed["short"]["gwet_ac"],
+                agree(&["--scale", "2-4"])["short"]["gwet_ac"],
+                "{source}"
+            );
+        }
+    }
+}
+
+#[test]
+fn exports_of_a_task_are_described_without_a_scale_and_with_the_score_of_the_whole() {
+    let folder = Folder::with(&[]);
+    waiting(async {
+        let server = folder.serve();
+        let files = json!({ "config.yaml": config("Noon"), "data.jsonl": rows() });
+        let task = server.task(&json!({ "config": "config.yaml", "files": files })).await;
+        for (person, short) in [("ann", 1), ("bob", 4)] {
+            let person = server.joins(&task, person).await;
+            person.answers_all(|_| rating(5, short)).await;
+        }
+        for format in ["jsonl", "csv"] {
+            let path = format!("/tasks/{task}/export?format={format}");
+            let export = server.ask(reqwest::Method::GET, &path, "", &json!({})).await.body;
+            std::fs::write(folder.path().join(format!("noon.{format}")), export.as_str().unwrap()).unwrap();
+        }
+    });
+    let described = |file: &str| folder.json(&["stats", file, "--json"]);
+    let (lines, table) = (described("noon.jsonl"), described("noon.csv"));
+    for (criterion, mean) in [("clear", 1.0), ("short", 0.375), ("overall", 1.0), ("weighted_score", 0.84375)]
+    {
+        for told in [&lines, &table] {
+            let found = told["groups"][criterion]["mean"].as_f64();
+            assert!(found.is_some_and(|found| (found - mean).abs() < 0.002), "{criterion}: {told}");
+        }
+    }
+    let ids = std::fs::read_to_string(folder.path().join("noon.jsonl")).unwrap();
+    assert!(ids.starts_with(r#"{"id": 1, "#), "{ids}");
 }
 
 #[test]

@@ -61,14 +61,34 @@ test("a level says what it means when it is focused, and to screen readers alway
   expect(screen.getByText("Fully correct solution that handles all edge cases")).toBeTruthy();
 });
 
-test("digits rate the current row, n and u take themselves back, and what is off the scale does nothing", () => {
+const goTo = (name: string) => fireEvent.focus(within(row(name)).getAllByRole("radio")[0] as HTMLElement);
+
+test("digits rate the current row and go to the next; a digit off the scale does nothing", () => {
   const last = grid();
-  press("3");
-  expect(last()?.criteria.correctness?.rating).toEqual({ kind: "scored", value: 3 });
   press("9");
-  expect(last()?.criteria.correctness?.rating).toEqual({ kind: "scored", value: 3 });
+  expect(last()).toBeUndefined();
+  press("3");
+  press("4");
+  const names = scheme.criteria.map((it) => it.name);
+  expect(last()?.criteria).toEqual({
+    [names[0] as string]: { rating: { kind: "scored", value: 3 } },
+    [names[1] as string]: { rating: { kind: "scored", value: 4 } },
+  });
+  expect(document.activeElement?.closest("[data-row]")?.getAttribute("data-row")).toBe(names[2]);
+});
+
+test("a comment after a rating is about the row that was rated", () => {
+  grid();
+  press("3");
+  press("c");
+  expect(document.activeElement?.getAttribute("aria-label")).toBe("Comment on Correctness");
+});
+
+test("n and u go to the next row, and take themselves back on the same one", () => {
+  const last = grid();
   press("n");
   expect(last()?.criteria.correctness?.rating).toEqual({ kind: "not_applicable" });
+  goTo("Correctness");
   press("n");
   expect(last()?.criteria.correctness?.rating).toBeUndefined();
   press("u");

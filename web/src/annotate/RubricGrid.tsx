@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from "react";
+import { type RefObject, useEffect, useId, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { Quote } from "../traces/view/marks";
 import { Button } from "../ui/Button";
@@ -35,6 +35,12 @@ export function RubricGrid(props: RubricGridProps) {
   const [current, setCurrent] = useState(rows[0]?.name ?? "");
   const [note, setNote] = useState<string>();
   const grid = useRef<HTMLDivElement>(null);
+  // The row that a key has just rated: a comment or a quote that follows belongs to it, not to the next row.
+  const justRated = useRef<string>(undefined);
+  const enter = (name: string) => {
+    justRated.current = undefined;
+    setCurrent(name);
+  };
   const ratedOf = (name: string): Rated => (name === OVERALL ? answer.overall : answer.criteria[name]) ?? {};
   const change = (name: string, by: Partial<Rated>) => {
     const rated = { ...ratedOf(name), ...by };
@@ -42,7 +48,7 @@ export function RubricGrid(props: RubricGridProps) {
     else onAnswerChange({ ...answer, criteria: { ...answer.criteria, [name]: rated } });
   };
   const focus = (name: string) => {
-    setCurrent(name);
+    enter(name);
     const row = grid.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(name)}"]`);
     row?.querySelector<HTMLElement>('[role="radio"][tabindex="0"]')?.focus();
     row?.scrollIntoView({ block: "nearest" });
@@ -60,7 +66,7 @@ export function RubricGrid(props: RubricGridProps) {
     if (ratedOf(name).comment === undefined) flushSync(() => change(name, { comment: "" }));
     grid.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(name)}"] textarea`)?.focus();
   };
-  useGridKeys({ isActive, rows, current, focus, change, ratedOf, comment, quote });
+  useGridKeys({ isActive, rows, current, justRated, focus, change, ratedOf, comment, quote });
   // biome-ignore lint/correctness/useExhaustiveDependencies: a jump is asked for once.
   useEffect(() => {
     if (jump) focus(jump.row);
@@ -85,7 +91,7 @@ export function RubricGrid(props: RubricGridProps) {
           isWhole={row.name === OVERALL}
           isMissing={missing.includes(row.name)}
           isTried={isTried}
-          onCurrent={() => setCurrent(row.name)}
+          onCurrent={() => enter(row.name)}
           onChange={(by) => change(row.name, by)}
           onComment={() => comment(row.name)}
           onQuote={() => quote(row.name)}
@@ -208,12 +214,12 @@ function Row(props: RowProps) {
 const KEYS: KeyGroup = {
   title: "Rating",
   keys: [
-    { keys: ["1", "…", "9"], does: "rate the current row; 0 is 10" },
+    { keys: ["1", "…", "9"], does: "rate the current row and go to the next; 0 is 10" },
     { keys: ["↑", "↓"], does: "previous, next row" },
     { keys: ["←", "→"], does: "along the scale; Space takes it" },
-    { keys: ["n"], does: "not applicable" },
-    { keys: ["u"], does: "cannot tell" },
-    { keys: ["c"], does: "comment; Esc leaves it" },
+    { keys: ["n"], does: "not applicable; once more takes it back" },
+    { keys: ["u"], does: "cannot tell; once more takes it back" },
+    { keys: ["c"], does: "comment on the row just rated; Esc leaves it" },
     { keys: ["e"], does: "quote what is selected as evidence" },
     { keys: ["Ctrl Enter"], does: "submit" },
   ],
@@ -223,6 +229,7 @@ type GridKeys = {
   isActive: boolean;
   rows: Criterion[];
   current: string;
+  justRated: RefObject<string | undefined>;
   focus: (name: string) => void;
   change: (name: string, by: Partial<Rated>) => void;
   ratedOf: (name: string) => Rated;
@@ -230,7 +237,8 @@ type GridKeys = {
   quote: (name: string) => void;
 };
 
-function useGridKeys({ isActive, rows, current, focus, change, ratedOf, comment, quote }: GridKeys) {
+function useGridKeys(keys: GridKeys) {
+  const { isActive, rows, current, justRated, focus, change, ratedOf, comment, quote } = keys;
   useKeyHelp(KEYS);
   useEffect(() => {
     if (!isActive) return;
@@ -241,18 +249,23 @@ function useGridKeys({ isActive, rows, current, focus, change, ratedOf, comment,
         if (event.key === "Escape") focus(current);
         return;
       }
-      const row = rows.find((it) => it.name === current);
+      const at = rows.findIndex((it) => it.name === current);
+      const row = rows[at];
       if (!row) return;
       const rate = (rating: Rating) => {
-        const isAgain = isSame(ratedOf(current).rating, rating);
-        change(current, { rating: isAgain && rating.kind !== "scored" ? undefined : rating });
+        const isTakenBack = rating.kind !== "scored" && isSame(ratedOf(current).rating, rating);
+        change(current, { rating: isTakenBack ? undefined : rating });
+        const next = rows[at + 1];
+        if (!next || isTakenBack) return;
+        focus(next.name);
+        justRated.current = current;
       };
       const point = pointOf(row.points, event.key);
       if (point) rate({ kind: "scored", value: point.value });
       else if (event.key === "n" && row.may_skip) rate({ kind: "not_applicable" });
       else if (event.key === "u" && row.may_skip) rate({ kind: "abstained" });
-      else if (event.key === "c") comment(current);
-      else if (event.key === "e") quote(current);
+      else if (event.key === "c") comment(justRated.current ?? current);
+      else if (event.key === "e") quote(justRated.current ?? current);
       else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         // Where nothing else wants them: from anywhere on the page back into the grid.
         if (event.defaultPrevented || event.target !== document.body) return;

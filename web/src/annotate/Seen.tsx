@@ -18,6 +18,8 @@ type SeenProps = {
   item: Item;
   step: number | undefined;
   onStepChange: (step: number) => void;
+  /** Steps where `j` and `k` stop; all of them where this is absent. */
+  stops?: number[];
   /** Quotes to mark where they stand. */
   quotes: Quote[];
   /** What stands beneath a step. */
@@ -26,7 +28,7 @@ type SeenProps = {
 };
 
 /** What is graded: a trace, a text, or candidates side by side. */
-export function Seen({ item, step, onStepChange, quotes, beside, ref }: SeenProps) {
+export function Seen({ item, step, onStepChange, stops, quotes, beside, ref }: SeenProps) {
   const root = useRef<HTMLDivElement>(null);
   const view = useRef<TraceViewHandle>(null);
   const [find, setFind] = useState("");
@@ -54,6 +56,7 @@ export function Seen({ item, step, onStepChange, quotes, beside, ref }: SeenProp
           trace={item.trace}
           step={step}
           onStepChange={onStepChange}
+          stops={stops}
           find={find}
           onFindChange={setFind}
           quotes={quotes}

@@ -1,4 +1,4 @@
-import { useEffect, useId } from "react";
+import { type KeyboardEvent as ReactKeyboardEvent, useEffect, useId } from "react";
 import { Button } from "../ui/Button";
 import { isTyping, type KeyGroup, useKeyHelp } from "../ui/Keys";
 import { plural } from "../ui/say";
@@ -80,6 +80,7 @@ export function StepMarks({ scheme, n, marked, onMarkedChange, isMissing }: Step
               rows={2}
               dir="auto"
               value={marked.rationale ?? ""}
+              onKeyDown={leaveOnEscape}
               onChange={(it) => onMarkedChange({ ...marked, rationale: it.target.value })}
             />
           </label>
@@ -87,6 +88,14 @@ export function StepMarks({ scheme, n, marked, onMarkedChange, isMissing }: Step
       )}
     </div>
   );
+}
+
+/** Escape goes from a text field back to the steps, where digits mark and `j` moves on. */
+function leaveOnEscape(event: ReactKeyboardEvent<HTMLElement>) {
+  if (event.key !== "Escape") return;
+  const steps = event.currentTarget.closest<HTMLElement>('[role="group"][tabindex]');
+  if (steps) steps.focus({ preventScroll: true });
+  else event.currentTarget.blur();
 }
 
 type StepsSummaryProps = {
@@ -144,7 +153,9 @@ export function StepsSummary({ scheme, answer, onStepShow }: StepsSummaryProps) 
 const KEYS: KeyGroup = {
   title: "Marking steps",
   keys: [
-    { keys: ["1", "2", "…"], does: "mark the current step; then j for the next" },
+    { keys: ["1", "2", "…"], does: "mark the current step" },
+    { keys: ["j", "k"], does: "next, previous step that can be marked" },
+    { keys: ["Esc"], does: "leave Why" },
     { keys: ["u"], does: "go to the first step that is not marked" },
   ],
 };

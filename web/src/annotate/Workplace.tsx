@@ -136,6 +136,7 @@ export function Workplace(props: WorkplaceProps) {
             item={item}
             step={step}
             onStepChange={setStep}
+            stops={active === trajectory?.name ? trajectory.steps : undefined}
             quotes={quotes}
             beside={
               trajectory && marks
@@ -174,9 +175,9 @@ export function Workplace(props: WorkplaceProps) {
                 onFocus={() => setActive(scheme.name)}
                 onPointerDown={() => setActive(scheme.name)}
               >
-                {schemes.length > 1 && hasHead(scheme) && (
+                {hasHead(scheme) && (schemes.length > 1 || scheme.description) && (
                   <h2 className={styles.name}>
-                    <span>{at + 1}</span> {titleOf(scheme)}
+                    {schemes.length > 1 && <span>{at + 1}</span>} {titleOf(scheme)}
                   </h2>
                 )}
                 <One

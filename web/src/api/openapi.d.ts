@@ -911,6 +911,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{id}/criteria": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The mean of each criterion, with its confidence interval */
+        get: operations["runs_criteria"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{id}/events": {
         parameters: {
             query?: never;
@@ -1786,6 +1803,21 @@ export interface components {
             not_estimable?: string | null;
             pass_rate?: components["schemas"]["TrafficView"] | null;
             score?: components["schemas"]["TrafficView"] | null;
+        };
+        CriterionMean: {
+            criterion: string;
+            /** @description The 95 % confidence interval of the mean; absent with a single case. */
+            interval?: [
+                number,
+                number
+            ] | null;
+            /**
+             * Format: double
+             * @description From 0 to 1.
+             */
+            mean: number;
+            /** @description Independent cases; trials of one case count once. */
+            n_cases: number;
         };
         /** @description An id that a platform put into the address */
         CrowdId: {
@@ -3030,6 +3062,11 @@ export interface components {
             score?: components["schemas"]["RunDifference"] | null;
             /** @description Cases that at least one of them did not decide. */
             undecided: string[];
+        };
+        /** @description The mean of each criterion of a run */
+        RunCriteria: {
+            /** @description In the order in which they appear in the run. */
+            criteria: components["schemas"]["CriterionMean"][];
         };
         /** @description The difference of two means */
         RunDifference: {
@@ -8039,6 +8076,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunsCompared"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runs_criteria: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunCriteria"];
                 };
             };
             400: {

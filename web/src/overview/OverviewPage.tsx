@@ -366,9 +366,25 @@ function People({ tasks }: { tasks: TaskLine[] }) {
       name: "answers",
       head: "Answers",
       align: "end",
-      // Where everybody answers everything, no number is wanted.
+      // No number is wanted where everybody answers everything, and more than it may be given.
       cell: ({ progress: it }) =>
-        it.n_wanted > 0 ? `${count(it.n_submitted)} of ${count(it.n_wanted)}` : count(it.n_submitted),
+        it.n_wanted >= it.n_submitted && it.n_wanted > 0
+          ? `${count(it.n_submitted)} of ${count(it.n_wanted)}`
+          : count(it.n_submitted),
+    },
+    {
+      name: "results",
+      head: "What they said",
+      align: "end",
+      cell: (it) => (
+        <Link
+          to="/p/$project/annotate/$task/results"
+          params={params(it)}
+          aria-label={`Results of ${it.name}`}
+        >
+          Results
+        </Link>
+      ),
     },
     {
       name: "agreement",

@@ -13,6 +13,7 @@ import { Loaded } from "../ui/Loaded";
 import { State, Waiting } from "../ui/State";
 import { count, duration, moment, plural, score } from "../ui/say";
 import { Tabs } from "../ui/Tabs";
+import { Criteria } from "./Criteria";
 import { Flaky } from "./Flaky";
 import { type Followed, useFollowed } from "./follow";
 import { MatrixView } from "./Matrix";
@@ -39,6 +40,7 @@ export function RunPage() {
 
 const VIEWS: { name: RunView; label: string }[] = [
   { name: "cases", label: "Cases" },
+  { name: "criteria", label: "Criteria" },
   { name: "matrix", label: "Matrix" },
   { name: "flaky", label: "Flaky" },
 ];
@@ -118,6 +120,7 @@ function Run({ run }: { run: RunInFull }) {
         }
       >
         {view === "cases" && <Cases run={run} followed={followed} total={total} />}
+        {view === "criteria" && <Criteria run={run.id} />}
         {view === "matrix" && <MatrixView run={run.id} />}
         {view === "flaky" && <Flaky run={run.id} />}
       </Tabs>

@@ -15,6 +15,17 @@ export const matrixQuery = (project: string, id: string, axes: { rows?: string; 
     },
   });
 
+export type CriterionMean = Schemas["CriterionMean"];
+
+export const criteriaQuery = (project: string, id: string) =>
+  queryOptions({
+    queryKey: ["criteria", project, id],
+    queryFn: () =>
+      told<Schemas["RunCriteria"]>(
+        api(project).GET("/api/v1/runs/{id}/criteria", { params: { path: { id } } }),
+      ),
+  });
+
 export const flakyQuery = (project: string, id: string) =>
   queryOptions({
     queryKey: ["flaky", project, id],

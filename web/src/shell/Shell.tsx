@@ -124,7 +124,7 @@ function Framed({ session, project, children }: FramedProps) {
           Jurist
         </Link>
         {session && project && <Projects session={session} project={project} />}
-        {project && <Pages project={project} />}
+        {project && <Pages project={project} hidesAdministration={isJoinedByName(session)} />}
         <Account session={session} />
       </header>
       <Reachable />
@@ -150,7 +150,7 @@ const KEEP = [
 ] as const;
 
 /** Every page of the project that is open to whoever asks, by what one comes for. */
-function Pages({ project }: { project: OpenProject }) {
+function Pages({ project, hidesAdministration }: { project: OpenProject; hidesAdministration: boolean }) {
   const params = { project: project.name };
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
@@ -201,7 +201,7 @@ function Pages({ project }: { project: OpenProject }) {
             </Group>
           )}
           {!may(project, "read") && may(project, "annotate") && <Annotate params={params} />}
-          {may(project, "read") && (
+          {may(project, "read") && !hidesAdministration && (
             <Group title="Keep">
               <Links params={params} pages={KEEP} />
               {may(project, "manage") && (
@@ -276,8 +276,10 @@ function Projects({ session, project }: { session: Session; project: OpenProject
   );
 }
 
-/** Who joined a task by a name has neither an e-mail address nor a password. */
+/** An account that was made by joining a task under a name has neither an e-mail address nor a password. */
 const NO_EMAIL = "@annotators.invalid";
+const isJoinedByName = (session: Session | undefined): boolean =>
+  session?.account?.email.endsWith(NO_EMAIL) === true;
 
 function Account({ session }: { session: Session | undefined }) {
   const queries = useQueryClient();
@@ -297,7 +299,7 @@ function Account({ session }: { session: Session | undefined }) {
     await navigate({ to: "/sign-in" });
   };
   const name = session?.account?.name ?? "This machine";
-  const email = session?.account?.email.endsWith(NO_EMAIL) ? undefined : session?.account?.email;
+  const email = isJoinedByName(session) ? undefined : session?.account?.email;
   return (
     <div className={styles.account}>
       <Menu

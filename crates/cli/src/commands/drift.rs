@@ -27,6 +27,9 @@ pub struct Args {
     /// One criterion; without it there must be only one
     #[arg(long, value_name = "NAME")]
     criterion: Option<String>,
+    /// One annotation task, by its name; needed where people answered several
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
     /// The ends of the scale of numbers that are not on 0 to 1, such as 1-5
     #[arg(long, value_name = "MIN-MAX", value_parser = scale)]
     scale: Option<(f64, f64)>,
@@ -54,7 +57,7 @@ impl Point {
 const ALPHA: f64 = 0.05;
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let grades = read(&args.files, None)?;
+    let grades = read(&args.files, args.task.as_deref())?;
     let criterion = wanted(&grades, args.criterion.as_deref())?;
     let mut n_off_scale = 0;
     let points = in_order(&grades, criterion, args.scale, &mut n_off_scale)?;

@@ -126,6 +126,11 @@ impl Source {
         Ok(())
     }
 
+    /// Whether it holds forms of an annotation task, line by line.
+    pub fn has_forms(&self) -> bool {
+        matches!(&self.held, Held::Lines(text) if text.contains("\"criteria_ratings\""))
+    }
+
     /// With every line read.
     pub fn load(self) -> anyhow::Result<Self> {
         let Held::Lines(text) = &self.held else { return Ok(self) };
@@ -223,7 +228,7 @@ pub fn tasks_of(sources: &[Source]) -> BTreeSet<String> {
     sources.iter().flat_map(Source::rows).filter_map(task).collect()
 }
 
-/// The ends of scales by criterion, as the rubrics of runs declare them.
+/// The ends of scales by criterion, as rubrics and tasks declare them.
 pub type DeclaredScales = BTreeMap<String, (f64, f64)>;
 
 /// Grades, and the scales that are declared of them.
@@ -235,13 +240,39 @@ pub fn read_with_scales(
     keep_task(&mut sources, task)?;
     let mut scales = DeclaredScales::new();
     for source in &sources {
-        if let Held::Run(run, _) = &source.held {
-            scales.extend(declared_scales(run));
+        match &source.held {
+            Held::Run(run, _) => scales.extend(declared_scales(run)),
+            Held::Grades(all) => scales.extend(scales_of_units(all.iter().map(|(grade, _)| grade))),
+            Held::Lines(_) => {}
         }
     }
     let grades: Vec<Grade> = sources.into_iter().flat_map(Source::into_grades).collect();
     anyhow::ensure!(!grades.is_empty(), "{}", no_grades(paths));
     Ok((grades, scales))
+}
+
+/// The scales of grades that say both their number and where it lies between the ends of its scale. A criterion whose
+/// grades do not all fit one scale has none.
+fn scales_of_units<'a>(grades: impl Iterator<Item = &'a Grade>) -> DeclaredScales {
+    let mut by_criterion: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
+    for grade in grades {
+        if let Outcome::Scored { value: Value::Number(number), unit: Some(unit) } = &grade.outcome {
+            by_criterion.entry(&grade.criterion).or_default().push((*number, *unit));
+        }
+    }
+    let scale = |(criterion, points): (&str, Vec<(f64, f64)>)| {
+        let (first, first_unit) = *points.first()?;
+        let (other, other_unit) = *points.iter().find(|(_, unit)| 1e-6 < (unit - first_unit).abs())?;
+        let span = (other - first) / (other_unit - first_unit);
+        // Ends are written with few digits; what is beyond them is rounding.
+        let round = |end: f64| (end * 1e6).round() / 1e6;
+        let (low, high) = (round(first - first_unit * span), round(first + (1.0 - first_unit) * span));
+        let fits = |(number, unit): &(f64, f64)| {
+            (low + unit * (high - low) - number).abs() < 1e-6 * span.abs().max(1.0)
+        };
+        (low < high && points.iter().all(fits)).then(|| (criterion.to_owned(), (low, high)))
+    };
+    by_criterion.into_iter().filter_map(scale).collect()
 }
 
 /// The same with where each of them comes from.
@@ -279,7 +310,6 @@ async fn held(path: &Path, name: &str, runs: &Runs) -> anyhow::Result<Held> {
     }
     let text = read_input(path).with_context(|| format!("cannot read `{name}`"))?;
     if path.extension().is_some_and(|it| it == "csv" || it == "tsv") {
-        check_delimiter(&text, delimiter(path), name)?;
         let table = table(&text, delimiter(path)).with_context(|| format!("`{name}`"))?;
         if let Some(reading) = &table.reading {
             render::note(&format!("`{name}` is {reading}"));
@@ -572,16 +602,6 @@ pub fn sampled(paths: &[PathBuf]) -> anyhow::Result<Vec<Sampled>> {
         }
     }
     Ok(all)
-}
-
-/// A table of one column whose header holds semicolons was saved with these between its cells.
-fn check_delimiter(text: &str, delimiter: u8, name: &str) -> anyhow::Result<()> {
-    let header = text.lines().next().unwrap_or_default();
-    anyhow::ensure!(
-        !header.contains(';') || header.contains(char::from(delimiter)),
-        "`{name}` has `;` between its cells; save it with `,` (and a decimal point), or as .tsv with tabs"
-    );
-    Ok(())
 }
 
 /// What stands between the cells of a table.

@@ -35,6 +35,9 @@ pub struct Args {
     /// Only this criterion
     #[arg(long, value_name = "NAME")]
     criterion: Option<String>,
+    /// One annotation task, by its name; needed where people answered several
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
     #[command(flatten)]
     told: Told,
 }
@@ -43,12 +46,17 @@ pub struct Args {
 const TRUTH: &str = " (truth)";
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let truth = if args.truth.is_empty() { Vec::new() } else { read(&args.truth, None)? };
+    // The task is that of the people: those who say what is right, or the members themselves.
+    let (task_of_truth, task_of_members) = match args.truth.is_empty() {
+        true => (None, args.task.as_deref()),
+        false => (args.task.as_deref(), None),
+    };
+    let truth = if args.truth.is_empty() { Vec::new() } else { read(&args.truth, task_of_truth)? };
     let marked = truth.into_iter().map(|mut it| {
         it.grader.name.push_str(TRUTH);
         it
     });
-    let (grades, declared) = read_with_scales(&args.files, None)?;
+    let (grades, declared) = read_with_scales(&args.files, task_of_members)?;
     let all: Vec<Grade> = grades.into_iter().chain(marked).collect();
     let all = of_criterion(all, args.criterion.as_deref(), &args.told)?;
     let mut out = anstream::stdout();

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use jurist_core::chart::{Bar, Bars, Chart, Distribution, Layer, Measure, Radar, RadarSeries, Tone};
-use jurist_core::grade::{ShortGrade, part_of};
+use jurist_core::grade::{Outcome, ShortGrade, part_of};
 use jurist_core::quantity::plural;
 use jurist_core::report::{ANNOTATION_TASK, COLUMNS, Kind, Row, rows};
+use jurist_core::rubric::Value;
 use jurist_core::stats::{
     Description, ScoreField, ScoreTable, Scored, computable, compute, compute_problem, warnings,
 };
@@ -20,6 +21,7 @@ use super::grades::{
 };
 use super::reporting::line;
 use super::task_results::show_task_results;
+use crate::render;
 
 /// Describe grades: means, spread, distribution, and where they say less than it seems
 #[derive(Debug, clap::Args)]
@@ -96,7 +98,19 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
 
 fn described(args: &Args) -> anyhow::Result<Ended> {
     let sources = open_sources(&args.files)?;
-    let Scores { scored, verdicts, unscored, without, n_off_scale } = scores(&sources, args)?;
+    let Scores { scale, scored, verdicts, unscored, without, n_off_scale } = match scores(
+        &sources, args, args.scale,
+    ) {
+        // Answers of annotation tasks do not name their scale.
+        Err(error) if args.scale.is_none() => {
+            let Some((low, high)) = ends_of_forms(&sources)? else { return Err(error) };
+            render::note(&format!(
+                "ratings are taken to be on {low} to {high}, the lowest and the highest there are; --scale says otherwise"
+            ));
+            scores(&sources, args, Some((low, high)))?
+        }
+        found => found?,
+    };
     let groups = scored.describe_by(ScoreField::Group);
     anyhow::ensure!(0 < scored.len() + without + unscored + n_off_scale, "{}", no_grades(&args.files));
     anyhow::ensure!(0 < scored.len() + without, "no grade is a number or on a scale");
@@ -139,7 +153,7 @@ fn described(args: &Args) -> anyhow::Result<Ended> {
         if !left_out.is_empty() {
             writeln!(out, "left out: {}", left_out.join(", "))?;
         }
-        let left_out = off_scale(n_off_scale, args.scale);
+        let left_out = off_scale(n_off_scale, scale);
         for warning in warnings.iter().map(ToString::to_string).chain(left_out) {
             writeln!(out, "\x1b[33m{}\x1b[0m", line(&warning))?;
         }
@@ -157,6 +171,8 @@ fn described(args: &Args) -> anyhow::Result<Ended> {
 /// What is described, and how many grades are not.
 #[derive(Default)]
 struct Scores {
+    /// The ends of the scale of numbers that are not on 0 to 1.
+    scale: Option<(f64, f64)>,
     scored: ScoreTable,
     /// What the rubrics of runs make of them, a score for each verdict.
     verdicts: ScoreTable,
@@ -167,8 +183,8 @@ struct Scores {
     n_off_scale: usize,
 }
 
-fn scores(sources: &[Source], args: &Args) -> anyhow::Result<Scores> {
-    let (mut found, mut tasks) = (Scores::default(), BTreeSet::new());
+fn scores(sources: &[Source], args: &Args, scale: Option<(f64, f64)>) -> anyhow::Result<Scores> {
+    let (mut found, mut tasks) = (Scores { scale, ..Scores::default() }, BTreeSet::new());
     let asked = args.task.as_deref();
     for source in sources {
         let mut last = None;
@@ -196,6 +212,25 @@ fn scores(sources: &[Source], args: &Args) -> anyhow::Result<Scores> {
     Ok(found)
 }
 
+/// The lowest and the highest rating in forms of annotation tasks; nothing where a source holds anything else.
+fn ends_of_forms(sources: &[Source]) -> anyhow::Result<Option<(f64, f64)>> {
+    if !sources.iter().all(Source::has_forms) {
+        return Ok(None);
+    }
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for source in sources {
+        source.for_each_grade(|grade| {
+            if let SourceGrade::Row(row) = grade
+                && let Outcome::Scored { value: Value::Number(number), .. } = &row.grade.outcome
+            {
+                (low, high) = (low.min(*number), high.max(*number));
+            }
+            Ok(())
+        })?;
+    }
+    Ok((low < high).then_some((low, high)))
+}
+
 impl Scores {
     fn add_short(&mut self, short: ShortGrade<'_>, file: &str, args: &Args) -> anyhow::Result<()> {
         let group = match args.by.as_str() {
@@ -210,7 +245,7 @@ impl Scores {
         };
         let about = (&*short.criterion, &*short.candidate);
         let n_before = self.n_off_scale;
-        let Some(unit) = unit_of_value(about, &short.value, None, args.scale, &mut self.n_off_scale)? else {
+        let Some(unit) = unit_of_value(about, &short.value, None, self.scale, &mut self.n_off_scale)? else {
             self.unscored += usize::from(self.n_off_scale == n_before);
             return Ok(());
         };
@@ -222,7 +257,7 @@ impl Scores {
 
     fn add_row(&mut self, row: &Row<'_>, file: &str, args: &Args) -> anyhow::Result<()> {
         let n_before = self.n_off_scale;
-        let Some(unit) = unit(row.grade, args.scale, &mut self.n_off_scale)? else {
+        let Some(unit) = unit(row.grade, self.scale, &mut self.n_off_scale)? else {
             self.unscored += usize::from(self.n_off_scale == n_before);
             return Ok(());
         };

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json, json};
 
+use super::build::is_one_scale;
+use super::results::numeric_ends;
 use super::{
     Answer, Claim, Criterion, Draft, Marked, Quote, Rated, Rating, Scheme, SchemeKind, Value, Verification,
     Verified, reached_claims, running_score, settled_rating, weighted_score,
@@ -49,6 +51,17 @@ pub fn row(form: &Exported<'_>) -> Map<String, Json> {
         row.insert(key, answer);
     }
     row
+}
+
+/// The ends of the numeric scales of a rubric, by what is rated on them.
+fn scales(kind: &SchemeKind) -> Vec<(String, (f64, f64))> {
+    let SchemeKind::Rubric { criteria, overall, .. } = kind else { return Vec::new() };
+    let of = |name: &str, criterion: &Criterion| Some((name.to_owned(), numeric_ends(criterion)?));
+    let own = criteria.iter().filter_map(|criterion| of(&criterion.name, criterion));
+    let overall = overall.iter().filter_map(|overall| of("overall", overall));
+    let weighted =
+        criteria.first().filter(|_| is_one_scale(criteria)).and_then(|first| of("weighted_score", first));
+    own.chain(overall).chain(weighted).collect()
 }
 
 /// The id as the data writes it.
@@ -272,6 +285,7 @@ pub fn columns(id_key: &str, schemes: &[Scheme]) -> Vec<String> {
                     BESIDE.map(|column| named(&format!("{}.{column}", criterion.name)))
                 };
                 columns.extend(criteria.iter().flat_map(beside));
+                columns.extend(scales(&scheme.kind).iter().map(|(name, _)| named(&format!("{name}.scale"))));
             }
             SchemeKind::Trajectory { .. } => {
                 columns.push(named("n_wrong"));
@@ -304,6 +318,8 @@ pub fn table(form: &Exported<'_>) -> Vec<Json> {
                     cells.push(said["comments"][&criterion.name].clone());
                     cells.push(quotes_cell(&said["evidence"][&criterion.name]));
                 }
+                let ends = |(_, (low, high))| json!(format!("{} to {}", number(low), number(high)));
+                cells.extend(scales(&scheme.kind).into_iter().map(ends));
             }
             SchemeKind::Trajectory { marks, .. } => {
                 let right = marks.first().map(String::as_str);

@@ -278,7 +278,7 @@ fn scale_of(kind: Option<&SchemeKind>, points: &[ScalePoint]) -> Option<(f64, f6
     ends(points).or_else(|| is_worth.then_some((0.0, 1.0)))
 }
 
-fn numeric_ends(criterion: &Criterion) -> Option<(f64, f64)> {
+pub(super) fn numeric_ends(criterion: &Criterion) -> Option<(f64, f64)> {
     ends(&criterion.points)
 }
 

@@ -240,13 +240,17 @@ fn steps_and_ratings_of_one_trace_stand_in_one_row() {
             "efficiency.unrated",
             "efficiency.comment",
             "efficiency.quotes",
+            "correctness.scale",
+            "efficiency.scale",
+            "weighted_score.scale",
             "tags"
         ]
     );
     assert_eq!(cells[3..5], [json!(1), json!(99)]);
     assert!(cells[5].as_str().unwrap().contains("asks the wrong table"));
     assert_eq!(cells[6..9], [json!(5), json!(1), json!(4)]);
-    assert_eq!(cells[15], json!("a; c"));
+    assert_eq!(cells[15], json!("1 to 5"));
+    assert_eq!(cells[18], json!("a; c"));
     assert_eq!(super::row(&form)["candidate"], "t");
 }
 

@@ -124,12 +124,18 @@ fn nobody() -> Cow<'static, str> {
 pub type Fields = Map<String, Json>;
 
 impl Line {
+    /// Reads a line for a rubric, which computes the score of the whole itself.
     pub fn parse(text: &str) -> Result<Self, BadLine> {
-        Self::with_fields(text).map(|it| it.0)
+        Self::read(text, false).map(|it| it.0)
     }
 
-    /// A line with what its `metadata` says.
+    /// Reads a line for statistics: with what its `metadata` says, and of an annotation export also what was said of
+    /// the whole.
     pub fn with_fields(text: &str) -> Result<(Self, Fields), BadLine> {
+        Self::read(text, true)
+    }
+
+    fn read(text: &str, is_for_statistics: bool) -> Result<(Self, Fields), BadLine> {
         let text = text.trim_start_matches('\u{feff}');
         if let Some(short) = ShortGrade::parse(text) {
             return Ok((Self::Grades(vec![short.into_grade()]), Fields::new()));
@@ -148,12 +154,12 @@ impl Line {
             Some(Json::Object(fields)) => fields,
             Some(_) => return Err(BadLine::Shape("`metadata` must map names to values".to_owned())),
         };
-        Ok((Self::of_map(map)?, fields))
+        Ok((Self::of_map(map, is_for_statistics)?, fields))
     }
 
-    fn of_map(map: Map<String, Json>) -> Result<Self, BadLine> {
+    fn of_map(map: Map<String, Json>, is_for_statistics: bool) -> Result<Self, BadLine> {
         if map.get("rubric").is_some_and(|it| it.get("criteria_ratings").is_some()) {
-            return annotation(&map);
+            return annotation(&map, is_for_statistics);
         }
         // Marks on steps are read by [`step_grades`](super::step_grades); no rubric scores them.
         if marks_steps(&map) {
@@ -227,21 +233,28 @@ pub(super) fn given() -> Grader {
 }
 
 /// One submitted form of an annotation task: `{trace_id, annotator, rubric: {criteria_ratings}}`.
-fn annotation(map: &Map<String, Json>) -> Result<Line, BadLine> {
+fn annotation(map: &Map<String, Json>, is_for_statistics: bool) -> Result<Line, BadLine> {
     let id = ["trace_id", "candidate", "id", "instance_id"].iter().find_map(|it| map.get(*it));
     let candidate = id_text(id.ok_or(BadLine::Missing("trace_id"))?);
-    let ratings = map["rubric"].get("criteria_ratings").and_then(Json::as_object);
+    let rubric = &map["rubric"];
+    let ratings = rubric.get("criteria_ratings").and_then(Json::as_object);
     let ratings = ratings
         .ok_or_else(|| BadLine::Shape("`criteria_ratings` must map criteria to ratings".to_owned()))?;
+    // What somebody says of the whole, and what follows from several ratings.
+    let of_whole = ["overall", "weighted_score"].into_iter().filter(|name| {
+        is_for_statistics && !ratings.contains_key(*name) && (*name == "overall" || 1 < ratings.len())
+    });
+    let of_whole = of_whole.filter_map(|name| Some((name, rubric.get(name)?)));
+    let ratings = ratings.iter().map(|(name, rating)| (name.as_str(), rating)).chain(of_whole);
     let name = map.get("annotator").and_then(Json::as_str).map(str::to_owned);
     let grader =
         name.map_or_else(given, |name| Grader { kind: GraderKind::Human, name, configuration: None });
-    let notes = map["rubric"].get("notes").and_then(Json::as_str).unwrap_or_default();
+    let notes = rubric.get("notes").and_then(Json::as_str).unwrap_or_default();
     let time = match map.get("timestamp").and_then(Json::as_str) {
         Some(text) => Some(Time::parse(text).map_err(|error| BadLine::Shape(error.to_string()))?),
         None => None,
     };
-    let grade = |(criterion, rating): (&String, &Json)| {
+    let grade = |(criterion, rating): (&str, &Json)| {
         // Potato itself stores ratings as text.
         let number = rating.as_f64().or_else(|| rating.as_str().and_then(|it| it.parse().ok()));
         let outcome = match number {
@@ -253,7 +266,7 @@ fn annotation(map: &Map<String, Json>) -> Result<Line, BadLine> {
             format: FORMAT,
             candidate: candidate.clone(),
             rubric: None,
-            criterion: criterion.clone(),
+            criterion: criterion.to_owned(),
             grader: grader.clone(),
             outcome,
             reason: Reason::new(notes),
@@ -265,7 +278,7 @@ fn annotation(map: &Map<String, Json>) -> Result<Line, BadLine> {
             attempts: Vec::new(),
         })
     };
-    ratings.iter().map(grade).collect::<Result<_, _>>().map(Line::Grades)
+    ratings.map(grade).collect::<Result<_, _>>().map(Line::Grades)
 }
 
 pub(super) fn id_text(id: &Json) -> String {

@@ -59,6 +59,8 @@ const GRADER: [&str; 9] = [
     "worker_id",
     "reviewer",
 ];
+/// How the name of a column ends that holds the scale of another, in exports of ours.
+const SCALE: &str = ".scale";
 const VALUE: [&str; 4] = ["value", "score", "rating", "label"];
 const CRITERION: [&str; 3] = ["criterion", "dimension", "question"];
 
@@ -171,8 +173,12 @@ impl Columns {
                 _stratum: IgnoredAny,
                 _probability: IgnoredAny,
             })?;
-            if let Line::Grades(more) = line {
-                grades.extend(more.into_iter().map(|grade| (grade, fields.clone())));
+            let Line::Grades(more) = line else { return Ok(()) };
+            for mut grade in more {
+                if let Outcome::Scored { value: Value::Number(number), unit } = &mut grade.outcome {
+                    *unit = position(*number, self.scale_ends(row, criterion));
+                }
+                grades.push((grade, fields.clone()));
             }
             Ok(())
         };
@@ -203,6 +209,13 @@ impl Columns {
         }
     }
 
+    /// The ends of a criterion's scale, where a column has them (`1 to 5`).
+    fn scale_ends(&self, row: &StringRecord, criterion: &str) -> Option<(f64, f64)> {
+        let is_scale = |name: &String| name.strip_suffix(SCALE).is_some_and(|of| of == criterion);
+        let (low, high) = cell(row, self.names.iter().position(is_scale)?)?.split_once(" to ")?;
+        Some((low.parse().ok()?, high.parse().ok()?))
+    }
+
     /// Columns that are no answer and not known are fields.
     fn further_fields(&self, row: &StringRecord) -> Fields {
         let mut known = vec![Some(self.candidate), self.time, self.rubric, self.reason];
@@ -215,7 +228,8 @@ impl Columns {
             }
             Layout::ColumnPerGrader => return Fields::new(),
         }
-        let further = self.names.iter().enumerate().filter(|(at, _)| !known.contains(&Some(*at)));
+        let is_further = |at: usize, name: &str| !known.contains(&Some(at)) && !name.ends_with(SCALE);
+        let further = self.names.iter().enumerate().filter(|(at, name)| is_further(*at, name));
         further.filter_map(|(at, name)| Some((name.clone(), cell(row, at)?.into()))).collect()
     }
 }
@@ -229,6 +243,11 @@ fn row_per_rater(
 ) -> Result<Layout, BadLine> {
     let criteria: Vec<usize> = others.iter().copied().filter(|at| is_rated(*at, rows)).collect();
     if criteria.is_empty() {
+        let mut cells = rows.iter().flat_map(|row| others.iter().filter_map(|at| cell(row, *at)));
+        if let Some(text) = cells.find(|text| has_decimal_comma(text)) {
+            let point = text.replace(',', ".");
+            return Err(BadLine::Shape(format!("`{text}` has a decimal comma; write `{point}`")));
+        }
         let first = others.first().map_or("helpful", |at| names[*at].as_str());
         return Err(BadLine::Shape(format!(
             "`{}` names graders, and no other column holds numbers that could be ratings; this says which column \
@@ -269,6 +288,18 @@ fn column_of_names(
     }
 }
 
+/// Where a number lies between the ends of its scale, from 0 to 1.
+fn position(number: f64, ends: Option<(f64, f64)>) -> Option<f64> {
+    let (low, high) = ends.filter(|(low, high)| low < high)?;
+    Some((number - low) / (high - low)).filter(|unit| (0.0..=1.0).contains(unit))
+}
+
+fn has_decimal_comma(text: &str) -> bool {
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.trim_start_matches('-');
+    number.split_once(',').is_some_and(|(whole, rest)| is_digits(whole) && is_digits(rest))
+}
+
 /// Whether a column has answers, and all of them are numbers, yes or no, or say that there is none.
 fn is_rated(at: usize, rows: &[StringRecord]) -> bool {
     let mut answers = rows.iter().filter_map(|row| cell(row, at)).peekable();
@@ -299,19 +330,9 @@ fn answer(text: &str) -> Result<(Option<Value>, Option<Outcome>), BadLine> {
         (Ok(_), _) => return Err(BadLine::Shape(format!("`{text}` is not a finite number"))),
         (_, "true") => Value::Bool(true),
         (_, "false") => Value::Bool(false),
-        _ if has_decimal_comma(text) => {
-            let point = text.replace(',', ".");
-            return Err(BadLine::Shape(format!("`{text}` has a decimal comma; write `{point}`")));
-        }
         _ => Value::Text(text.to_owned()),
     };
     Ok((Some(value), None))
-}
-
-fn has_decimal_comma(text: &str) -> bool {
-    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let number = text.trim_start_matches('-');
-    number.split_once(',').is_some_and(|(whole, rest)| is_digits(whole) && is_digits(rest))
 }
 
 /// A time, or the beginning of a day.

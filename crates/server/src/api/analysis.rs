@@ -6,7 +6,9 @@ use axum::extract::State;
 use jurist_core::grade::Status;
 use jurist_core::report::{self, reasons};
 use jurist_core::run::{Run, RunId};
-use jurist_core::stats::{self, Comparison, Tried, Varied, VariedCell, pass_k, trials, varied};
+use jurist_core::stats::{
+    self, Comparison, Estimate, Tried, Varied, VariedCell, estimates, pass_k, trials, varied,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -22,7 +24,29 @@ use crate::error::{ApiError, Problem};
 const MOST_RUNS: usize = 8;
 
 pub fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(comparison)).routes(routes!(matrix)).routes(routes!(flaky))
+    OpenApiRouter::new()
+        .routes(routes!(comparison))
+        .routes(routes!(criteria))
+        .routes(routes!(matrix))
+        .routes(routes!(flaky))
+}
+
+/// The mean of each criterion of a run
+#[derive(Debug, Serialize, ToSchema)]
+struct RunCriteria {
+    /// In the order in which they appear in the run.
+    criteria: Vec<CriterionMean>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct CriterionMean {
+    criterion: String,
+    /// From 0 to 1.
+    mean: f64,
+    /// The 95 % confidence interval of the mean; absent with a single case.
+    interval: Option<(f64, f64)>,
+    /// Independent cases; trials of one case count once.
+    n_cases: usize,
 }
 
 /// A run beside others
@@ -191,6 +215,21 @@ async fn comparison(
     computed(move || RunsCompared::new(&after, &runs)).await
 }
 
+/// The mean of each criterion, with its confidence interval
+#[utoipa::path(get, path = "/runs/{id}/criteria", tag = "runs", params(("id" = String, Path)), responses(
+    (status = 200, body = RunCriteria), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 403, body = Problem), (status = 404, body = Problem)
+))]
+async fn criteria(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<RunCriteria>, ApiError> {
+    caller.needs(Scope::Read)?;
+    let run = app.store.load_run(caller.project, id.parse()?).await?;
+    computed(move || RunCriteria::new(&run)).await
+}
+
 /// A run in rows and columns: models by prompts, or whatever the suite varies
 #[utoipa::path(get, path = "/runs/{id}/matrix", tag = "runs", params(("id" = String, Path), Axes), responses(
     (status = 200, body = RunMatrix), (status = 400, body = Problem), (status = 401, body = Problem),
@@ -221,6 +260,19 @@ async fn flaky(
     caller.needs(Scope::Read)?;
     let run = app.store.load_run(caller.project, id.parse()?).await?;
     computed(move || RunTrials::of(&run)).await
+}
+
+impl RunCriteria {
+    fn new(run: &Run) -> Self {
+        let (_, criteria) = estimates(run);
+        let mean = |(criterion, estimate): (String, Estimate)| CriterionMean {
+            criterion,
+            mean: estimate.mean,
+            interval: estimate.interval,
+            n_cases: estimate.n,
+        };
+        Self { criteria: criteria.into_iter().map(mean).collect() }
+    }
 }
 
 impl RunsCompared {

@@ -162,6 +162,13 @@ fn cases_that_change_from_trial_to_trial_are_told_the_worst_first() {
         assert_eq!(shaky["scores"], json!([0.9, 0.9, 0.3, 0.3]));
         let both = shaky["pass_k"][1].as_f64().unwrap();
         assert!((both - 1.0 / 6.0).abs() < 1e-9, "two of four taken twice: {shaky}");
+        // Trials of one case are one case: 0.9, 0.6 and 0.45.
+        let means = place.get(&format!("/api/v1/runs/{run}/criteria")).await;
+        let right = &means["criteria"][0];
+        assert_eq!((&right["criterion"], &right["n_cases"]), (&json!("right"), &json!(3)), "{means}");
+        assert!((right["mean"].as_f64().unwrap() - 0.65).abs() < 1e-9, "{means}");
+        let (low, high) = (right["interval"][0].as_f64().unwrap(), right["interval"][1].as_f64().unwrap());
+        assert!((0.0..0.65).contains(&low) && 0.65 < high && high <= 1.0, "{means}");
         let once = place.ran(&[result("once", Some((1.0, 1.0)), &Json::Null)]).await;
         let found = place.get(&format!("/api/v1/runs/{once}/flaky")).await;
         assert_eq!((&found["k"], &found["cases"]), (&json!(0), &json!([])));

@@ -10,7 +10,7 @@ use jurist_store::{Probability, ProjectId, Region, RubricVersionId, Store, Store
 use serde_json::json;
 
 use crate::traces::{finished, id};
-use crate::{at, project};
+use crate::{at, project, undo_migrations};
 
 pub fn new_version(hash: &str) -> NewRubricVersion {
     NewRubricVersion {
@@ -350,23 +350,7 @@ fn the_newest_verdict_of_a_trace_is_what_it_is_sorted_by() {
         }
 
         // A database of before finds out by itself.
-        for index in [
-            "traces_cost",
-            "traces_duration",
-            "traces_score",
-            "monitor_scores_series",
-            "verdicts_status",
-            "decisions_state",
-            "spend_ledger_months",
-        ] {
-            scene.execute(&format!("DROP INDEX {index}")).await.unwrap();
-        }
-        for column in ["title", "score", "scored"] {
-            scene.execute(&format!("ALTER TABLE traces DROP COLUMN {column}")).await.unwrap();
-        }
-        scene.execute("DROP TABLE spend_days").await.unwrap();
-        scene.execute("CREATE INDEX spend_ledger_time ON spend_ledger (time)").await.unwrap();
-        scene.execute("DELETE FROM jurist_schema WHERE version >= 6").await.unwrap();
+        undo_migrations(&scene, 6).await;
         let again = Store::open(&scene.url).await.unwrap();
         let mut scores = Vec::new();
         for name in ["a", "b", "c", "d"] {

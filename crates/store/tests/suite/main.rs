@@ -24,6 +24,42 @@ fn at(seconds: i64) -> Time {
     Time::from_micros(1_790_000_000_000_000 + seconds * 1_000_000)
 }
 
+/// What takes each migration back, the newest first.
+const UNDO: [(i64, &[&str]); 4] = [
+    (9, &["ALTER TABLE decisions DROP COLUMN revision", "ALTER TABLE traces DROP COLUMN has_content"]),
+    (
+        8,
+        &[
+            "DROP TABLE spend_days",
+            "DROP INDEX spend_ledger_months",
+            "CREATE INDEX spend_ledger_days ON spend_ledger (time)",
+        ],
+    ),
+    (7, &["DROP INDEX spend_ledger_days", "CREATE INDEX spend_ledger_time ON spend_ledger (time)"]),
+    (
+        6,
+        &[
+            "DROP INDEX traces_cost",
+            "DROP INDEX traces_duration",
+            "DROP INDEX traces_score",
+            "DROP INDEX monitor_scores_series",
+            "DROP INDEX verdicts_status",
+            "DROP INDEX decisions_state",
+            "ALTER TABLE traces DROP COLUMN title",
+            "ALTER TABLE traces DROP COLUMN score",
+            "ALTER TABLE traces DROP COLUMN scored",
+        ],
+    ),
+];
+
+/// Makes the database what it was before this migration and all that follow.
+async fn undo_migrations(scene: &Scene, first: i64) {
+    for sql in UNDO.iter().filter(|(version, _)| first <= *version).flat_map(|(_, undo)| *undo) {
+        scene.execute(sql).await.unwrap();
+    }
+    scene.execute(&format!("DELETE FROM jurist_schema WHERE version >= {first}")).await.unwrap();
+}
+
 async fn project(scene: &Scene) -> ProjectId {
     scene.store.add_project("support", at(0)).await.unwrap().id
 }

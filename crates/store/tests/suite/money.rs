@@ -5,7 +5,7 @@ use jurist_store::jobs::NewJob;
 use jurist_store::spend::{Limit, Reserve, Wanted};
 use jurist_store::testing::for_each_engine;
 
-use crate::{at, project};
+use crate::{at, project, undo_migrations};
 
 fn usd(nanos: i64) -> Usd {
     Usd::from_nanos(nanos)
@@ -238,10 +238,7 @@ fn what_a_dead_worker_held_counts_as_spent_once_its_job_is_no_longer_its_own() {
         let days = store.spend_by_day(support, second(0), second(100)).await.unwrap();
         assert_eq!((days[0].settled, days[0].assumed, days[0].n), (usd(110), usd(80), 2));
         // A database of before adds them up once.
-        scene.execute("DROP TABLE spend_days").await.unwrap();
-        scene.execute("DROP INDEX spend_ledger_months").await.unwrap();
-        scene.execute("CREATE INDEX spend_ledger_days ON spend_ledger (time)").await.unwrap();
-        scene.execute("DELETE FROM jurist_schema WHERE version >= 8").await.unwrap();
+        undo_migrations(&scene, 8).await;
         let again = Store::open(&scene.url).await.unwrap();
         assert_eq!(again.spend_by_day(support, second(0), second(100)).await.unwrap(), days);
         again.close().await;

@@ -31,6 +31,8 @@ type TraceViewProps = {
   /** The current step, from 1. */
   step?: number;
   onStepChange: (step: number) => void;
+  /** Steps where `j` and `k` stop; all of them where this is absent. */
+  stops?: number[];
   find?: string;
   onFindChange?: (find: string) => void;
   /** Quotes to mark where they stand. */
@@ -54,6 +56,7 @@ export function TraceView(props: TraceViewProps) {
     trace,
     step,
     onStepChange,
+    stops,
     find = "",
     onFindChange,
     quotes = NO_QUOTES,
@@ -106,7 +109,11 @@ export function TraceView(props: TraceViewProps) {
     },
     [hits, step, onStepChange],
   );
-  useKeys({ step, n: steps.length, onStepChange, nextHit, folds, search });
+  const showFiles = useCallback(
+    () => files.length > 0 && rows.scrollToIndex(steps.length, { align: "start" }),
+    [rows, steps.length, files.length],
+  );
+  useKeys({ step, n: steps.length, stops, onStepChange, showFiles, folds, search });
   return (
     <section
       className={styles.view}
@@ -131,6 +138,11 @@ export function TraceView(props: TraceViewProps) {
         <Button look="quiet" onClick={() => folds.all(true, steps.length)}>
           Open all
         </Button>
+        {files.length > 0 && (
+          <Button look="quiet" onClick={showFiles} title="d">
+            {plural(files.length, "file")} changed ↓
+          </Button>
+        )}
         {tools}
       </div>
       <div ref={pane} className={styles.pane} tabIndex={0} role="group" aria-label="Steps, scrolling">
@@ -276,6 +288,7 @@ const KEYS: KeyGroup = {
   keys: [
     { keys: ["j", "k"], does: "next, previous step" },
     { keys: ["o"], does: "fold or open the step" },
+    { keys: ["d"], does: "go to the files that the run changed" },
     { keys: ["/"], does: "find in steps" },
     { keys: ["Enter", "⇧ Enter"], does: "in the search: next, previous place" },
   ],
@@ -284,21 +297,26 @@ const KEYS: KeyGroup = {
 type KeysOf = {
   step: number | undefined;
   n: number;
+  stops: number[] | undefined;
   onStepChange: (step: number) => void;
-  nextHit: (by: 1 | -1) => void;
+  showFiles: () => void;
   folds: Folds;
   search: { current: HTMLInputElement | null };
 };
 
-function useKeys({ step, n, onStepChange, folds, search }: KeysOf) {
+function useKeys({ step, n, stops, onStepChange, showFiles, folds, search }: KeysOf) {
   useKeyHelp(KEYS);
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
       if (document.querySelector("dialog[open]")) return;
       const at = step ?? 0;
-      if (event.key === "j" && at < n) onStepChange(at + 1);
-      else if (event.key === "k" && at > 1) onStepChange(at - 1);
+      const [next, previous] = stops
+        ? [stops.find((it) => it > at), stops.findLast((it) => it < at)]
+        : [at < n ? at + 1 : undefined, at > 1 ? at - 1 : undefined];
+      if (event.key === "j" && next !== undefined) onStepChange(next);
+      else if (event.key === "k" && previous !== undefined) onStepChange(previous);
+      else if (event.key === "d") showFiles();
       else if (event.key === "o" && at > 0) folds.toggle(`step ${at}`, !folds.isOpen(`step ${at}`, true));
       else if (event.key === "/") search.current?.focus();
       else return;
@@ -306,5 +324,5 @@ function useKeys({ step, n, onStepChange, folds, search }: KeysOf) {
     };
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);
-  }, [step, n, onStepChange, folds, search]);
+  }, [step, n, stops, onStepChange, showFiles, folds, search]);
 }

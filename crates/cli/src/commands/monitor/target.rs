@@ -14,10 +14,11 @@ use jurist_store::{ProjectId, Region, Store, TraceId, clock};
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
-use super::{Args, Window};
+use super::{Args, What, Window};
 use crate::commands::judge::settings;
 use crate::commands::remote::Remote;
 use crate::commands::store::project_of;
+use crate::render;
 
 /// Traces of a list.
 const LISTED: usize = 200;
@@ -35,6 +36,15 @@ impl Args {
             return Ok(Target::Server(Remote::new(url, token, self.project.clone(), client)?));
         }
         anyhow::ensure!(self.token.is_none(), "a token is for a server; name one with --server");
+        if !self.place.exists() {
+            let url = self.place.url();
+            let how = "name the one in use with --store, or its server with --server";
+            anyhow::ensure!(
+                matches!(self.what, What::Apply { .. }),
+                "there is no database at `{url}`; {how}"
+            );
+            render::note(&format!("`{url}` is a new database; if that is not meant, {how}"));
+        }
         let work = Work {
             settings: settings()?,
             environment: Environment::new(load::variables()),
