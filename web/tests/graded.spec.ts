@@ -11,7 +11,7 @@ test("why a trace has no score, grades side by side, and quotes where they stand
   await page.goto(`${place.url}/p/default/traces/desk-4`);
   const why = page.getByRole("region", { name: "Why it has a score, or none" });
   await expect(why.getByText("judge error").first()).toBeVisible();
-  await expect(why).toContainText("malformed: the reply has no `score`");
+  await expect(why).toContainText("malformed: the reply holds no complete JSON object");
   await expect(why).toContainText(
     "100 % of traces like it are judged, as it neither failed nor was expensive",
   );

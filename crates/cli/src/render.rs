@@ -104,17 +104,23 @@ pub struct Progress {
     shown: std::time::Instant,
     is_terminal: bool,
     is_drawn: bool,
+    is_quiet: bool,
 }
 
 impl Progress {
     pub fn new() -> Self {
         let is_terminal = std::io::stderr().is_terminal();
-        Self { shown: std::time::Instant::now(), is_terminal, is_drawn: false }
+        Self { shown: std::time::Instant::now(), is_terminal, is_drawn: false, is_quiet: false }
+    }
+
+    /// Nothing is shown where nothing but results is asked for.
+    pub fn quiet(self, is_quiet: bool) -> Self {
+        Self { is_quiet, ..self }
     }
 
     pub fn show(&mut self, text: impl FnOnce() -> String) {
         let pause = std::time::Duration::from_millis(if self.is_terminal { 100 } else { 10_000 });
-        if self.shown.elapsed() < pause {
+        if self.is_quiet || self.shown.elapsed() < pause {
             return;
         }
         if self.is_terminal {

@@ -1,9 +1,13 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jurist_core::diagnostic::{Diagnostic, Severity};
 use jurist_core::source::Sources;
 use jurist_engine::load::load;
 
+use serde_json::json;
+
+use super::eval::plan_problems;
+use super::judging::wait_for;
 use super::{Ended, Loading};
 use crate::render;
 
@@ -52,6 +56,17 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         n_errors += diagnostics.iter().filter(|it| it.severity == Severity::Error).count();
         n_warnings += diagnostics.iter().filter(|it| it.severity == Severity::Warning).count();
         print(args.format, &diagnostics, &loaded.sources)?;
+        // What cannot be run is found by planning, once the file itself is in order.
+        if let Some(suite) = loaded.suite.filter(|suite| !suite.cases.is_empty()) {
+            let problems = wait_for(plan_problems(path, suite, loaded.settings))?;
+            n_errors += problems.len();
+            for problem in problems {
+                match args.format {
+                    Format::Text => render::trouble(&problem),
+                    Format::Json => write_problem(path, &problem)?,
+                }
+            }
+        }
         if 0 < n_left_out {
             render::trouble(&format!("`{}` has {n_left_out} more faults, too many to list", path.display()));
         }
@@ -72,6 +87,12 @@ fn print(format: Format, diagnostics: &[Diagnostic], sources: &Sources) -> anyho
         }
     }
     Ok(())
+}
+
+fn write_problem(path: &Path, problem: &str) -> anyhow::Result<()> {
+    use std::io::Write;
+    let told = json!({ "file": path, "severity": "error", "code": "cannot-be-run", "message": problem });
+    Ok(writeln!(std::io::stdout().lock(), "{told}")?)
 }
 
 fn summary(n_files: usize, n_errors: usize, n_warnings: usize) -> String {

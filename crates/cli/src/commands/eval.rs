@@ -1,11 +1,14 @@
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
+use clap::{Args as _, FromArgMatches as _};
 use jurist_core::candidate::Candidate;
 use jurist_core::diagnostic::closest;
+use jurist_core::dialect::Settings;
 use jurist_core::grade::{Status, Usd};
 use jurist_core::plan::{CallRange, Plan, Select, Unit, plan};
 use jurist_core::quantity::plural;
@@ -164,13 +167,44 @@ async fn evaluate_file(
     select: &Select,
     part: Part,
 ) -> anyhow::Result<Option<Finished>> {
-    let Some((mut suite, settings, reading)) = suite_and_reading(file, args.loading.options())? else {
+    let Some((suite, settings, reading)) = suite_and_reading(file, args.loading.options())? else {
         return Ok(None);
     };
     if args.server.is_named() && !args.explain {
         let sent = Sent { suite: &suite, settings: &settings, reading: &reading, file, select };
         return sent.evaluated(args, runs, part).await.map(Some);
     }
+    let (loaded, plan) = prepare(args, suite, settings, (file, part), select).await?;
+    if args.explain {
+        explain(args, &loaded, &plan)?;
+        return Ok(Some(Ended::Passed.into()));
+    }
+    evaluated(args, runs, &loaded, plan).await
+}
+
+/// What keeps cases of a suite that was read without a fault from being run, each with where the case is written: a
+/// target, a model or a server that nobody knows. Programs are taken to be allowed.
+pub(super) async fn plan_problems(
+    file: &Path,
+    suite: Suite,
+    settings: Settings,
+) -> anyhow::Result<Vec<String>> {
+    let flags = [OsStr::new("eval"), OsStr::new("--allow-commands"), OsStr::new("--"), file.as_os_str()];
+    let matches = Args::augment_args(clap::Command::new("eval")).try_get_matches_from(flags)?;
+    let args = Args::from_arg_matches(&matches)?;
+    let part = Part { label: None, is_selection: false };
+    let (loaded, plan) = prepare(&args, suite, settings, (file, part), &Select::default()).await?;
+    Ok(loaded.find_all_problems(&args, &plan, &mut BTreeMap::new()))
+}
+
+/// The plan of a suite, and everything that runs and judges it.
+async fn prepare<'a>(
+    args: &Args,
+    mut suite: Suite,
+    settings: Settings,
+    (file, part): (&'a Path, Part),
+    select: &Select,
+) -> anyhow::Result<(Loaded<'a>, Plan)> {
     let judging = &args.running.judging;
     let resolver = judging.resolver(&settings)?;
     let flags = judging.judge(&Judge::default());
@@ -207,12 +241,7 @@ async fn evaluate_file(
         judging.allow_commands,
     );
     let agents = Arc::new(agents);
-    let suite = Loaded { suite, settings, resolver, embedders, agents, programs, default_model, file, part };
-    if args.explain {
-        explain(args, &suite, &plan)?;
-        return Ok(Some(Ended::Passed.into()));
-    }
-    evaluated(args, runs, &suite, plan).await
+    Ok((Loaded { suite, settings, resolver, embedders, agents, programs, default_model, file, part }, plan))
 }
 
 /// Has one target produce the answers of all cases that give none: one of the file's, or one that is named in full.
@@ -234,7 +263,7 @@ fn choose_target(suite: &mut Suite, name: &str) {
 /// A suite that others grade.
 struct Sent<'a> {
     suite: &'a Suite,
-    settings: &'a jurist_core::dialect::Settings,
+    settings: &'a Settings,
     reading: &'a Reading,
     file: &'a Path,
     select: &'a Select,
@@ -269,7 +298,7 @@ impl Sent<'_> {
 /// A suite with what decides who judges it.
 struct Loaded<'a> {
     suite: Suite,
-    settings: jurist_core::dialect::Settings,
+    settings: Settings,
     resolver: Arc<Resolver>,
     embedders: Arc<Embedders>,
     agents: Arc<Agents>,

@@ -97,7 +97,7 @@ impl Remote {
         let Begun { id, n_units } = self.submit(asked).await?;
         // Found before anything is waited for.
         let baseline = running.baseline(runs, id).await?;
-        let mut progress = render::Progress::new();
+        let mut progress = render::Progress::new().quiet(running.quiet);
         let followed = tokio::select! {
             followed = self.follow(id, n_units, &mut progress) => Some(followed),
             _ = tokio::signal::ctrl_c() => None,

@@ -54,7 +54,7 @@ pub struct Running {
     reporter: Vec<Reporter>,
     /// Print nothing but what reporters write
     #[arg(long, short, conflicts_with = "verbose")]
-    quiet: bool,
+    pub(super) quiet: bool,
     /// Print every answer with its reason, also of cases that passed
     #[arg(long, short)]
     verbose: bool,
@@ -219,7 +219,7 @@ impl Running {
         let (started, n_before, n_units) = (Instant::now(), results.len(), results.len() + jobs.len());
         let deadline = self.max_time.map(|it| started + Duration::from_secs_f64(it.clamp(0.0, 1e7)));
         let until = Until { first_failure: self.fail_fast, deadline };
-        let mut progress = render::Progress::new();
+        let mut progress = render::Progress::new().quiet(self.quiet);
         let broken = RefCell::new(BTreeSet::new());
         let (came, coming) = mpsc::channel(BATCH);
         // What was graded is on disk; only some formats show it.

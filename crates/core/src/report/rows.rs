@@ -54,7 +54,7 @@ pub enum Cell {
 
 /// Every column, in order.
 #[rustfmt::skip]
-pub const COLUMNS: [Column; 32] = [
+pub const COLUMNS: [Column; 33] = [
     column("run", Kind::Text, "id of the run", |it| text(&it.of?.0.id)),
     column("suite", Kind::Text, "name or file of the suite", |it| text(it.of?.0.suite.as_ref()?)),
     column("case", Kind::Text, "name that all trials of a case share", |it| text(it.of?.1.base())),
@@ -87,6 +87,7 @@ pub const COLUMNS: [Column; 32] = [
     column("pass_mark", Kind::Number, "score from which on a verdict passes", |it| it.of?.0.pass_mark(&it.of?.1.rubric).map(Cell::Number)),
     column("metadata", Kind::Json, "metadata and tags of the case, short fields of its row, `agent`, `model`, `prompt`", metadata),
     column("annotation_task", Kind::Text, "annotation task in which a person answered", |it| text(&shown(it.fields?.get(ANNOTATION_TASK)?))),
+    column("flags", Kind::Json, "what the score does not show: `verdict_in_candidate`, `no_verifiable_evidence`", |it| list(&it.grade.flags)),
 ];
 
 /// The field by which answers of different annotation tasks are kept apart: their candidates are not the same.

@@ -167,6 +167,7 @@ fn rows_hold_every_grade_and_no_number_where_there_is_none() {
     let mut run = hostile("-1+1");
     let mut results: Vec<CaseResult> = run.results.iter().chain(self::run().results.iter().skip(2)).collect();
     results[0].grades[0].time = Some(Time::from_micros(2_500_000));
+    results[0].grades[0].flags = vec![GradeFlag::NoVerifiableEvidence];
     run.results = results.iter().cloned().collect();
     let rows: Vec<Row<'_>> = results.iter().flat_map(|it| rows(&run, it)).collect();
     for row in &rows {
@@ -193,6 +194,7 @@ fn rows_hold_every_grade_and_no_number_where_there_is_none() {
     );
     assert_eq!((&scored["agent"], &scored["metadata"]["tags"]), (&json!("=a1"), &json!(["x", "y"])));
     assert_eq!(scored["evidence"][0]["quote"], "-1+1");
+    assert_eq!(scored["flags"], json!(["no_verifiable_evidence"]));
     assert_eq!(
         (&failed["outcome"], &failed["why"], &failed["detail"]),
         (&json!("failed"), &json!("timeout"), &json!("60 s"))
