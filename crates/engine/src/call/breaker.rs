@@ -1,6 +1,6 @@
-//! A circuit breaker: where nothing succeeds, one request at a time finds out whether the vendor is back.
+//! A circuit breaker for one model of a vendor: where nothing succeeds, one request at a time finds out whether it is
+//! back. Each model has its own, so that one that is broken takes no other with it.
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -34,8 +34,8 @@ struct BreakerState {
     /// Requests that failed since one succeeded.
     n_failed: u32,
     outage: Option<Outage>,
-    /// Models for which the key is not accepted: that does not become right by waiting.
-    refused: BTreeMap<String, ModelError>,
+    /// The key is not accepted: that does not become right by waiting.
+    refused: Option<ModelError>,
     is_trouble_announced: bool,
     is_opening_announced: bool,
 }
@@ -88,9 +88,9 @@ impl CircuitBreaker {
         self.changed.notified()
     }
 
-    pub(super) fn admit(&self, model: &str, now: Instant) -> Admission {
+    pub(super) fn admit(&self, now: Instant) -> Admission {
         let mut state = self.state();
-        if let Some(error) = state.refused.get(model) {
+        if let Some(error) = &state.refused {
             return Admission::Refuse(refusal(error));
         }
         match &mut state.outage {
@@ -115,7 +115,7 @@ impl CircuitBreaker {
         self.state().outage.as_ref().is_some_and(Outage::is_settled)
     }
 
-    /// The vendor answered.
+    /// The model answered.
     pub(super) fn record_answer(&self) {
         let mut state = self.state();
         state.n_failed = 0;
@@ -135,7 +135,6 @@ impl CircuitBreaker {
     /// A request failed; what is to be said about that, if nobody has said it yet.
     pub(super) fn record_failure(
         &self,
-        model: &str,
         error: &ModelError,
         is_probe: bool,
         now: Instant,
@@ -145,7 +144,7 @@ impl CircuitBreaker {
             self.record_answer();
             let mut state = self.state();
             let is_refused = error.kind == ErrorKind::Auth;
-            return is_refused.then(|| state.refuse(model, error)).flatten();
+            return is_refused.then(|| state.refuse(error)).flatten();
         }
         let state = &mut *self.state();
         state.n_failed += 1;
@@ -191,8 +190,8 @@ impl Outage {
 }
 
 impl BreakerState {
-    fn refuse(&mut self, model: &str, error: &ModelError) -> Option<Development> {
-        self.refused.insert(model.to_owned(), error.clone());
+    fn refuse(&mut self, error: &ModelError) -> Option<Development> {
+        self.refused = Some(error.clone());
         self.announce_opening()
     }
 
@@ -206,7 +205,7 @@ impl BreakerState {
 }
 
 fn refusal(error: &ModelError) -> ModelError {
-    let detail = format!("this vendor keeps failing and is left alone: {}", error.detail);
+    let detail = format!("this model keeps failing and is left alone: {}", error.detail);
     ModelError { kind: error.kind, retry_after: error.retry_after, ..ModelError::new(error.kind, detail) }
 }
 
@@ -223,19 +222,19 @@ mod tests {
         let (mut now, mut n_requests, mut developments) = (start, 0, Vec::new());
         // All that may run at once are sent before the first comes back.
         for _ in 0..32 {
-            assert!(matches!(breaker.admit("m", now), Admission::Send));
+            assert!(matches!(breaker.admit(now), Admission::Send));
             n_requests += 1;
         }
         for _ in 0..32 {
-            developments.extend(breaker.record_failure("m", &error, false, now));
+            developments.extend(breaker.record_failure(&error, false, now));
         }
         loop {
-            match breaker.admit("m", now) {
+            match breaker.admit(now) {
                 Admission::WaitUntil(until) => now = until,
                 Admission::Probe => {
-                    assert!(matches!(breaker.admit("m", now), Admission::WaitForProbe), "one at a time");
+                    assert!(matches!(breaker.admit(now), Admission::WaitForProbe), "one at a time");
                     n_requests += 1;
-                    developments.extend(breaker.record_failure("m", &error, true, now));
+                    developments.extend(breaker.record_failure(&error, true, now));
                 }
                 Admission::Refuse(error) => {
                     assert!(error.detail.contains("429"), "{error}");
@@ -248,10 +247,10 @@ mod tests {
         assert_eq!(developments, [Development::Trouble, Development::Opened]);
         // Half a minute later one more is sent, and a success lets all others go.
         now += Duration::from_secs(30);
-        assert!(matches!(breaker.admit("m", now), Admission::Probe));
-        assert!(matches!(breaker.admit("m", now), Admission::Refuse(_)));
+        assert!(matches!(breaker.admit(now), Admission::Probe));
+        assert!(matches!(breaker.admit(now), Admission::Refuse(_)));
         breaker.record_answer();
-        assert!(matches!(breaker.admit("m", now), Admission::Send));
+        assert!(matches!(breaker.admit(now), Admission::Send));
     }
 
     #[test]
@@ -264,9 +263,9 @@ mod tests {
         let wait = |seconds: u64| {
             let breaker = CircuitBreaker::new(Duration::from_millis(500));
             for _ in 0..FAILURES {
-                breaker.record_failure("m", &limited(seconds), false, now);
+                breaker.record_failure(&limited(seconds), false, now);
             }
-            breaker.admit("m", now)
+            breaker.admit(now)
         };
         assert!(matches!(wait(20), Admission::WaitUntil(until) if until == now + Duration::from_secs(20)));
         assert!(matches!(wait(3600), Admission::Refuse(_)));
@@ -277,10 +276,10 @@ mod tests {
         let breaker = CircuitBreaker::new(Duration::ZERO);
         let now = Instant::now();
         for _ in 0..FAILURES {
-            breaker.record_failure("m", &ModelError::new(ErrorKind::Unavailable, "503"), false, now);
+            breaker.record_failure(&ModelError::new(ErrorKind::Unavailable, "503"), false, now);
         }
-        assert!(matches!(breaker.admit("m", now), Admission::Probe));
+        assert!(matches!(breaker.admit(now), Admission::Probe));
         breaker.abandon_probe();
-        assert!(matches!(breaker.admit("m", now), Admission::Probe));
+        assert!(matches!(breaker.admit(now), Admission::Probe));
     }
 }

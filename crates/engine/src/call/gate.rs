@@ -1,8 +1,8 @@
-//! One gate per vendor: so many at once, so many a minute, and a circuit breaker for when nothing works.
+//! One gate per vendor: so many at once, so many a minute, and a circuit breaker for each model.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -39,7 +39,8 @@ pub(super) struct Gate {
     n_good: AtomicUsize,
     state: Mutex<State>,
     limits: Limits,
-    pub(super) breaker: CircuitBreaker,
+    /// The first wait of a circuit breaker.
+    backoff: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -53,6 +54,7 @@ struct State {
     shrunk: Option<Instant>,
     /// How long replies were, by model.
     replies: HashMap<String, ReplyLengths>,
+    breakers: HashMap<String, Arc<CircuitBreaker>>,
 }
 
 /// How many replies there were, and their tokens in all.
@@ -75,6 +77,7 @@ const SHORTEST_REPLY: u64 = 256;
 #[derive(Debug)]
 pub(super) struct Permit<'a> {
     gate: &'a Gate,
+    breaker: Arc<CircuitBreaker>,
     place: Option<SemaphorePermit<'a>>,
     is_probe: bool,
 }
@@ -90,7 +93,7 @@ impl Gate {
             n_good: AtomicUsize::new(0),
             state: Mutex::default(),
             limits,
-            breaker: CircuitBreaker::new(backoff),
+            backoff,
         }
     }
 
@@ -98,13 +101,26 @@ impl Gate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The circuit breaker of a model.
+    pub(super) fn breaker(&self, model: &str) -> Arc<CircuitBreaker> {
+        let mut state = self.state();
+        if let Some(known) = state.breakers.get(model) {
+            return Arc::clone(known);
+        }
+        let breaker = Arc::new(CircuitBreaker::new(self.backoff));
+        state.breakers.insert(model.to_owned(), Arc::clone(&breaker));
+        breaker
+    }
+
     /// Waits for a place and for the rate, and for a vendor in trouble; refuses if that is no use.
     pub(super) async fn enter(&self, model: &str, tokens: u64) -> Result<Permit<'_>, ModelError> {
+        let breaker = self.breaker(model);
         loop {
             let place = self.places.acquire().await.expect("the gate is never closed");
-            let mut permit = Permit { gate: self, place: Some(place), is_probe: false };
-            let change = self.breaker.change();
-            match self.breaker.admit(model, Instant::now()) {
+            let mut permit =
+                Permit { gate: self, breaker: Arc::clone(&breaker), place: Some(place), is_probe: false };
+            let change = breaker.change();
+            match breaker.admit(Instant::now()) {
                 Admission::Send => {}
                 Admission::Probe => permit.is_probe = true,
                 Admission::Refuse(error) => return Err(error),
@@ -163,10 +179,10 @@ impl Gate {
         match result {
             Ok(reply) => {
                 self.note_length(model, reply.usage.output);
-                self.breaker.record_answer();
+                permit.breaker.record_answer();
                 None
             }
-            Err(error) => self.breaker.record_failure(model, error, is_probe, Instant::now()),
+            Err(error) => permit.breaker.record_failure(error, is_probe, Instant::now()),
         }
     }
 
@@ -228,7 +244,7 @@ impl Gate {
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
         if self.is_probe {
-            self.gate.breaker.abandon_probe();
+            self.breaker.abandon_probe();
         }
         if let Some(place) = self.place.take()
             && take_one(&self.gate.surplus)

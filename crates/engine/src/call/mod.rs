@@ -277,6 +277,7 @@ impl Caller {
         tries: &mut Tries,
     ) -> Result<Called, NotCalled> {
         let gate = self.gate(&line.vendor);
+        let breaker = gate.breaker(&line.name);
         let (mut attempts, mut spend) = (Vec::new(), None);
         loop {
             let sent = match self.send(line, request, &gate, tries).await {
@@ -296,18 +297,18 @@ impl Caller {
             // A model that hung twice will hang again, and each time takes as long as a call may.
             let hangs = error.kind == ErrorKind::Timeout
                 && attempts.iter().any(|attempt: &Attempt| attempt.failure == Failure::Timeout);
-            let is_over = tries.0 == 0 || hangs || LONGEST_WAIT < wait || gate.breaker.is_settled();
+            let is_over = tries.0 == 0 || hangs || LONGEST_WAIT < wait || breaker.is_settled();
             if !error.is_passing() || is_over {
                 return Err(NotCalled { error, attempts, spend });
             }
             // To be asked for patience is nothing out of the ordinary.
             let is_trouble = error.kind != ErrorKind::RateLimit && attempts.len() == 1;
-            if is_trouble && gate.breaker.announces_trouble() {
+            if is_trouble && breaker.announces_trouble() {
                 self.tell(line, &error, Some(Development::Trouble));
             }
             attempts.push(Attempt { failure: error.failure(), detail: error.detail, time: None });
             // Where nothing succeeds, the breaker says who is next, and when.
-            if !gate.breaker.has_outage() {
+            if !breaker.has_outage() {
                 tokio::time::sleep(wait).await;
             }
         }

@@ -21,6 +21,9 @@ pub(super) fn fits(value: &Value) -> bool {
     fits_one(value) || value.as_array().is_some_and(|it| it.iter().any(fits_one))
 }
 
+/// What went into a call, and what came out of it.
+type Messages = (Vec<Step>, Vec<Step>);
+
 /// One span, whatever wrote it.
 struct Span {
     id: String,
@@ -54,6 +57,7 @@ pub(super) fn read(value: &Value) -> Trace {
             count(&mut trace, span);
         }
     }
+    add_enclosing(&spans, &mut replay, &mut trace);
     let mut roots = spans.iter().filter(|it| it.is_root);
     if let (Some(root), None) = (roots.next(), roots.next()) {
         trace.status = root.failed.map(|it| if it { "error" } else { "ok" }.to_owned());
@@ -61,6 +65,48 @@ pub(super) fn read(value: &Value) -> Trace {
     }
     trace.steps = replay.steps;
     trace
+}
+
+/// Adds what only spans around model calls say. An agent's span mostly repeats the calls below it, but some
+/// instrumentations put the question, the answer or both there alone.
+fn add_enclosing(spans: &[Span], replay: &mut Replay, trace: &mut Trace) {
+    // Beside model calls, the output of a chain is often a step of the program and not an answer.
+    let texts = |span: &Span| if replay.steps.is_empty() { span.input_and_output() } else { None };
+    let enclosing: Vec<(&Span, Messages)> = spans
+        .iter()
+        .filter(|span| span.encloses())
+        .filter_map(|span| Some((span, span.read_messages().or_else(|| texts(span))?)))
+        .collect();
+    if trace.usage.is_nothing()
+        && let Some((span, _)) = enclosing.first()
+    {
+        count(trace, span);
+    }
+    if replay.steps.is_empty() {
+        // The outermost one; those within it repeat it.
+        if let Some((_, (input, output))) = enclosing.into_iter().next() {
+            replay.model_call(input, output);
+        }
+        return;
+    }
+    let mut questions = Vec::new();
+    for (_, (input, output)) in enclosing {
+        let asked = |step: &Step| matches!(step.role, Role::System | Role::User);
+        let missing = input.into_iter().filter(asked).filter(|step| is_missing(step, &replay.steps));
+        let missing: Vec<Step> = missing.filter(|step| is_missing(step, &questions)).collect();
+        questions.extend(missing);
+        let said = |step: &Step| step.role == Role::Assistant;
+        let missing = output.into_iter().filter(said).filter(|step| is_missing(step, &replay.steps));
+        let missing: Vec<Step> = missing.map(|step| Step::new(Role::Assistant, step.text)).collect();
+        replay.steps.extend(missing);
+    }
+    replay.steps.splice(0..0, questions);
+}
+
+/// Whether no step says what this one says.
+fn is_missing(step: &Step, steps: &[Step]) -> bool {
+    let text = step.text.trim();
+    !text.is_empty() && !steps.iter().any(|known| known.text.contains(text))
 }
 
 fn count(trace: &mut Trace, span: &Span) {
@@ -285,16 +331,36 @@ impl Span {
         }
     }
 
-    /// What a model saw and said; `None` for spans that only repeat those below them.
-    fn messages(&self) -> Option<(Vec<Step>, Vec<Step>)> {
-        let repeats = ["invoke_agent", "create_agent", "invoke_workflow"]
-            .iter()
-            .any(|it| self.is("gen_ai.operation.name", it));
+    /// Whether it stands around model calls: the span of an agent, a chain or a workflow.
+    fn encloses(&self) -> bool {
+        let says = |it: &&str| self.is("gen_ai.operation.name", it);
         let is_other =
             self.get(&["openinference.span.kind"]).is_some() && !self.is("openinference.span.kind", "LLM");
-        if repeats || is_other {
+        ["invoke_agent", "create_agent", "invoke_workflow"].iter().any(says) || (is_other && !self.is_tool())
+    }
+
+    /// What a model saw and said.
+    fn messages(&self) -> Option<Messages> {
+        if self.encloses() { None } else { self.read_messages() }
+    }
+
+    /// What OpenInference notes of an agent or a chain, as texts. Others (retrievers, rerankers) hold no conversation,
+    /// and an object is the program's own state.
+    fn input_and_output(&self) -> Option<Messages> {
+        if !["AGENT", "CHAIN"].iter().any(|kind| self.is("openinference.span.kind", kind)) {
             return None;
         }
+        let step = |key: &str, role: Role| {
+            let text = self.get(&[key])?.as_str()?.trim();
+            let is_object = text.starts_with(['{', '[']);
+            (!text.is_empty() && !is_object).then(|| Step::new(role, text.to_owned()))
+        };
+        let (input, output) = (step("input.value", Role::User), step("output.value", Role::Assistant));
+        (input.is_some() || output.is_some())
+            .then(|| (input.into_iter().collect(), output.into_iter().collect()))
+    }
+
+    fn read_messages(&self) -> Option<Messages> {
         let read = [
             self.current(),
             self.indexed("llm.input_messages.", "llm.output_messages."),
@@ -305,7 +371,7 @@ impl Span {
         read.into_iter().flatten().find(|it| !it.0.is_empty() || !it.1.is_empty())
     }
 
-    fn current(&self) -> Option<(Vec<Step>, Vec<Step>)> {
+    fn current(&self) -> Option<Messages> {
         let details = self.events.iter().map(|it| &it.1);
         let holder = std::iter::once(&self.attributes).chain(details).find(|it| {
             it.contains_key("gen_ai.input.messages") || it.contains_key("gen_ai.output.messages")
@@ -320,7 +386,7 @@ impl Span {
     }
 
     /// `prefix.N.message.role`, `prefix.N.tool_calls.M.name`: numbers are places in lists.
-    fn indexed(&self, input: &str, output: &str) -> Option<(Vec<Step>, Vec<Step>)> {
+    fn indexed(&self, input: &str, output: &str) -> Option<Messages> {
         let read = |prefix: &str| -> Vec<Step> {
             let mut places: BTreeMap<usize, Map<String, Value>> = BTreeMap::new();
             for (key, value) in &self.attributes {
@@ -337,7 +403,7 @@ impl Span {
         (!input.is_empty() || !output.is_empty()).then_some((input, output))
     }
 
-    fn vercel(&self) -> Option<(Vec<Step>, Vec<Step>)> {
+    fn vercel(&self) -> Option<Messages> {
         let prompt = parsed(self.get(&["ai.prompt.messages"])?);
         let input = prompt.as_array().into_iter().flatten().flat_map(parts).collect();
         let mut said =
@@ -350,7 +416,7 @@ impl Span {
     }
 
     /// Older events: one per message.
-    fn told(&self) -> Option<(Vec<Step>, Vec<Step>)> {
+    fn told(&self) -> Option<Messages> {
         let (mut input, mut output) = (Vec::new(), Vec::new());
         for (name, all) in &self.events {
             let content = all.get("gen_ai.event.content").map(parsed);

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::candidate::Role;
+
 use super::*;
 
 fn fixtures() -> Vec<(String, PathBuf)> {
@@ -258,11 +260,48 @@ mod anything {
 #[test]
 fn spans_without_messages_still_count_tokens_once() {
     let span = |id: &str, operation: &str| {
-        serde_json::json!({ "traceId": "t", "spanId": id, "attributes": {
+        json!({ "traceId": "t", "spanId": id, "attributes": {
             "gen_ai.operation.name": operation, "gen_ai.usage.input_tokens": 7, "gen_ai.usage.output_tokens": 2 } })
     };
-    let spans = serde_json::json!([span("a", "invoke_agent"), span("b", "chat")]);
+    let spans = json!([span("a", "invoke_agent"), span("b", "chat")]);
     let (format, trace) = read_value(&spans, None).unwrap();
     assert_eq!((format, trace.steps.len()), (Format::Otlp, 0));
     assert_eq!((trace.usage.input, trace.usage.output), (7, 2));
+}
+
+#[test]
+fn what_only_an_agents_span_says_is_read_and_what_it_repeats_is_not() {
+    let messages = |role: &str, text: &str| {
+        let message = json!([{ "role": role, "parts": [{ "type": "text", "content": text }] }]);
+        message.to_string()
+    };
+    let span = |id: &str, start: u64, operation: &str, input: &str, output: &str| {
+        let mut attributes = json!({ "gen_ai.operation.name": operation });
+        for (key, role, text) in [("input", "user", input), ("output", "assistant", output)] {
+            if !text.is_empty() {
+                attributes[format!("gen_ai.{key}.messages")] = messages(role, text).into();
+            }
+        }
+        json!({ "traceId": "t", "spanId": id, "startTimeUnixNano": start.to_string(),
+            "attributes": attributes })
+    };
+    let texts = |spans: Value| {
+        let (_, trace) = read_value(&spans, None).unwrap();
+        trace.steps.iter().map(|step| (step.role, step.text.clone())).collect::<Vec<_>>()
+    };
+    let whole = vec![(Role::User, "Where is it?".to_owned()), (Role::Assistant, "On its way.".to_owned())];
+    let agent = |input: &str, output: &str| span("a", 1, "invoke_agent", input, output);
+    let call = |input: &str, output: &str| span("b", 2, "chat", input, output);
+    // The question stands on the agent's span alone, the answer, both, and everything twice.
+    for spans in [
+        json!([agent("Where is it?", ""), call("", "On its way.")]),
+        json!([agent("", "On its way."), call("Where is it?", "")]),
+        json!([agent("Where is it?", "On its way.")]),
+        json!([agent("Where is it?", "On its way."), call("Where is it?", "On its way.")]),
+    ] {
+        assert_eq!(texts(spans.clone()), whole, "{spans}");
+    }
+    let chain = json!([{ "traceId": "t", "spanId": "c", "attributes": {
+        "openinference.span.kind": "CHAIN", "input.value": "Where is it?", "output.value": "On its way." } }]);
+    assert_eq!(texts(chain), whole);
 }
