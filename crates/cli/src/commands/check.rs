@@ -68,7 +68,7 @@ fn print(format: Format, diagnostics: &[Diagnostic], sources: &Sources) -> anyho
     match format {
         Format::Text => render::diagnostics(diagnostics, sources)?,
         Format::Json => {
-            let mut out = crate::render::stdout();
+            let mut out = render::stdout();
             for diagnostic in diagnostics {
                 use std::io::Write;
                 writeln!(out, "{}", diagnostic.to_json(sources))?;

@@ -82,7 +82,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         }
         progress.clear();
         target.finish().await?;
-        writeln!(crate::render::stdout(), "{}: {tally}", plural(args.files.len(), "file"))?;
+        writeln!(render::stdout(), "{}: {tally}", plural(args.files.len(), "file"))?;
         Ok(if tally.n_conflicts + tally.n_errors == 0 { Ended::Passed } else { Ended::BadInput })
     })
 }

@@ -186,7 +186,7 @@ fn explain(refused: &Refused) -> String {
 }
 
 fn print(rubric: &Rubric, sheet: &Sheet<'_>, combine: Combine) -> anyhow::Result<Ended> {
-    let mut out = std::io::BufWriter::new(crate::render::stdout());
+    let mut out = std::io::BufWriter::new(render::stdout());
     let mut tally = Tally::default();
     for (candidate, ballot) in sheet.ballots(combine) {
         let (status, score, native) = match &ballot {

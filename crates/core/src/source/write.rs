@@ -185,13 +185,15 @@ fn quoted(text: &str) -> String {
     if !json.contains(is_hidden_steering) {
         return json;
     }
-    json.chars().fold(String::with_capacity(json.len()), |mut out, letter| {
-        match is_hidden_steering(letter) {
-            true => drop(write!(out, "\\u{:04x}", u32::from(letter))),
-            false => out.push(letter),
+    let mut out = String::with_capacity(json.len());
+    for letter in json.chars() {
+        if is_hidden_steering(letter) {
+            let _ = write!(out, "\\u{:04x}", u32::from(letter));
+        } else {
+            out.push(letter);
         }
-        out
-    })
+    }
+    out
 }
 
 /// Whether a letter changes how others are shown without being seen: C1 controls, and marks of direction.

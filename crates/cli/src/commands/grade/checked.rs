@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args, grading: &Grading) -> anyhow::Result<Ended> {
         notices: FieldNotices::default(),
         no_defer,
         strict: args.strict,
-        out: BufWriter::new(crate::render::stdout()),
+        out: BufWriter::new(render::stdout()),
         tally: Tally::default(),
     };
     for path in args.inputs() {
