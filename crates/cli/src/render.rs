@@ -1,11 +1,15 @@
 //! Diagnostics on a terminal.
 
+mod terminal_text;
+
 use std::io::{IsTerminal, Write};
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 use jurist_core::diagnostic::{Diagnostic, Severity};
-use jurist_core::source::{Sources, Span};
+use jurist_core::source::{Sources, Span, is_hidden_steering};
+
+pub use self::terminal_text::{stderr, stdout};
 
 /// Longer lines are not shown a second time with the suggestion in them.
 const WIDE: usize = 400;
@@ -15,7 +19,7 @@ const SHOWN: usize = 50;
 
 /// Prints diagnostics the way compilers do: place, excerpt, what would have been right.
 pub fn diagnostics(diagnostics: &[Diagnostic], sources: &Sources) -> std::io::Result<()> {
-    let mut err = anstream::stderr();
+    let mut err = stderr();
     for diagnostic in diagnostics.iter().take(SHOWN) {
         writeln!(err, "{}\n", one(diagnostic, sources))?;
     }
@@ -83,20 +87,22 @@ fn notes<'a>(mut group: Group<'a>, diagnostic: &'a Diagnostic) -> Vec<Group<'a>>
 
 /// Text from a stranger, be it a file's or a model's, may hold sequences that steer a terminal.
 pub fn printable(text: &str) -> String {
-    let steers = |it: char| it.is_control() && it != '\n' && it != '\t';
-    text.chars().map(|it| if steers(it) { '\u{fffd}' } else { it }).collect()
+    let is_steering = |letter: char| {
+        (letter.is_control() && letter != '\n' && letter != '\t') || is_hidden_steering(letter)
+    };
+    text.chars().map(|letter| if is_steering(letter) { '\u{fffd}' } else { letter }).collect()
 }
 
 /// A word at the end of a command, for people; scripts read the exit code.
 pub fn summary(text: &str) {
     if std::io::stderr().is_terminal() {
-        let _ = writeln!(anstream::stderr(), "{text}");
+        let _ = writeln!(stderr(), "{text}");
     }
 }
 
 /// A word at the end that scripts' logs need as well.
 pub fn note(text: &str) {
-    let _ = writeln!(anstream::stderr(), "{text}");
+    let _ = writeln!(stderr(), "{text}");
 }
 
 /// Says how far the work is: a line at the bottom of a terminal, or one now and then in a log.
@@ -124,7 +130,7 @@ impl Progress {
             return;
         }
         if self.is_terminal {
-            let _ = write!(anstream::stderr(), "\r\x1b[2K{}", text());
+            let _ = write!(stderr(), "\r\x1b[2K{}", text());
             self.is_drawn = true;
         } else {
             note(&text());
@@ -134,7 +140,7 @@ impl Progress {
 
     pub fn clear(&mut self) {
         if std::mem::take(&mut self.is_drawn) {
-            let _ = write!(anstream::stderr(), "\r\x1b[2K");
+            let _ = write!(stderr(), "\r\x1b[2K");
         }
     }
 }
@@ -148,14 +154,14 @@ pub fn columns() -> Option<usize> {
 pub fn warning(text: &str) {
     // It takes the place of the line that says how far the work is.
     if std::io::stderr().is_terminal() {
-        let _ = write!(anstream::stderr(), "\r\x1b[2K");
+        let _ = write!(stderr(), "\r\x1b[2K");
     }
     let title = Level::WARNING.primary_title(printable(text));
-    let _ = writeln!(anstream::stderr(), "{}", Renderer::styled().render(&[Group::with_title(title)]));
+    let _ = writeln!(stderr(), "{}", Renderer::styled().render(&[Group::with_title(title)]));
 }
 
 /// An error that has no place in a file.
 pub fn trouble(text: &str) {
     let title = Level::ERROR.primary_title(printable(text));
-    let _ = writeln!(anstream::stderr(), "{}", Renderer::styled().render(&[Group::with_title(title)]));
+    let _ = writeln!(stderr(), "{}", Renderer::styled().render(&[Group::with_title(title)]));
 }

@@ -214,34 +214,61 @@ const MAX_KEPT: usize = 50_000;
 /// Everything found while reading, in the order it was found.
 #[derive(Debug, Clone, Default)]
 pub struct Diagnostics {
-    n_left_out: usize,
+    /// How many were found and not kept.
+    left_out: SeverityCounts,
+    kept: SeverityCounts,
     all: Vec<Diagnostic>,
     seen: HashSet<(Span, Code, String)>,
 }
 
+#[derive(Debug, Clone, Copy, Default)]
+struct SeverityCounts {
+    errors: usize,
+    warnings: usize,
+    advice: usize,
+}
+
+impl SeverityCounts {
+    fn of(&mut self, severity: Severity) -> &mut usize {
+        match severity {
+            Severity::Error => &mut self.errors,
+            Severity::Warning => &mut self.warnings,
+            Severity::Advice => &mut self.advice,
+        }
+    }
+}
+
 impl Diagnostics {
+    /// Much advice leaves no less room for errors: each severity has its own.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if MAX_KEPT <= self.all.len() {
-            self.n_left_out += 1;
+        let severity = diagnostic.severity;
+        if MAX_KEPT <= *self.kept.of(severity) {
+            *self.left_out.of(severity) += 1;
             return;
         }
         // A value reached through an alias, or a shared file, has its faults once.
         if self.seen.insert((diagnostic.span, diagnostic.code, diagnostic.message.clone())) {
+            *self.kept.of(severity) += 1;
             self.all.push(diagnostic);
         }
     }
 
-    /// Found and not kept, because there were too many.
+    /// Errors and warnings that were found and not kept, because there were too many.
     pub fn n_left_out(&self) -> usize {
-        self.n_left_out
+        self.left_out.errors + self.left_out.warnings
+    }
+
+    /// Advice that was found and not kept.
+    pub fn n_advice_left_out(&self) -> usize {
+        self.left_out.advice
     }
 
     pub fn has_errors(&self) -> bool {
-        self.all.iter().any(|it| it.severity == Severity::Error)
+        0 < self.n_errors()
     }
 
     pub fn n_errors(&self) -> usize {
-        self.all.iter().filter(|it| it.severity == Severity::Error).count()
+        self.kept.errors + self.left_out.errors
     }
 
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {

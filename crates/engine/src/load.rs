@@ -219,7 +219,24 @@ pub fn read(path: &Path) -> Result<Arc<str>, ReadError> {
     if path.is_dir() {
         return Err(ReadError::Folder);
     }
-    read_from(&mut File::open(path).map_err(other)?)
+    read_from(&mut open_file(path).map_err(other)?)
+}
+
+/// Opens a file to read. A named pipe or a terminal is refused: nobody may ever write to it, and the command would
+/// wait for ever. What a shell hands over as `<(…)` or `/dev/stdin` is read.
+pub fn open_file(path: &Path) -> std::io::Result<File> {
+    let is_handed_over = ["/dev/fd/", "/proc/self/fd/", "/dev/stdin", "/dev/null"]
+        .iter()
+        .any(|place| path.to_string_lossy().starts_with(place));
+    if !is_handed_over && !is_file_or_folder(path) {
+        return Err(std::io::Error::other("it is a pipe, a socket or a device, not a file"));
+    }
+    File::open(path)
+}
+
+/// What is not there is left to whoever opens it.
+fn is_file_or_folder(path: &Path) -> bool {
+    std::fs::metadata(path).map_or(true, |found| found.is_file() || found.is_dir())
 }
 
 fn read_from(input: &mut dyn Read) -> Result<Arc<str>, ReadError> {

@@ -12,6 +12,7 @@ use jurist_core::candidate::{ToolCall, ToolResult};
 use jurist_core::redact::{Redactor, redact};
 use serde::{Deserialize, Serialize};
 
+use crate::load::open_file;
 use crate::model::{ErrorKind, Message, ModelError, Reply, Request};
 
 /// Whether calls are recorded or replayed.
@@ -152,8 +153,9 @@ pub struct Cassette {
 
 impl Cassette {
     pub fn load(path: &Path) -> Result<Self, BadCassette> {
-        let text =
-            fs::read_to_string(path).map_err(|error| BadCassette::File { path: path.to_owned(), error })?;
+        let text = open_file(path)
+            .and_then(std::io::read_to_string)
+            .map_err(|error| BadCassette::File { path: path.to_owned(), error })?;
         let mut calls = BTreeMap::new();
         for (at, line) in text.lines().enumerate().filter(|it| !it.1.trim().is_empty()) {
             let exchange: Exchange = serde_json::from_str(line).map_err(|error| BadCassette::Line {

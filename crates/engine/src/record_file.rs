@@ -1,6 +1,5 @@
 //! Files of records: JSON lines, JSON arrays and tables, a record at a time, so that memory does not grow with the file.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -8,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jurist_core::candidate::{RecordField, expand_tool_calls, record_field};
 use serde_json::{Map, Value};
+
+use crate::load::open_file;
 
 /// A record of more bytes is refused: it is rather a file in which a quote was left open.
 const MAX_RECORD_BYTES: u64 = 256 << 20;
@@ -80,7 +81,7 @@ impl RecordFile {
             (Box::new(std::io::stdin()) as Box<dyn Read + Send>, String::new())
         } else {
             let extension = path.extension().and_then(|it| it.to_str()).unwrap_or_default().to_lowercase();
-            (Box::new(File::open(path).map_err(unreadable)?) as Box<dyn Read + Send>, extension)
+            (Box::new(open_file(path).map_err(unreadable)?) as Box<dyn Read + Send>, extension)
         };
         let mut reader = ByteReader::new(input);
         reader.skip_mark().map_err(unreadable)?;
@@ -277,7 +278,7 @@ fn open_table(mut reader: ByteReader, name: &str, separators: [u8; 3]) -> Result
 fn open_objects(reader: ByteReader, path: &Path, name: &str) -> Result<RecordForm, RecordsError> {
     let unreadable = |error| RecordsError::Unreadable { name: name.to_owned(), error };
     let again = || -> std::io::Result<ByteReader> {
-        let mut reader = ByteReader::new(Box::new(File::open(path)?));
+        let mut reader = ByteReader::new(Box::new(open_file(path)?));
         reader.skip_mark()?;
         reader.skip_blank()?;
         Ok(reader)

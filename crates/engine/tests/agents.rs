@@ -179,6 +179,19 @@ async fn what_a_tool_does_wrong_is_told_to_the_model_and_what_breaks_the_server_
 }
 
 #[tokio::test]
+async fn a_server_whose_tools_never_end_is_refused() {
+    let server = Server::start(|_| Act::Say("done".to_owned())).await;
+    let case = case(model("vllm", &server), Some("endless"));
+    let agents = agents(&[("endless", stdio(&["--endless"]))], true);
+    match produce(&agents, &case).await {
+        Err(NotProduced::Deferred(Deferral::Unreachable, reason)) => {
+            assert!(reason.contains("`endless`") && reason.contains("more than 200 pages"), "{reason}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
 async fn a_run_from_the_cache_or_a_cassette_has_the_measurements_of_the_first() {
     let server = Server::start(|_| Act::Say("It is 42.".to_owned())).await;
     let resolver = Resolver::new(Settings::default(), |_| Some("sk-test".to_owned())).unwrap();

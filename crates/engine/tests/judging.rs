@@ -1082,3 +1082,49 @@ async fn batches_cost_half_and_are_found_again_after_a_stop() {
         assert_eq!(caller.batches.as_ref().unwrap().n_wanted(), 0);
     }
 }
+
+/// A rubric of one check.
+fn check_rubric(name: &str, params: &serde_json::Value) -> Rubric {
+    let entry = jurist_core::catalogue::find(jurist_core::catalogue::CHECKS, name).unwrap();
+    let params = params.as_object().unwrap().clone();
+    rubric(vec![Criterion::new("c", "", Ask::Check(jurist_core::catalogue::Method { entry, params }))])
+}
+
+/// One thread: what a check computes must not keep others from it.
+#[tokio::test(flavor = "current_thread")]
+async fn a_slow_check_runs_beside_other_work_and_one_without_end_is_an_error() {
+    let server = Server::script(Vec::new()).await;
+    let bench = bench(vec![member("openai", &server)]);
+    let caller = caller();
+    let material = |response: String, reference: String| Material {
+        response: Some(response),
+        reference: Some(reference),
+        ..Material::default()
+    };
+    let decide = async |rubric: &Rubric, material: &Material| {
+        let case = Case { candidate: "c1", material, row: None, rubric, labels: None, contests: None };
+        bench.decide(&caller, case).await.unwrap().opinions[0].grades[0].outcome.clone()
+    };
+    let slow = check_rubric("edit_distance", &json!({}));
+    let texts = material("ab".repeat(20_000), "cd".repeat(20_000));
+    let n_ticks = std::cell::Cell::new(0);
+    let ticking = async {
+        loop {
+            tokio::task::yield_now().await;
+            n_ticks.set(n_ticks.get() + 1);
+        }
+    };
+    let outcome = tokio::select! {
+        outcome = decide(&slow, &texts) => outcome,
+        () = ticking => unreachable!("it ticks for ever"),
+    };
+    assert_eq!(outcome.unit(), Some(0.0), "{outcome:?}");
+    assert!(10 < n_ticks.get(), "others had to wait");
+
+    let texts = material("ab".repeat(300_000), "ba".repeat(300_000));
+    let outcome = decide(&slow, &texts).await;
+    assert_eq!(failure(&outcome), Some(Failure::Crashed), "{outcome:?}");
+    let hostile = check_rubric("regex", &json!({ "value": "(?=(a*)*b)c", "engine": "backtracking" }));
+    let outcome = decide(&hostile, &material("a".repeat(27_000), String::new())).await;
+    assert_eq!(failure(&outcome), Some(Failure::Crashed), "{outcome:?}");
+}

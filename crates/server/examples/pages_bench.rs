@@ -77,7 +77,7 @@ async fn measured(store: Store, n: usize) {
     let serving = tokio::spawn(bound.serve(async { drop(stopped.await) }));
     pages(&url, n).await;
     drop(stop);
-    let _ = serving.await.unwrap();
+    serving.await.unwrap();
 }
 
 async fn fill(store: &Store, project: ProjectId, n: usize, now: Time) {

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use crate::annotate::Outputs;
 use crate::auth::LockOut;
+use crate::connections::ConnectionLimits;
 use crate::ingest::{Gate, Limits};
 use crate::metrics::Metrics;
 use crate::monitor::Sequences;
@@ -62,6 +63,8 @@ pub struct Settings {
     pub region: Region,
     /// How much may come in at once.
     pub ingest: Limits,
+    /// How many clients there may be, and how long they may take.
+    pub connections: ConnectionLimits,
     /// Takes keys and passwords out of what comes in, before it is kept.
     pub redactor: Redactor,
 }
@@ -89,6 +92,7 @@ impl Default for Settings {
             max_waiting: 100_000,
             region: Region::default(),
             ingest: Limits::default(),
+            connections: ConnectionLimits::default(),
             redactor: Redactor::default(),
         }
     }

@@ -12,7 +12,7 @@ use jurist_core::candidate::{Format, ModelUsage, Trace, TraceError, read_value};
 use jurist_core::dialect::Settings;
 use jurist_core::grade::{Time, Usd};
 use jurist_engine::model::resolve::listed_price;
-use jurist_store::pieces::{Piece, PieceKind};
+use jurist_store::pieces::{AssemblyPieces, Piece, PieceKind};
 use jurist_store::traces::{Finished, Ready, TraceHead, TraceState};
 use jurist_store::{Probability, ProjectId, StoreError, clock};
 use serde_json::{Map, Value as Json, json};
@@ -34,6 +34,10 @@ const AWAY: Duration = Duration::from_secs(5);
 const BATCH: usize = 100;
 /// Traces that are put together at the same time.
 const AT_ONCE: usize = 4;
+
+/// A trace of more pieces is put together while no other large one is: 50,000 take about 500 MB.
+const LARGE: usize = 5_000;
+static LARGE_ASSEMBLY: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 /// Puts together what is ready until told to stop.
 pub async fn run(app: App, mut stopped: watch::Receiver<bool>) {
@@ -115,16 +119,19 @@ async fn finish(app: &App, ready: &Ready) -> Result<Option<String>, StoreError> 
         // Another server was faster, or it goes on.
         return Ok(None);
     }
-    let mut pieces = match store.pieces(project, id).await {
-        Ok(pieces) => pieces,
-        // It will not heal by being read again.
-        Err(error @ StoreError::Damaged { .. }) => {
-            tracing::error!(%error, "a trace cannot be put together");
-            store.finish_trace(ready, &unread(&head, &error.to_string()), clock::now()).await?;
-            return Ok(None);
-        }
-        Err(error) => return Err(error),
-    };
+    let n_pieces = usize::try_from(head.n_pieces).unwrap_or(usize::MAX);
+    let _alone = if LARGE < n_pieces { Some(LARGE_ASSEMBLY.lock().await) } else { None };
+    let AssemblyPieces { mut pieces, n_left_out } =
+        match store.pieces_to_assemble(project, id, n_pieces).await {
+            Ok(pieces) => pieces,
+            // It will not heal by being read again.
+            Err(error @ StoreError::Damaged { .. }) => {
+                tracing::error!(%error, "a trace cannot be put together");
+                store.finish_trace(ready, &unread(&head, &error.to_string()), clock::now()).await?;
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
     let earlier = if 0 < head.revision && head.n_late == head.n_pieces {
         // It came whole; what came later follows it.
         store.trace_content_at(project, id, 1).await?
@@ -137,7 +144,11 @@ async fn finish(app: &App, ready: &Ready) -> Result<Option<String>, StoreError> 
     };
     let named = head.agent.clone();
     let unread = unread(&head, "the reader broke; it is in the server's log");
-    let together = tokio::task::spawn_blocking(move || put_together(&head, &pieces, earlier)).await;
+    if 0 < n_left_out {
+        app.metrics.trace_cut();
+    }
+    let together =
+        tokio::task::spawn_blocking(move || put_together(&head, &pieces, n_left_out, earlier)).await;
     let mut finished = together.unwrap_or(unread);
     price_tokens(&mut finished, &app.settings.work.settings);
     store.finish_trace(ready, &finished, clock::now()).await?;
@@ -175,8 +186,13 @@ fn unread(head: &TraceHead, why: &str) -> Finished {
     }
 }
 
-fn put_together(head: &TraceHead, pieces: &[Piece], earlier: Option<Trace>) -> Finished {
+fn put_together(head: &TraceHead, pieces: &[Piece], n_left_out: usize, earlier: Option<Trace>) -> Finished {
     let mut made = Made { finished: unread(head, ""), metadata: Map::new(), whys: Vec::new() };
+    if 0 < n_left_out {
+        let why =
+            format!("only the first {} pieces are read, {n_left_out} are beyond the limit", pieces.len());
+        made.whys.push(why);
+    }
     if let Some(earlier) = earlier {
         made.finished.trace = earlier;
         if let Json::Object(before) = &head.metadata {

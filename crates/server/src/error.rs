@@ -42,6 +42,10 @@ pub enum ApiError {
         problem: Box<ApiError>,
         more: serde_json::Value,
     },
+    /// The body did not arrive in time.
+    BodyTooSlow,
+    /// The answer took too long.
+    TooSlow,
     /// The database is away.
     Unavailable,
     Broken,
@@ -70,6 +74,10 @@ impl ApiError {
             if it.is::<http_body_util::LengthLimitError>() {
                 return Self::TooLarge("the body is larger than this server takes, once unpacked".to_owned());
             }
+            let io = it.downcast_ref::<std::io::Error>();
+            if io.is_some_and(|error| error.kind() == std::io::ErrorKind::TimedOut) {
+                return Self::BodyTooSlow;
+            }
             cause = it.source();
         }
         Self::Bad(format!("the body cannot be read: {error}"))
@@ -97,6 +105,16 @@ impl ApiError {
             Self::NotUnderstood(why) => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "Not understood", why),
             Self::Busy { why, .. } => (StatusCode::TOO_MANY_REQUESTS, "Busy", why),
             Self::With { problem, .. } => problem.parts(),
+            Self::BodyTooSlow => (
+                StatusCode::REQUEST_TIMEOUT,
+                "Too slow",
+                "the body did not arrive in time; send it again".to_owned(),
+            ),
+            Self::TooSlow => (
+                StatusCode::GATEWAY_TIMEOUT,
+                "Took too long",
+                "the answer took too long; ask for less at a time".to_owned(),
+            ),
             Self::Unavailable => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Unavailable",
@@ -145,6 +163,11 @@ impl From<StoreError> for ApiError {
             StoreError::Taken { .. } | StoreError::LastOwner => Self::Conflict(error.to_string()),
             StoreError::Changed { .. } => Self::Changed(error.to_string()),
             StoreError::Unsupported(_) => Self::Bad(error.to_string()),
+            // Somebody may restore it, and what is sent again then is kept.
+            StoreError::DamagedFile(_) => {
+                tracing::error!(%error, "nothing is written");
+                Self::Unavailable
+            }
             error if error.is_transient() => {
                 tracing::warn!(%error, "the database does not answer");
                 Self::Unavailable
@@ -182,7 +205,7 @@ pub async fn explained(response: Response) -> Response {
 
 /// What was not read to its end cannot be followed by another request.
 pub async fn closing(mut response: Response) -> Response {
-    if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
+    if matches!(response.status(), StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
@@ -281,7 +304,7 @@ impl From<BytesRejection> for ApiError {
     fn from(error: BytesRejection) -> Self {
         match error.status() {
             StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge(error.body_text()),
-            _ => Self::Bad(error.body_text()),
+            _ => Self::unread(&axum::Error::new(error)),
         }
     }
 }
@@ -291,6 +314,7 @@ impl From<JsonRejection> for ApiError {
         match error {
             JsonRejection::MissingJsonContentType(error) => Self::NotUnderstood(error.body_text()),
             error if error.status() == StatusCode::PAYLOAD_TOO_LARGE => Self::TooLarge(error.body_text()),
+            JsonRejection::BytesRejection(error) => error.into(),
             error => Self::Bad(error.body_text()),
         }
     }

@@ -8,6 +8,7 @@ mod api;
 mod app;
 mod assemble;
 mod auth;
+mod connections;
 mod error;
 mod housekeeping;
 mod metrics;
@@ -27,6 +28,7 @@ pub use api::description;
 pub use app::{Access, App, Settings};
 pub use assemble::assemble_ended;
 pub use auth::{join_link, owner_link};
+pub use connections::ConnectionLimits;
 pub use ingest::{Became, Defaults, Intake, Limits, LineAnswer, Rate};
 pub use metrics::Metrics;
 pub use money::{

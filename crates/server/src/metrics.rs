@@ -10,6 +10,7 @@ use jurist_core::grade::{Failure, Usd};
 use jurist_store::decisions::DecisionState;
 use jurist_store::jobs::JobCount;
 
+use crate::connections::ConnectionRefusal;
 use crate::work::failure_name;
 
 /// Upper bounds in seconds.
@@ -24,6 +25,9 @@ pub struct Metrics {
     spent_nanos: AtomicU64,
     /// What monitors made of traces, by state.
     decisions: Mutex<BTreeMap<&'static str, u64>>,
+    refused_pieces: AtomicU64,
+    cut_traces: AtomicU64,
+    refused_connections: Mutex<BTreeMap<ConnectionRefusal, u64>>,
     /// By judge and the kind of failure.
     judge_errors: Mutex<BTreeMap<(String, String), u64>>,
 }
@@ -80,6 +84,21 @@ impl Metrics {
         *errors.entry((judge.to_owned(), failure_name(failure))).or_default() += 1;
     }
 
+    /// Pieces beyond what a trace may have.
+    pub fn pieces_refused(&self, n_pieces: usize) {
+        self.refused_pieces.fetch_add(n_pieces as u64, Ordering::Relaxed);
+    }
+
+    /// A trace that was put together from a part of its pieces.
+    pub fn trace_cut(&self) {
+        self.cut_traces.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn connection_refused(&self, why: ConnectionRefusal) {
+        let mut refused = self.refused_connections.lock().unwrap_or_else(PoisonError::into_inner);
+        *refused.entry(why).or_default() += 1;
+    }
+
     /// Everything, with how much work waits.
     pub fn text(&self, queue: &[JobCount]) -> String {
         let mut out = String::new();
@@ -111,6 +130,17 @@ impl Metrics {
         head(&mut out, name, "counter", "What monitors made of traces in this process, by state.");
         for (state, n) in &*self.decisions.lock().unwrap_or_else(PoisonError::into_inner) {
             let _ = writeln!(out, "{name}{{state=\"{state}\"}} {n}");
+        }
+        let name = "jurist_refused_pieces_total";
+        head(&mut out, name, "counter", "Spans and events beyond what one trace may have.");
+        let _ = writeln!(out, "{name} {}", self.refused_pieces.load(Ordering::Relaxed));
+        let name = "jurist_cut_traces_total";
+        head(&mut out, name, "counter", "Traces of which only the first pieces were read.");
+        let _ = writeln!(out, "{name} {}", self.cut_traces.load(Ordering::Relaxed));
+        let name = "jurist_refused_connections_total";
+        head(&mut out, name, "counter", "Connections that were refused, by the limit that was reached.");
+        for (why, n) in &*self.refused_connections.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _ = writeln!(out, "{name}{{limit=\"{}\"}} {n}", why.as_str());
         }
         let name = "jurist_judge_errors_total";
         head(&mut out, name, "counter", "Answers that judges of monitors owe, by judge and kind of failure.");

@@ -17,6 +17,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use tracing::{Instrument, Span};
 
 use crate::app::{Access, App};
+use crate::connections::serve_connections;
 use crate::error::{ApiError, closing, explained};
 use crate::telemetry::REQUEST;
 use crate::{api, assemble, housekeeping, monitor};
@@ -39,8 +40,6 @@ pub enum NotServed {
     Address { address: SocketAddr, error: std::io::Error },
     #[error("{0} can be reached by others, so accounts are needed: add `--auth`")]
     OpenToOthers(SocketAddr),
-    #[error("the server stopped: {0}")]
-    Stopped(std::io::Error),
 }
 
 /// Takes the address. One that others can reach is refused unless they have to sign in.
@@ -56,7 +55,7 @@ pub async fn bind(app: App, address: SocketAddr) -> Result<Bound, NotServed> {
 
 impl Bound {
     /// Serves until told to stop, then finishes what is under way.
-    pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), NotServed> {
+    pub async fn serve(self, stop: impl Future<Output = ()> + Send + 'static) {
         let (stopping, mut stopped) = tokio::sync::watch::channel(false);
         let app = self.app.clone();
         let graceful = async move {
@@ -68,17 +67,18 @@ impl Bound {
         let considering = tokio::spawn(monitor::run(self.app.clone(), stopped.clone()));
         tokio::spawn(housekeeping::run(self.app.clone(), stopped.clone()));
         tokio::spawn(housekeeping::checkpoint(self.app.clone(), stopped.clone()));
-        let service = router(self.app).into_make_service_with_connect_info::<SocketAddr>();
-        let serving = axum::serve(self.listener, service).with_graceful_shutdown(graceful);
-        let ended = tokio::select! {
-            ended = async { serving.await } => ended.map_err(NotServed::Stopped),
+        tokio::spawn(graceful);
+        let metrics = std::sync::Arc::clone(&self.app.metrics);
+        let limits = self.app.settings.connections;
+        let router = router(self.app);
+        tokio::select! {
+            () = serve_connections(self.listener, router, limits, metrics, stopped.clone()) => {}
             // A client that never ends must not keep the server from it.
-            () = async { let _ = stopped.wait_for(|it| *it).await; tokio::time::sleep(DRAIN).await } => Ok(()),
+            () = async { let _ = stopped.wait_for(|it| *it).await; tokio::time::sleep(DRAIN).await } => {}
         };
         // It knows that it should stop, and leaves no trace half done.
         let _ = tokio::time::timeout(DRAIN, assembling).await;
         let _ = tokio::time::timeout(DRAIN, considering).await;
-        ended
     }
 }
 
@@ -93,6 +93,7 @@ fn router(app: App) -> axum::Router {
         .layer(DefaultBodyLimit::disable())
         // Inside the unpacking, so that it counts what a small body unpacks to.
         .layer(middleware::from_fn_with_state(app.clone(), limited))
+        .layer(middleware::from_fn_with_state(app.clone(), timed))
         .layer(RequestDecompressionLayer::new())
         .layer(middleware::map_response(closing))
         .layer(CsrfLayer::new())
@@ -145,8 +146,22 @@ async fn limited(State(app): State<App>, request: Request, next: Next) -> Respon
     next.run(request.map(|it| Body::new(Limited::new(it, most)))).await
 }
 
+/// A request is answered within a time, unless its body is read line by line.
+async fn timed(State(app): State<App>, request: Request, next: Next) -> Response {
+    if request.uri().path() == api::BULK {
+        return next.run(request).await;
+    }
+    match tokio::time::timeout(app.settings.connections.request_time, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => ApiError::TooSlow.into_response(),
+    }
+}
+
 /// An open server answers only to its own names: a page elsewhere whose name leads here gets nothing.
 async fn known_host(State(app): State<App>, request: Request, next: Next) -> Response {
+    if 1 < request.headers().get_all(header::HOST).iter().count() {
+        return ApiError::Bad("a request has one `Host` header".to_owned()).into_response();
+    }
     let host = request.headers().get(header::HOST).and_then(|it| it.to_str().ok()).unwrap_or_default();
     let name = host.rsplit_once(':').filter(|it| it.1.bytes().all(|it| it.is_ascii_digit()));
     let name = name.map_or(host, |it| it.0);

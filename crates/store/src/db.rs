@@ -9,6 +9,7 @@ use sqlx::sqlite::{SqliteArguments, SqlitePool, SqliteRow};
 use sqlx::{AssertSqlSafe, Decode, Postgres, Row as _, SqlSafeStr, Sqlite, Transaction, Type};
 
 use crate::StoreError;
+use crate::error::refuse_damaged_file;
 use crate::wal::Wal;
 
 /// SQLite takes one writer at a time, so there is one; readers do not wait for it.
@@ -95,6 +96,7 @@ impl Db {
     pub async fn execute(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<u64, StoreError> {
         Ok(match self {
             Self::Lite { writer, wal, .. } => {
+                refuse_damaged_file()?;
                 let n = lite(sql, args).execute(writer).await?.rows_affected();
                 keep(wal.as_deref()).await?;
                 n
@@ -107,7 +109,17 @@ impl Db {
         Ok(match self {
             // Taken at once: a transaction that first reads and then finds the lock taken would have to start over.
             Self::Lite { writer, wal, .. } => {
-                Tx::Lite(writer.begin_with("BEGIN IMMEDIATE").await?, wal.clone())
+                refuse_damaged_file()?;
+                let begun = match writer.begin_with("BEGIN IMMEDIATE").await {
+                    // On a full disk SQLite ends a transaction by itself, and the connection takes it to be open
+                    // for ever after.
+                    Err(sqlx::Error::InvalidSavePointStatement) => {
+                        writer.acquire().await?.close().await?;
+                        writer.begin_with("BEGIN IMMEDIATE").await
+                    }
+                    begun => begun,
+                };
+                Tx::Lite(begun?, wal.clone())
             }
             Self::Pg(pool) => Tx::Pg(pool.begin().await?),
         })

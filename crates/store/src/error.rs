@@ -1,5 +1,13 @@
 //! What can go wrong between Jurist and its database.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether a write failed because the disk is full; until one works again.
+static DISK_IS_FULL: AtomicBool = AtomicBool::new(false);
+
+/// Whether SQLite found its file to be damaged; nothing is written to it by this process again.
+static FILE_IS_DAMAGED: AtomicBool = AtomicBool::new(false);
+
 /// Why the store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -21,6 +29,12 @@ pub enum StoreError {
     Changed { what: &'static str, id: String },
     #[error("{what} `{id}` is damaged in the database: {why}")]
     Damaged { what: &'static str, id: String, why: String },
+    #[error("the database `{0}` is an empty file; restore it from a backup, or delete it to begin a new one")]
+    Emptied(String),
+    #[error(
+        "the database file is damaged, so nothing is written to it; stop Jurist and restore it from a backup: {0}"
+    )]
+    DamagedFile(String),
     #[error("a project keeps at least one owner; make another one first")]
     LastOwner,
     #[error("{0}")]
@@ -46,14 +60,21 @@ impl StoreError {
     pub fn is_transient(&self) -> bool {
         let Self::Failed(error) = self else { return matches!(self, Self::Unreachable { .. }) };
         match error {
-            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed => true,
+            sqlx::Error::Io(_)
+            | sqlx::Error::PoolTimedOut
+            | sqlx::Error::WorkerCrashed
+            | sqlx::Error::BeginFailed
+            | sqlx::Error::InvalidSavePointStatement => true,
             sqlx::Error::Database(error) => {
                 let code = error.code().unwrap_or_default();
                 // PostgreSQL: serialization, deadlock, disk full, connections, shutting down.
                 let of_pg = ["40001", "40P01", "53100", "53300", "57P01", "57P02", "57P03"];
-                // SQLite: busy, locked, the disk fails, the disk is full; higher bits tell them apart further.
-                let of_lite = |it: i32| [5, 6, 10, 13].contains(&(it & 0xff));
-                of_pg.contains(&code.as_ref()) || code.parse().is_ok_and(of_lite)
+                // SQLite: busy, locked, the disk fails, the disk is full, its files cannot be opened; higher bits
+                // tell them apart further.
+                let of_lite = |it: i32| [5, 6, 10, 13, 14].contains(&(it & 0xff));
+                // SQLite ends a transaction by itself when the disk is full.
+                let is_over = error.message().contains("no transaction is active");
+                of_pg.contains(&code.as_ref()) || code.parse().is_ok_and(of_lite) || is_over
             }
             _ => false,
         }
@@ -72,6 +93,48 @@ impl StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
+        if means_full_disk(&error) {
+            DISK_IS_FULL.store(true, Ordering::Relaxed);
+        }
+        if means_damaged_file(&error) {
+            FILE_IS_DAMAGED.store(true, Ordering::Relaxed);
+            return Self::DamagedFile(error.to_string());
+        }
         Self::Failed(error)
+    }
+}
+
+/// SQLite's FULL, PostgreSQL's disk_full, or what the system says.
+fn means_full_disk(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(error) => error.kind() == std::io::ErrorKind::StorageFull,
+        sqlx::Error::Database(error) => {
+            let code = error.code().unwrap_or_default();
+            code == "53100" || code.parse().is_ok_and(|code: i32| code & 0xff == 13)
+        }
+        _ => false,
+    }
+}
+
+/// SQLite's CORRUPT and NOTADB.
+fn means_damaged_file(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code()?.parse::<i32>().ok());
+    code.is_some_and(|code| matches!(code & 0xff, 11 | 26))
+}
+
+/// Whether a write failed because the disk is full, and none worked since.
+pub(crate) fn is_disk_full() -> bool {
+    DISK_IS_FULL.load(Ordering::Relaxed)
+}
+
+pub(crate) fn note_disk_has_room() {
+    DISK_IS_FULL.store(false, Ordering::Relaxed);
+}
+
+/// Refuses to write to a file that was found to be damaged.
+pub(crate) fn refuse_damaged_file() -> Result<(), StoreError> {
+    match FILE_IS_DAMAGED.load(Ordering::Relaxed) {
+        true => Err(StoreError::DamagedFile("it was found before".to_owned())),
+        false => Ok(()),
     }
 }

@@ -8,11 +8,21 @@ use std::time::Duration;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 
-use crate::db::Db;
+use crate::db::{Db, args, statements};
+use crate::error::{is_disk_full, note_disk_has_room, refuse_damaged_file};
 use crate::jobs::Wake;
 use crate::pieces::Ingest;
 use crate::wal::Wal;
 use crate::{StoreError, clock};
+
+statements! {
+    PROBE = "INSERT INTO cache (project, dedupe, body, created, used) VALUES ('', 'room on the disk', $1, 0, 0)
+        ON CONFLICT DO NOTHING";
+    UNPROBE = "DELETE FROM cache WHERE project = '' AND dedupe = 'room on the disk'";
+}
+
+/// Enough that no page which is there already has room for it.
+const PROBE_BYTES: usize = 64 << 10;
 
 /// A database that is open. Copies share it.
 #[derive(Debug, Clone)]
@@ -31,6 +41,8 @@ pub struct Options {
     pub sync: Sync,
     /// How long to wait for another process that writes, or for a free connection.
     pub patience: Duration,
+    /// The most pages of a SQLite file, each of 4 KiB; beyond it, writing fails as on a full disk.
+    pub max_pages: Option<u32>,
 }
 
 /// Whether who writes to SQLite waits for the disk. PostgreSQL has its own setting.
@@ -44,7 +56,7 @@ pub enum Sync {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { connections: 8, sync: Sync::Full, patience: Duration::from_secs(15) }
+        Self { connections: 8, sync: Sync::Full, patience: Duration::from_secs(15), max_pages: None }
     }
 }
 
@@ -81,6 +93,20 @@ impl Store {
     /// Whether the database answers.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.db.one("SELECT CAST(1 AS BIGINT) AS n", Vec::new()).await.map(drop)
+    }
+
+    /// Whether the database takes what is written. Nothing is written to find out, unless a write has failed.
+    pub async fn check_writable(&self) -> Result<(), StoreError> {
+        refuse_damaged_file()?;
+        if !is_disk_full() {
+            return Ok(());
+        }
+        let mut tx = self.db.begin().await?;
+        tx.execute(PROBE, args![vec![0_u8; PROBE_BYTES]]).await?;
+        tx.execute(UNPROBE, Vec::new()).await?;
+        tx.commit().await?;
+        note_disk_has_room();
+        Ok(())
     }
 
     /// Ends all connections, once what is under way is done.
@@ -133,6 +159,7 @@ async fn sqlite(url: &str, options: Options) -> Result<(Db, String), StoreError>
     if path.is_empty() || path.contains(":memory:") || path.contains("://") {
         return Err(StoreError::BadUrl(without_password(url)));
     }
+    refuse_emptied_file(path).await?;
     let connect = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
@@ -150,8 +177,12 @@ async fn sqlite(url: &str, options: Options) -> Result<(Db, String), StoreError>
     };
     let writer = SqlitePoolOptions::new().max_connections(1).acquire_timeout(2 * options.patience);
     // Pages in the log from which on the writer itself moves them into the file, unless somebody did so before.
-    let writing = connect.clone().pragma("wal_autocheckpoint", "8192");
+    let mut writing = connect.clone().pragma("wal_autocheckpoint", "8192");
+    if let Some(max_pages) = options.max_pages {
+        writing = writing.pragma("max_page_count", max_pages.to_string());
+    }
     let writer = writer.idle_timeout(None).max_lifetime(None).connect_with(writing).await.map_err(opened)?;
+    refuse_damaged_pages(&writer, path).await?;
     let wal = match options.sync {
         Sync::Full => Some(Wal::of(Path::new(path)).map_err(|error| opened(error.into()))?),
         Sync::Normal => None,
@@ -161,6 +192,31 @@ async fn sqlite(url: &str, options: Options) -> Result<(Db, String), StoreError>
         .acquire_timeout(2 * options.patience)
         .connect_lazy_with(connect.pragma("query_only", "ON"));
     Ok((Db::Lite { writer, readers, wal: wal.map(Arc::new) }, path.to_owned()))
+}
+
+/// A file that somebody emptied is no new database: what was in it would be missed too late.
+async fn refuse_emptied_file(path: &str) -> Result<(), StoreError> {
+    let is_empty = || std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0);
+    // Another process that makes a new one writes its first page at once.
+    for _ in 0..20 {
+        if !is_empty() {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Err(StoreError::Emptied(path.to_owned()))
+}
+
+/// Larger files are not read as a whole at each start; what is damaged in them is found when it is read.
+const CHECKED_BYTES: u64 = 32 << 20;
+
+/// Refuses a file that SQLite itself finds damaged, before anything is written to it.
+async fn refuse_damaged_pages(writer: &sqlx::SqlitePool, path: &str) -> Result<(), StoreError> {
+    if std::fs::metadata(path).is_ok_and(|file| CHECKED_BYTES < file.len()) {
+        return Ok(());
+    }
+    let told: String = sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(writer).await?;
+    if told == "ok" { Ok(()) } else { Err(StoreError::DamagedFile(told.replace('\n', " "))) }
 }
 
 fn unreachable(place: &str, error: sqlx::Error) -> StoreError {

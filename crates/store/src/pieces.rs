@@ -47,7 +47,21 @@ pub struct Piece {
     pub body: Option<Vec<u8>>,
 }
 
-/// What became of pieces, all of which are on disk unless they are named as conflicts.
+/// The most pieces of one trace. Putting one together takes about 10 kB of memory for each.
+pub const MAX_PIECES: usize = 50_000;
+
+/// The most bytes of pieces, once unpacked, that one trace is put together from.
+pub const MAX_ASSEMBLY_BYTES: usize = 64 << 20;
+
+/// The pieces of a trace, as far as they fit.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AssemblyPieces {
+    pub pieces: Vec<Piece>,
+    /// How many more there are.
+    pub n_left_out: usize,
+}
+
+/// What became of pieces, all of which are on disk unless they are named as conflicts or refused.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Receipt {
     pub n_new: usize,
@@ -57,10 +71,15 @@ pub struct Receipt {
     pub conflicts: Vec<(TraceId, String)>,
     /// Traces that had been finished and are open again.
     pub reopened: Vec<TraceId>,
+    /// Beyond [`MAX_PIECES`] of their trace; they are not kept.
+    pub refused: Vec<(TraceId, String)>,
 }
 
 statements! {
     ALL = "SELECT id, kind, time, received, body FROM pieces WHERE project = $1 AND trace = $2 ORDER BY time, id";
+    SIZES = "SELECT CAST(LENGTH(body) AS BIGINT) AS size FROM pieces WHERE project = $1 AND trace = $2 ORDER BY time, id LIMIT $3";
+    FIRST = "SELECT id, kind, time, received, body FROM pieces WHERE project = $1 AND trace = $2
+        ORDER BY time, id LIMIT $3";
     ROOT = "SELECT id FROM pieces WHERE project = $1 AND trace = $2 AND kind = 'root_span' ORDER BY time, id LIMIT 1";
     // Their ids stay, so that a repeat is still known as one.
     DROP_BODIES = "UPDATE pieces SET body = NULL WHERE body IS NOT NULL AND project = $1 AND trace IN
@@ -89,6 +108,7 @@ pub(crate) const TOUCH: Bulk = Bulk {
         RETURNING id, state",
 };
 
+const COUNTS: &str = "SELECT id, n_pieces FROM traces WHERE project = $1";
 const THERE: &str = "SELECT id, kind, hash FROM pieces WHERE project = $1 AND trace = $2";
 
 /// Batches that wait while another is being written; the next writer takes them all.
@@ -138,6 +158,38 @@ impl Store {
     /// All pieces of a trace, by the time they happened.
     pub async fn pieces(&self, project: ProjectId, trace: &TraceId) -> Result<Vec<Piece>, StoreError> {
         self.db.fetch(ALL, args![project, trace]).await?.iter().map(read).collect()
+    }
+
+    /// The first pieces of a trace, by the time they happened, up to what one trace is put together from.
+    pub async fn pieces_to_assemble(
+        &self,
+        project: ProjectId,
+        trace: &TraceId,
+        n_pieces: usize,
+    ) -> Result<AssemblyPieces, StoreError> {
+        let sizes = self.db.fetch(SIZES, args![project, trace, MAX_PIECES]).await?;
+        let (mut n_bytes, mut n_fitting) = (0, 0_usize);
+        for row in &sizes {
+            n_bytes += usize::try_from(row.get::<Option<i64>>("size")?.unwrap_or(0)).unwrap_or(0);
+            if MAX_ASSEMBLY_BYTES < n_bytes {
+                break;
+            }
+            n_fitting += 1;
+        }
+        let rows = self.db.fetch(FIRST, args![project, trace, n_fitting]).await?;
+        // Packed they fit; a small piece may unpack to much.
+        let (mut pieces, mut n_bytes) = (Vec::with_capacity(rows.len()), 0);
+        for row in &rows {
+            let piece = read(row)?;
+            n_bytes += piece.body.as_ref().map_or(0, Vec::len);
+            if MAX_ASSEMBLY_BYTES < n_bytes {
+                break;
+            }
+            pieces.push(piece);
+        }
+        let n_pieces = if sizes.len() < MAX_PIECES { sizes.len() } else { n_pieces.max(sizes.len()) };
+        let n_left_out = n_pieces - pieces.len();
+        Ok(AssemblyPieces { pieces, n_left_out })
     }
 
     /// The span at the top of a trace that came as spans.
@@ -197,7 +249,7 @@ async fn put_alone(
 async fn put(tx: &mut Tx, project: ProjectId, pieces: &[NewPiece], now: Time) -> Result<Receipt, StoreError> {
     let mut receipt = Receipt::default();
     // In one order everywhere, so that two transactions with the same pieces wait for each other and do not deadlock.
-    let mut distinct: BTreeMap<(&TraceId, &str), (&NewPiece, String)> = BTreeMap::new();
+    let mut distinct: DistinctPieces<'_> = BTreeMap::new();
     for piece in pieces {
         let (key, hash) = ((&piece.trace, piece.id.as_str()), hash(&piece.body));
         match distinct.get(&key) {
@@ -206,6 +258,7 @@ async fn put(tx: &mut Tx, project: ProjectId, pieces: &[NewPiece], now: Time) ->
             Some(_) => receipt.conflicts.push((piece.trace.clone(), piece.id.clone())),
         }
     }
+    receipt.refused = refuse_beyond_limit(tx, project, &mut distinct).await?;
     let row = |(piece, hash): &(&NewPiece, String)| {
         let body = pack(&piece.body);
         args![project, &piece.trace, &piece.id, piece.kind.as_str(), piece.time, now, hash, body]
@@ -237,6 +290,45 @@ async fn put(tx: &mut Tx, project: ProjectId, pieces: &[NewPiece], now: Time) ->
         }
     }
     Ok(receipt)
+}
+
+/// Pieces by trace and id, each with its hash.
+type DistinctPieces<'p> = BTreeMap<(&'p TraceId, &'p str), (&'p NewPiece, String)>;
+
+/// Takes out what would make a trace longer than it may be; what is there already may come again.
+async fn refuse_beyond_limit(
+    tx: &mut Tx,
+    project: ProjectId,
+    distinct: &mut DistinctPieces<'_>,
+) -> Result<Vec<(TraceId, String)>, StoreError> {
+    let traces: BTreeSet<&TraceId> = distinct.keys().map(|(trace, _)| *trace).collect();
+    let traces: Vec<&TraceId> = traces.into_iter().collect();
+    let mut refused = Vec::new();
+    for some in traces.chunks(500) {
+        let ids = some.iter().map(|trace| Arg::from(*trace)).collect();
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for row in Select::new(COUNTS, args![project]).and_in("id", ids).fetch_in(tx).await? {
+            counts.insert(row.get("id")?, usize::try_from(row.get::<i64>("n_pieces")?).unwrap_or(usize::MAX));
+        }
+        for trace in some {
+            let of_trace: Vec<&(&NewPiece, String)> =
+                distinct.range((*trace, "")..).take_while(|it| it.0.0 == *trace).map(|it| it.1).collect();
+            let n_there = counts.get(trace.as_str()).copied().unwrap_or(0);
+            if n_there + of_trace.len() <= MAX_PIECES {
+                continue;
+            }
+            let mut known = BTreeSet::new();
+            for part in of_trace.chunks(500) {
+                known.extend(there(tx, project, part).await?.into_keys());
+            }
+            let new = of_trace.iter().map(|it| it.0.id.clone()).filter(|id| !known.contains(id));
+            refused.extend(new.skip(MAX_PIECES.saturating_sub(n_there)).map(|id| ((*trace).clone(), id)));
+        }
+    }
+    let is_refused: BTreeSet<(&TraceId, &str)> =
+        refused.iter().map(|(trace, id)| (trace, id.as_str())).collect();
+    distinct.retain(|key, _| !is_refused.contains(key));
+    Ok(refused)
 }
 
 /// Kinds and hashes of what stands under the ids of these pieces, all of one trace.

@@ -66,7 +66,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let rated = by_criterion(&grades, args.level.map(Into::into), args.scale, &declared)?;
     let found: Vec<Agreement> =
         rated.iter().map(|it| agreement(&it.ratings, it.level, args.told.seed)).collect();
-    let mut out = anstream::stdout();
+    let mut out = crate::render::stdout();
     if args.told.json {
         let mut told = serde_json::Map::new();
         for (rated, found) in rated.iter().zip(&found) {

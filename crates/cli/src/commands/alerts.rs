@@ -70,7 +70,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
                     .context("the server's answer is not understood; is it of another version?")?
             }
         };
-        let mut out = anstream::stdout();
+        let mut out = crate::render::stdout();
         match args.json {
             true => writeln!(out, "{}", serde_json::to_string_pretty(&found)?)?,
             false => write!(out, "{}", page(&found))?,

@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         "a picture shows one judge, and these files hold {}",
         judges.join(", ")
     );
-    let mut out = anstream::stdout();
+    let mut out = crate::render::stdout();
     let (mut told_any, mut below, mut report, mut fewest) = (false, false, Vec::new(), usize::MAX);
     let parts = parts(&all);
     let n_versions = parts.iter().filter_map(|it| it.version).collect::<BTreeSet<_>>().len();

@@ -24,7 +24,7 @@ enum What {
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let cache =
         cache().ok_or_else(|| anyhow::anyhow!("there is no cache folder; set JURIST_CACHE or HOME"))?;
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::render::stdout();
     match args.what {
         What::Stats => {
             let stats = cache.stats();

@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let passes: Vec<bool> = human.iter().map(|it| args.threshold <= *it).collect();
     let mark = threshold(&judge, &passes, args.threshold, args.told.seed);
     let shown = anchors(&judge, &human, args.anchors);
-    let mut out = anstream::stdout();
+    let mut out = crate::render::stdout();
     if args.told.json {
         let told = json!({
             "calibration": found,

@@ -51,9 +51,10 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     for path in &files {
         let loaded = load(path, args.loading.options());
         let n_left_out = loaded.diagnostics.n_left_out();
+        let n_advice_left_out = loaded.diagnostics.n_advice_left_out();
+        n_errors += loaded.diagnostics.n_errors();
         let mut diagnostics = loaded.diagnostics.into_sorted();
         diagnostics.retain(|it| args.lint || it.severity != Severity::Advice);
-        n_errors += diagnostics.iter().filter(|it| it.severity == Severity::Error).count();
         n_warnings += diagnostics.iter().filter(|it| it.severity == Severity::Warning).count();
         print(args.format, &diagnostics, &loaded.sources)?;
         // What cannot be run is found by planning, once the file itself is in order.
@@ -70,6 +71,9 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         if 0 < n_left_out {
             render::trouble(&format!("`{}` has {n_left_out} more faults, too many to list", path.display()));
         }
+        if args.lint && 0 < n_advice_left_out {
+            render::note(&format!("`{}` has {n_advice_left_out} more pieces of advice", path.display()));
+        }
     }
     render::summary(&summary(files.len(), n_errors, n_warnings));
     Ok(if n_errors == 0 { Ended::Passed } else { Ended::BadInput })
@@ -79,7 +83,7 @@ fn print(format: Format, diagnostics: &[Diagnostic], sources: &Sources) -> anyho
     match format {
         Format::Text => render::diagnostics(diagnostics, sources)?,
         Format::Json => {
-            let mut out = std::io::stdout().lock();
+            let mut out = render::stdout();
             for diagnostic in diagnostics {
                 use std::io::Write;
                 writeln!(out, "{}", diagnostic.to_json(sources))?;

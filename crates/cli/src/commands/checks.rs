@@ -21,7 +21,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let word = args.word.as_deref().unwrap_or_default();
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::render::stdout();
     for (title, entries) in [("checks", CHECKS), ("recipes", RECIPES)] {
         let found: Vec<&Entry> = entries.iter().filter(|it| it.name.contains(word)).collect();
         if found.is_empty() {

@@ -60,7 +60,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         Ok((runs.load(&args.before).await?, runs.load(&args.after).await?))
     })?;
     let compared = compare(&before, &after, after.seed);
-    let mut out = anstream::stdout();
+    let mut out = render::stdout();
     match args.format {
         Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&compared)?)?,
         Format::Text => show(&mut out, &compared, &after)?,

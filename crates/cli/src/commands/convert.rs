@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     {
         anyhow::bail!("`{}` defines nothing that could be converted", args.file.display());
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::render::stdout();
     match args.to {
         To::Native => write!(out, "{}", to_yaml(&tree))?,
         To::Json => writeln!(out, "{}", to_json(&tree, true))?,

@@ -30,7 +30,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let (Some(old), Some(new)) = (read(&args.old)?, read(&args.new)?) else {
         return Ok(Ended::BadInput);
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::render::stdout();
     let (old, new) = (old.rubric, new.rubric);
     let changes = diff(&old, &new);
     if !changes.is_empty() {

@@ -65,7 +65,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let n_reference = args.reference.unwrap_or(points.len() / 2);
     let scores: Vec<f64> = points.iter().map(|it| it.score).collect();
     let found = watch(&scores, n_reference, ALPHA)?;
-    let mut out = anstream::stdout();
+    let mut out = crate::render::stdout();
     if args.told.json {
         let last = |it: &[Look]| {
             it.last().map(|last| json!({ "n": it.len(), "mean": last.mean, "interval": last.interval }))

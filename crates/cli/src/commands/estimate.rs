@@ -50,7 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     if found.judge.value().is_none() && found.labels.value().is_none() {
         anyhow::bail!("no grade of `{}` is a number or on a scale", machine.criterion);
     }
-    let mut out = anstream::stdout();
+    let mut out = crate::render::stdout();
     if args.told.json {
         let told = json!({
             "criterion": machine.criterion, "estimate": found, "sample": sample,

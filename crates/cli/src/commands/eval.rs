@@ -399,7 +399,7 @@ fn worse(a: Ended, b: Ended) -> Ended {
 
 /// The plan, case by case: what is graded, by whom, in how many calls, for how much, and what cannot be run.
 fn explain(args: &Args, loaded: &Loaded<'_>, plan: &Plan) -> anyhow::Result<()> {
-    let mut out = anstream::stdout();
+    let mut out = render::stdout();
     let (mut sum, mut costs, mut made) = (CallRange::default(), Some((0.0, 0.0)), BTreeMap::new());
     let (mut most_tokens, mut n_wrong) = (0.0, 0);
     writeln!(out, "\x1b[1m{}\x1b[0m", loaded.file.display())?;

@@ -68,7 +68,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             let unwritable = || format!("cannot write `{}`", path.display());
             let file = std::fs::File::create(path).with_context(unwritable)?;
             let n = args.write(Table::new(format, file)?).with_context(unwritable)?;
-            writeln!(anstream::stdout(), "{} in {}", plural(n, "grade"), path.display())?;
+            writeln!(render::stdout(), "{} in {}", plural(n, "grade"), path.display())?;
         }
     }
     Ok(Ended::Passed)

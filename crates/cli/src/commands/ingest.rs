@@ -82,7 +82,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         }
         progress.clear();
         target.finish().await?;
-        writeln!(anstream::stdout(), "{}: {tally}", plural(args.files.len(), "file"))?;
+        writeln!(render::stdout(), "{}: {tally}", plural(args.files.len(), "file"))?;
         Ok(if tally.n_conflicts + tally.n_errors == 0 { Ended::Passed } else { Ended::BadInput })
     })
 }
@@ -203,14 +203,14 @@ enum Holds {
 impl Batches {
     fn open(path: &Path, format: Option<Format>) -> std::io::Result<Self> {
         let mut sample = Vec::new();
-        File::open(path)?.take(SAMPLE).read_to_end(&mut sample)?;
+        load::open_file(path)?.take(SAMPLE).read_to_end(&mut sample)?;
         if sample.len() as u64 == SAMPLE {
             // The last line may be cut.
             let end = sample.iter().rposition(|it| *it == b'\n').map_or(sample.len(), |it| it + 1);
             sample.truncate(end);
         }
         let holds = holds(&String::from_utf8_lossy(&sample), format);
-        Ok(Self { reader: BufReader::new(File::open(path)?), holds, line: 0, is_over: false })
+        Ok(Self { reader: BufReader::new(load::open_file(path)?), holds, line: 0, is_over: false })
     }
 
     fn next_batch(&mut self) -> std::io::Result<Vec<(usize, Vec<u8>)>> {

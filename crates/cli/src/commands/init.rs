@@ -34,7 +34,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         Err(error) => return Err(error).with_context(|| format!("cannot write `{path}`")),
     };
     file.write_all(SUITE.as_bytes()).with_context(|| format!("cannot write `{path}`"))?;
-    let mut out = anstream::stdout();
+    let mut out = crate::render::stdout();
     writeln!(out, "wrote {path}: a small suite with comments")?;
     writeln!(out, "next:")?;
     writeln!(out, "  jurist check {path}             say everything that is wrong with it")?;

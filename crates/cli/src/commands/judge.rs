@@ -13,7 +13,7 @@ use jurist_core::rubric::{Criterion, Polarity, Rubric, WHOLE};
 use jurist_core::suite::{Calls, Judge, Row};
 use jurist_engine::call::Caller;
 use jurist_engine::judge::{Bench, Case, Decision, Exchange, Member, Preference, compare};
-use jurist_engine::load::read_input;
+use jurist_engine::load::{open_file, read_input};
 use jurist_engine::model::Line;
 use jurist_engine::model::script::Script;
 use jurist_engine::model::vendors::{PRICES_AS_OF, Shape};
@@ -190,7 +190,7 @@ async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
     let judge = judging.found(judging.judge(&told), &resolver).await?;
     let line = resolver.line(&judge)?;
     let request = ping_of(&line.name);
-    let mut out = anstream::stdout();
+    let mut out = render::stdout();
     let address = line.http.as_ref().map(|it| format!(" at {}", it.endpoint().address())).unwrap_or_default();
     writeln!(out, "\x1b[1m{}\x1b[0m{address}", line.name)?;
     let price = match line.price {
@@ -278,7 +278,7 @@ async fn one(
         contests: None,
     };
     let decision = bench.decide(caller, case).await?;
-    let mut out = anstream::stdout();
+    let mut out = render::stdout();
     if ask.json {
         writeln!(out, "{}", decision_line(&Json::String(candidate), &decision))?;
     } else {
@@ -501,7 +501,7 @@ async fn several(
     let compared =
         compare(caller, &bench.members[0], candidates, (about.0, &about.1), ask.both_orders, bench.seed)
             .await;
-    let mut out = anstream::stdout();
+    let mut out = render::stdout();
     let Preference { winner, reason, rounds, spend, exchanges } = match compared {
         Ok(preference) => preference,
         Err(outcome) => {
@@ -546,9 +546,9 @@ async fn parse(file: &Path) -> anyhow::Result<Ended> {
     let input: Box<dyn BufRead + Send> = if file.as_os_str() == "-" {
         Box::new(BufReader::new(std::io::stdin()))
     } else {
-        Box::new(BufReader::new(std::fs::File::open(file).with_context(|| format!("cannot read `{name}`"))?))
+        Box::new(BufReader::new(open_file(file).with_context(|| format!("cannot read `{name}`"))?))
     };
-    let mut out = std::io::stdout();
+    let mut out = render::stdout();
     let mut n_bad = 0;
     for (at, line) in input.lines().enumerate() {
         let line = line?;

@@ -281,9 +281,12 @@ pub fn cache() -> Option<Cache> {
 
 /// Runs what waits for a network.
 pub fn wait_for<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    tokio::runtime::Builder::new_multi_thread()
+    let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .context("the machine gives no threads")?
-        .block_on(future)
+        .context("the machine gives no threads")?;
+    let ended = runtime.block_on(future);
+    // Nobody waits for what threads still compute.
+    runtime.shutdown_background();
+    ended
 }

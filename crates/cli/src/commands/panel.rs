@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let (grades, declared) = read_with_scales(&args.files, task_of_members)?;
     let all: Vec<Grade> = grades.into_iter().chain(marked).collect();
     let all = of_criterion(all, args.criterion.as_deref(), &args.told)?;
-    let mut out = anstream::stdout();
+    let mut out = crate::render::stdout();
     let (mut report, mut told_any) = (Vec::new(), false);
     for rated in by_criterion(&all, args.level.map(Into::into), None, &declared)? {
         let is_truth = |it: &usize| rated.ratings.raters()[*it].ends_with(TRUTH);

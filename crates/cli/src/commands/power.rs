@@ -52,6 +52,6 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         }
         _ => unreachable!("clap asks for one of them"),
     };
-    writeln!(anstream::stdout(), "{sentence}")?;
+    writeln!(crate::render::stdout(), "{sentence}")?;
     Ok(Ended::Passed)
 }

@@ -20,7 +20,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::render::stdout();
     let Some(name) = &args.name else {
         for preset in ALL {
             writeln!(out, "{:<18}{}", preset.name, preset.description())?;

@@ -102,7 +102,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let ranking = stats::strengths(&names, &pairs, args.penalty)?;
     let (rates, ratings) = (WinRates::new(names.len(), &pairs), elo(names.len(), &pairs, Elo::default()));
     let order = stats::order(&ranking);
-    let mut out = anstream::stdout();
+    let mut out = crate::render::stdout();
     if args.told.json {
         let told = json!({ "ranking": ranking, "elo": ratings, "win_rates": rates.matrix(), "names": names });
         writeln!(out, "{}", serde_json::to_string_pretty(&told)?)?;

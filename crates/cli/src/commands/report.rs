@@ -27,7 +27,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let run = wait_for(Runs::default().load(&args.run))?;
     for reporter in &args.reporter {
         if reporter.is_shown() {
-            let mut out = anstream::stdout();
+            let mut out = crate::render::stdout();
             show(&mut out, &run, false, columns())?;
             writeln!(out, "{}", summary(&run, Duration::ZERO, None, columns()))?;
             show_not_graded(&mut out, &run)?;

@@ -95,7 +95,7 @@ impl Reporter {
                 .context("cannot write the summary of the workflow")?;
         }
         match &self.file {
-            None => Ok(std::io::stdout().write_all(text.as_bytes())?),
+            None => Ok(crate::render::stdout().write_all(text.as_bytes())?),
             Some(path) => {
                 if let Some(folder) = path.parent() {
                     std::fs::create_dir_all(folder)

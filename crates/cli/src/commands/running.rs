@@ -331,7 +331,7 @@ impl Running {
         }
         for text in last.iter().map(|text| line(text)) {
             match is_shown {
-                true => writeln!(anstream::stdout(), "\x1b[1;33m{text}\x1b[0m")?,
+                true => writeln!(render::stdout(), "\x1b[1;33m{text}\x1b[0m")?,
                 false => render::note(&text),
             }
         }
@@ -360,7 +360,7 @@ impl Running {
         told: &Told,
         reporters: &[Reporter],
     ) -> anyhow::Result<()> {
-        let (mut out, columns) = (anstream::stdout(), render::columns());
+        let (mut out, columns) = (render::stdout(), render::columns());
         show(&mut out, run, self.verbose, columns)?;
         let page = reporters.iter().find_map(Reporter::page).or_else(|| told.address.clone());
         writeln!(out, "{}", summary(run, told.took, page.as_deref(), columns))?;

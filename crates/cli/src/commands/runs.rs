@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
 
 async fn look(what: &What) -> anyhow::Result<Ended> {
     let runs = Runs::default();
-    let mut out = anstream::stdout();
+    let mut out = crate::render::stdout();
     match what {
         What::List => {
             let heads = runs.heads().await?;

@@ -21,6 +21,6 @@ pub struct Args {
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
     let text = schema(&args.what).unwrap_or_default();
-    write!(std::io::stdout().lock(), "{text}")?;
+    write!(crate::render::stdout(), "{text}")?;
     Ok(Ended::Passed)
 }

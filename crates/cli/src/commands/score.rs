@@ -1,4 +1,3 @@
-use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,6 +8,7 @@ use jurist_core::rubric::Rubric;
 use jurist_core::score::{Ballot, Combine, Refused, Sheet};
 use jurist_core::stats::effective_votes;
 use jurist_core::suite::{Aggregate, Judge, TieBreak};
+use jurist_engine::load::open_file;
 use serde::Serialize;
 
 use super::{Chosen, Ended, Loading, rubric};
@@ -142,7 +142,7 @@ fn read(path: &Path, sheet: &mut Sheet<'_>) -> anyhow::Result<bool> {
     let input: Box<dyn BufRead> = if path.as_os_str() == "-" {
         Box::new(std::io::stdin().lock())
     } else {
-        Box::new(BufReader::new(File::open(path).with_context(|| format!("cannot read `{name}`"))?))
+        Box::new(BufReader::new(open_file(path).with_context(|| format!("cannot read `{name}`"))?))
     };
     let (mut n_bad, mut n_lines) = (0, 0);
     for (number, line) in input.lines().enumerate() {
@@ -186,7 +186,7 @@ fn explain(refused: &Refused) -> String {
 }
 
 fn print(rubric: &Rubric, sheet: &Sheet<'_>, combine: Combine) -> anyhow::Result<Ended> {
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut out = std::io::BufWriter::new(render::stdout());
     let mut tally = Tally::default();
     for (candidate, ballot) in sheet.ballots(combine) {
         let (status, score, native) = match &ballot {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jurist_core::redact::Redactor;
 use jurist_engine::load;
-use jurist_server::{Access, App, Bound, Limits, Rate, Settings, bind, join_link, work};
+use jurist_server::{Access, App, Bound, ConnectionLimits, Limits, Rate, Settings, bind, join_link, work};
 use jurist_store::Region;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -86,6 +86,11 @@ impl Args {
         let rate = rate.map(|per_second| Rate { per_second, burst: 2.0 * per_second });
         Limits { bytes: self.ingest_memory.saturating_mul(1024 * 1024), rate, ..Limits::default() }
     }
+
+    fn connection_limits(&self) -> ConnectionLimits {
+        let limits = ConnectionLimits::default();
+        if self.behind_proxy { limits.behind_proxy() } else { limits }
+    }
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
@@ -102,6 +107,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
             settle: Duration::from_secs(args.settle),
             retention_days: args.retention,
             ingest: args.limits(),
+            connections: args.connection_limits(),
             region: args.region.clone(),
             max_waiting: args.max_waiting,
             redactor: Redactor::new(load::secrets(), &background.settings.redact)?,
@@ -112,7 +118,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         let address = SocketAddr::new(args.address.ip(), args.port.unwrap_or(args.address.port()));
         let bound = bind(app.clone(), address).await?;
         let address = args.public_url.clone().unwrap_or_else(|| format!("http://{}", bound.address));
-        let mut out = anstream::stdout();
+        let mut out = crate::render::stdout();
         writeln!(out, "Jurist serves \x1b[1m{address}\x1b[0m")?;
         writeln!(out, "  traces   {address}/v1/traces (OpenTelemetry), {address}/api/v1/traces")?;
         writeln!(out, "  database {}", app.store.place())?;
@@ -142,8 +148,7 @@ pub async fn until_stopped(
 ) -> anyhow::Result<Ended> {
     let name = name();
     let work = work(app.workshop.clone(), &name, working.n(), stopped(stop.clone()), working.drain());
-    let (served, ()) = tokio::join!(bound.serve(stopped(stop)), work);
-    served?;
+    tokio::join!(bound.serve(stopped(stop)), work);
     app.store.close().await;
     Ok(Ended::Passed)
 }

@@ -87,7 +87,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         let bound = bind(app.clone(), SocketAddr::new(args.host, args.port)).await?;
         let address = args.public_url.clone().unwrap_or_else(|| format!("http://{}", bound.address));
         let progress = app.store.progress(project, task.id).await?;
-        let mut out = anstream::stdout();
+        let mut out = render::stdout();
         writeln!(out, "{} at \x1b[1m{address}/annotate/{}\x1b[0m", render::printable(&task.name), task.id)?;
         let new = if 0 < added.n_there { format!(", {} of them new", added.n_new) } else { String::new() };
         let n_items = usize::try_from(progress.n_items).unwrap_or(usize::MAX);

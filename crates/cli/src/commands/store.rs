@@ -106,7 +106,7 @@ enum What {
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
     wait_for(async {
-        let mut out = anstream::stdout();
+        let mut out = crate::render::stdout();
         anyhow::ensure!(
             args.place.exists() || matches!(args.what, What::Migrate),
             "there is no database at `{}`",

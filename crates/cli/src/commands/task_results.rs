@@ -24,7 +24,7 @@ pub fn show_task_results(task: &str, by: Option<&str>, told: &Told) -> anyhow::R
         };
         anyhow::bail!("no item of the task `{task}` has a field `{by}`; {known}");
     }
-    let mut out = anstream::stdout();
+    let mut out = crate::render::stdout();
     if told.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&results)?)?;
     } else {

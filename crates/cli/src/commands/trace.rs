@@ -60,7 +60,7 @@ pub fn format(name: &str) -> Result<Format, String> {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
-    let mut out = anstream::stdout();
+    let mut out = crate::render::stdout();
     match &args.what {
         What::Show { input, lines, depth } => {
             for (at, (format, trace)) in read(input)?.iter().enumerate() {

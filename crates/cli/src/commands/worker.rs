@@ -91,7 +91,7 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
         let stop = super::serve::stopping()?;
         let store = args.place.open().await?;
         let shop = Workshop::new(store.clone(), args.working.work()?, Arc::new(Metrics::default()));
-        let mut out = anstream::stdout();
+        let mut out = crate::render::stdout();
         writeln!(out, "Jurist works on {}, {} jobs at a time", store.place(), args.working.n())?;
         out.flush()?;
         work(shop, &name(), args.working.n(), super::serve::stopped(stop), args.working.drain()).await;

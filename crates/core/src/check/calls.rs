@@ -7,6 +7,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::fields::at;
+use super::limits::{MAX_CALL_PAIRS, over_limit};
 use super::matching::{Closeness, close, most_pairs, same};
 use super::{BadCheck, Finding, Params, Subject, SubjectTrace, shown};
 use crate::candidate::{Role, Trace, as_arguments, duration, plain_calls};
@@ -439,6 +440,8 @@ impl Wanted {
     }
 }
 
+const PAIRS: &str = "calls of the agent times calls to compare them with";
+
 impl CallCheck {
     pub(super) fn run(&self, subject: &Subject<'_>) -> Finding {
         let trace = match subject.given_trace() {
@@ -487,6 +490,9 @@ impl CallCheck {
     }
 
     fn on_calls(&self, calls: &[Call<'_>]) -> Finding {
+        if let Some(failed) = over_limit(calls.len(), self.n_wanted(), MAX_CALL_PAIRS, PAIRS) {
+            return failed;
+        }
         match self {
             Self::Use { tool, arguments, mode, how } => {
                 let fits = |it: &Call<'_>| {
@@ -513,7 +519,22 @@ impl CallCheck {
         }
     }
 
+    /// With how many each call is compared.
+    fn n_wanted(&self) -> usize {
+        match self {
+            Self::Used { wanted } => wanted.len(),
+            Self::Sequence { names, .. } => names.len(),
+            Self::Expected { minimums, calls, .. } => minimums.len() + calls.len(),
+            _ => 1,
+        }
+    }
+
     fn compared(&self, calls: &[Call<'_>], expected: &[Call<'_>]) -> Finding {
+        let is_in_order = matches!(self, Self::Match { mode: Mode::Strict, .. });
+        let n_expected = if is_in_order { 1 } else { expected.len() };
+        if let Some(failed) = over_limit(calls.len(), n_expected, MAX_CALL_PAIRS, PAIRS) {
+            return failed;
+        }
         let pairs = |rules: &Rules| {
             most_pairs(calls.len(), expected.len(), |a, b| rules.fit(&calls[a], &expected[b]))
         };

@@ -2,14 +2,27 @@
 
 use serde_json::Value;
 
+use super::limits::{MAX_SEARCHED_BYTES, fits_schema_limits, over_limit};
 use super::{BadCheck, Finding, Params, Scope, Subject, text_of};
 
 #[derive(Debug)]
 pub(super) struct JsonCheck {
-    schema: Option<Box<jsonschema::Validator>>,
+    schema: Option<Schema>,
     /// Anywhere in the text, instead of all of it.
     anywhere: bool,
     fields: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Schema {
+    source: Value,
+    validator: Box<jsonschema::Validator>,
+}
+
+/// Why a value does not fit, or why nobody knows.
+enum Misfit {
+    Wrong(String),
+    TooMuch,
 }
 
 pub(super) fn compile(params: &Params<'_>) -> Result<Option<JsonCheck>, BadCheck> {
@@ -29,7 +42,8 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<JsonCheck>, BadCheck
         // Patterns run in linear time, and nothing is fetched from anywhere.
         Some(schema) => {
             let options = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
-            Some(Box::new(options.build(&schema).map_err(|error| params.bad(key, error.to_string()))?))
+            let validator = options.build(&schema).map_err(|error| params.bad(key, error.to_string()))?;
+            Some(Schema { source: schema, validator: Box::new(validator) })
         }
         None => None,
     };
@@ -47,7 +61,22 @@ impl JsonCheck {
     fn run_on(&self, output: &Value) -> Finding {
         if self.anywhere {
             let text = text_of(output);
-            let passed = values_in(&text).any(|it| self.fits(&it).is_ok());
+            let n_places = text.matches(['{', '[']).take(MAX_PLACES).count();
+            let what = "bytes of the output times places at which JSON may begin";
+            if let Some(failed) = over_limit(text.len(), n_places, MAX_SEARCHED_BYTES, what) {
+                return failed;
+            }
+            let mut passed = false;
+            for value in values_in(&text) {
+                match self.fits(&value) {
+                    Ok(()) => passed = true,
+                    Err(Misfit::TooMuch) => return too_much(),
+                    Err(Misfit::Wrong(_)) => {}
+                }
+                if passed {
+                    break;
+                }
+            }
             return Finding::passed(
                 passed,
                 if passed { "a JSON value that fits is there" } else { "no JSON value that fits is there" },
@@ -78,26 +107,37 @@ impl JsonCheck {
         };
         match self.fits(&value) {
             Ok(()) => Finding::passed(true, "valid"),
-            Err(why) => Finding::passed(false, why),
+            Err(Misfit::Wrong(why)) => Finding::passed(false, why),
+            Err(Misfit::TooMuch) => too_much(),
         }
     }
 
-    fn fits(&self, value: &Value) -> Result<(), String> {
+    fn fits(&self, value: &Value) -> Result<(), Misfit> {
         let lacks = |it: &&String| value.get(it.as_str()).is_none_or(Value::is_null);
         if let Some(missing) = self.fields.iter().find(lacks) {
-            return Err(format!("`{missing}` is missing"));
+            return Err(Misfit::Wrong(format!("`{missing}` is missing")));
         }
         let Some(schema) = &self.schema else { return Ok(()) };
-        match schema.iter_errors(value).next() {
+        if !fits_schema_limits(&schema.source, value) {
+            return Err(Misfit::TooMuch);
+        }
+        match schema.validator.iter_errors(value).next() {
             None => Ok(()),
-            Some(error) => Err(format!("{}: {error}", error.instance_path())),
+            Some(error) => Err(Misfit::Wrong(format!("{}: {error}", error.instance_path()))),
         }
     }
 }
 
+fn too_much() -> Finding {
+    Finding::failed("the schema takes too many steps on this value")
+}
+
+/// Places of a text at which JSON is looked for.
+const MAX_PLACES: usize = 1000;
+
 /// JSON objects and lists that stand in a text, from left to right.
 fn values_in(text: &str) -> impl Iterator<Item = Value> {
-    text.match_indices(['{', '[']).take(1000).filter_map(|(at, _)| {
+    text.match_indices(['{', '[']).take(MAX_PLACES).filter_map(|(at, _)| {
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
         values.next()?.ok()
     })

@@ -8,6 +8,7 @@ mod calls;
 mod external;
 mod fields;
 mod json;
+mod limits;
 mod matching;
 mod max_score;
 mod overlap;
@@ -39,6 +40,8 @@ pub struct Finding {
     pub comment: String,
     /// Figures beside the score, such as precision beside recall.
     pub metadata: Map<String, Value>,
+    /// The check would have taken too long; that is an error, never a score.
+    pub failed: bool,
 }
 
 impl Finding {
@@ -47,7 +50,13 @@ impl Finding {
     }
 
     fn scored(score: f64, value: impl Into<Value>, comment: impl Into<String>) -> Self {
-        Self { score: Some(score), value: value.into(), comment: comment.into(), metadata: Map::new() }
+        Self {
+            score: Some(score),
+            value: value.into(),
+            comment: comment.into(),
+            metadata: Map::new(),
+            failed: false,
+        }
     }
 
     /// Partial credit; only all of it passes.
@@ -57,7 +66,12 @@ impl Finding {
 
     /// Nothing to check against is not a failure.
     fn nothing(why: impl Into<String>) -> Self {
-        Self { score: None, value: Value::Null, comment: why.into(), metadata: Map::new() }
+        Self { score: None, value: Value::Null, comment: why.into(), metadata: Map::new(), failed: false }
+    }
+
+    /// Beyond the limits of the check.
+    fn failed(why: impl Into<String>) -> Self {
+        Self { failed: true, ..Self::nothing(why) }
     }
 
     fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
@@ -211,7 +225,11 @@ impl Check {
         let mut best = self.run_once(subject, vector);
         for other in subject.other_references {
             let finding = self.run_once(&subject.with_reference(other), vector);
-            if best.score < finding.score {
+            // Where one comparison is missing, nobody knows which is best.
+            if best.failed {
+                return best;
+            }
+            if finding.failed || best.score < finding.score {
                 best = finding;
             }
         }

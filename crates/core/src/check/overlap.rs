@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::limits::MAX_GRAM;
 use super::{BadCheck, Finding, Params, Subject, text_of};
 
 #[derive(Debug)]
@@ -18,8 +19,8 @@ pub(super) fn compile(params: &Params<'_>) -> Result<Option<Overlap>, BadCheck> 
     Ok(Some(match params.name() {
         "rouge-n" => {
             let n = params.number("n")?.unwrap_or(1.0);
-            if n < 1.0 {
-                return Err(params.bad("n", "must be 1 or more"));
+            if !(1.0..=MAX_GRAM).contains(&n) {
+                return Err(params.bad("n", format!("must be between 1 and {MAX_GRAM}")));
             }
             Overlap::Rouge { to: params.text("value")?, n: n as usize, least }
         }

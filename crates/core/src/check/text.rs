@@ -5,6 +5,10 @@ use std::borrow::Cow;
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
+use super::limits::{
+    LARGE_PATTERN, MAX_BACKTRACKING_BYTES, MAX_BYTES_OF_LARGE_PATTERN, MAX_EDIT_CELLS, MAX_PATTERN_BYTES,
+    MAX_SEARCHED_BYTES, MAX_STEPS, backtracking_steps, over_limit,
+};
 use super::{BadCheck, Finding, Params, Scope, Subject, shown, text_of};
 
 #[derive(Debug)]
@@ -49,9 +53,15 @@ pub(super) enum TextCheck {
 /// A pattern by the engine that runs it.
 #[derive(Debug)]
 pub(super) enum Pattern {
-    Linear(Regex),
+    Linear {
+        regex: Regex,
+        is_large: bool,
+    },
     /// With look-around and back references, and a limit on steps.
-    Backtracking(Box<fancy_regex::Regex>),
+    Backtracking {
+        regex: Box<fancy_regex::Regex>,
+        flags: String,
+    },
 }
 
 /// What a length is counted in.
@@ -142,52 +152,77 @@ fn pattern(params: &Params<'_>, name: &str, flags: &str) -> Result<Pattern, BadC
     let text = params.text(name)?.unwrap_or_default();
     let has = |flag: char| flags.contains(flag);
     if params.word("engine", &[("linear", false), ("backtracking", true)], false)? {
-        return fancy_regex::RegexBuilder::new(&text)
+        return backtracking(&text, flags, MAX_STEPS)
+            .map(|regex| Pattern::Backtracking { regex: Box::new(regex), flags: flags.to_owned() })
+            .map_err(|error| params.bad(name, error.to_string()));
+    }
+    let build = |size_limit: usize| {
+        RegexBuilder::new(&text)
             .case_insensitive(has('i'))
             .multi_line(has('m'))
             .dot_matches_new_line(has('s'))
             .ignore_whitespace(has('x'))
-            .delegate_size_limit(1 << 20)
-            .backtrack_limit(MAX_STEPS)
+            .size_limit(size_limit)
             .build()
-            .map(|it| Pattern::Backtracking(Box::new(it)))
-            .map_err(|error| params.bad(name, error.to_string()));
+    };
+    if let Ok(regex) = build(LARGE_PATTERN) {
+        return Ok(Pattern::Linear { regex, is_large: false });
     }
-    RegexBuilder::new(&text)
+    build(1 << 20).map(|regex| Pattern::Linear { regex, is_large: true }).map_err(|error| {
+        let reason = error.to_string();
+        params.bad(name, reason.lines().last().unwrap_or_default().trim_start_matches("error: "))
+    })
+}
+
+fn backtracking(text: &str, flags: &str, max_steps: usize) -> Result<fancy_regex::Regex, fancy_regex::Error> {
+    let has = |flag: char| flags.contains(flag);
+    fancy_regex::RegexBuilder::new(text)
         .case_insensitive(has('i'))
         .multi_line(has('m'))
         .dot_matches_new_line(has('s'))
         .ignore_whitespace(has('x'))
-        .size_limit(1 << 20)
+        .delegate_size_limit(1 << 20)
+        .backtrack_limit(max_steps)
         .build()
-        .map(Pattern::Linear)
-        .map_err(|error| {
-            let reason = error.to_string();
-            params.bad(name, reason.lines().last().unwrap_or_default().trim_start_matches("error: "))
-        })
 }
 
 fn folded(text: &str, case_sensitive: bool) -> Cow<'_, str> {
     if case_sensitive { Cow::Borrowed(text) } else { Cow::Owned(text.to_lowercase()) }
 }
 
-/// Enough for honest patterns on long texts, and over in milliseconds for the others.
-const MAX_STEPS: usize = 100_000;
-
 impl Pattern {
     fn run(&self, text: &str) -> Finding {
-        let (matches, shown) = match self {
+        let shown = match self {
+            Self::Linear { regex, .. } => regex.as_str(),
+            Self::Backtracking { regex, .. } => regex.as_str(),
+        };
+        let most = self.max_bytes();
+        if most < text.len() {
+            return Finding::failed(format!("/{shown}/ runs on at most {most} bytes, not {}", text.len()));
+        }
+        let max_steps = backtracking_steps(text.len());
+        let matches = match self {
             // In other engines `$` also matches before a last line break.
-            Self::Linear(regex) => (
-                Ok(regex.is_match(text) || text.strip_suffix('\n').is_some_and(|it| regex.is_match(it))),
-                regex.as_str(),
-            ),
-            Self::Backtracking(regex) => (regex.is_match(text), regex.as_str()),
+            Self::Linear { regex, .. } => {
+                Ok(regex.is_match(text) || text.strip_suffix('\n').is_some_and(|it| regex.is_match(it)))
+            }
+            Self::Backtracking { regex, .. } if MAX_STEPS <= max_steps => regex.is_match(text),
+            Self::Backtracking { flags, .. } => {
+                backtracking(shown, flags, max_steps).and_then(|regex| regex.is_match(text))
+            }
         };
         match matches {
             Ok(true) => Finding::passed(true, format!("/{shown}/ matches")),
             Ok(false) => Finding::passed(false, format!("/{shown}/ does not match")),
-            Err(_) => Finding::nothing(format!("/{shown}/ took more than {MAX_STEPS} steps on this text")),
+            Err(_) => Finding::failed(format!("/{shown}/ took more than {max_steps} steps on this text")),
+        }
+    }
+
+    fn max_bytes(&self) -> usize {
+        match self {
+            Self::Linear { is_large: false, .. } => MAX_PATTERN_BYTES,
+            Self::Linear { is_large: true, .. } => MAX_BYTES_OF_LARGE_PATTERN,
+            Self::Backtracking { .. } => MAX_BACKTRACKING_BYTES,
         }
     }
 }
@@ -224,6 +259,10 @@ impl TextCheck {
             }
             Self::Many { needles, all, case_sensitive } => {
                 let output = text_of(output);
+                let what = "bytes of the output times texts to look for";
+                if let Some(failed) = over_limit(output.len(), needles.len(), MAX_SEARCHED_BYTES, what) {
+                    return failed;
+                }
                 let text = folded(&output, *case_sensitive);
                 let missing: Vec<&str> = needles
                     .iter()
@@ -254,7 +293,10 @@ impl TextCheck {
             }
             Self::Pattern(pattern) => pattern.run(&text_of(output)),
             Self::Distance { to, most } => {
-                let distance = distance(&text_of(output), to);
+                let distance = match distance(&text_of(output), to) {
+                    Ok(distance) => distance,
+                    Err(failed) => return failed,
+                };
                 Finding {
                     value: distance.into(),
                     ..Finding::passed(distance as f64 <= *most, format!("{distance} edits, {most} allowed"))
@@ -264,7 +306,10 @@ impl TextCheck {
                 None => Finding::nothing("there is no reference to compare with"),
                 Some(reference) => {
                     let (a, b) = (text_of(output), text_of(reference));
-                    let distance = distance(&a, &b);
+                    let distance = match distance(&a, &b) {
+                        Ok(distance) => distance,
+                        Err(failed) => return failed,
+                    };
                     let longest = a.chars().count().max(b.chars().count());
                     let score = if longest == 0 { 1.0 } else { 1.0 - distance as f64 / longest as f64 };
                     Finding::scored(score, distance, format!("{distance} edits over {longest} characters"))
@@ -310,6 +355,10 @@ fn exact(output: &Value, expected: &Value, case_sensitive: bool, strip: bool) ->
     Finding::passed(passed, if passed { "equal" } else { "not equal" })
 }
 
-fn distance(a: &str, b: &str) -> u64 {
-    rapidfuzz::distance::levenshtein::distance(a.chars(), b.chars()) as u64
+fn distance(a: &str, b: &str) -> Result<u64, Finding> {
+    let what = "characters of one text times characters of the other";
+    match over_limit(a.chars().count(), b.chars().count(), MAX_EDIT_CELLS, what) {
+        Some(failed) => Err(failed),
+        None => Ok(rapidfuzz::distance::levenshtein::distance(a.chars(), b.chars()) as u64),
+    }
 }

@@ -707,6 +707,7 @@ fn row_fields(cx: &Context<'_>, node: &Node, case: &Case) {
                 diagnostic.replacement = None;
                 diagnostic
             }
+            too_long @ Unfilled::TooLong => diagnostic(too_long.to_string()),
         });
     }
 }

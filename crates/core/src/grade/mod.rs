@@ -22,6 +22,7 @@ pub use steps::step_grades;
 pub use table::{GradeTable, table};
 pub use verdict::{Counts, FailedGate, Gate, PanelVerdict, Status, Step, UndecidedGate, Verdict};
 
+use crate::check::Finding;
 pub use crate::quantity::{Time, Usd};
 pub use crate::rubric::{GraderKind, Value, Version};
 
@@ -135,6 +136,19 @@ pub enum Failure {
     Unavailable,
     /// A program or check stopped with an error.
     Crashed,
+}
+
+/// How a finding counts in a verdict.
+impl From<&Finding> for Outcome {
+    fn from(finding: &Finding) -> Self {
+        match finding.score {
+            Some(score) => Self::Scored { value: Value::Number(score), unit: Some(score) },
+            None if finding.failed => {
+                Self::Failed { failure: Failure::Crashed, detail: finding.comment.clone() }
+            }
+            None => Self::Abstained { why: finding.comment.clone() },
+        }
+    }
 }
 
 /// Why nobody was asked.

@@ -17,7 +17,7 @@ use super::reply::{Malformed, Reply};
 use crate::candidate::Material;
 use crate::grade::{Evidence, QuotableParts};
 use crate::rubric::{
-    Anchor, Answers, Ask, Choice, Criterion, Node, Operator, Rubric, Scale, TEMPLATE_FUEL, Value, WHOLE,
+    Anchor, Answers, Ask, Choice, Criterion, Node, Operator, Rubric, Scale, Value, WHOLE, render_prompt,
 };
 use crate::suite::{Row, fill};
 
@@ -304,11 +304,7 @@ impl<'a> Prompter<'a> {
             "expected_output": reference, "reference_answer": reference, "reference": reference,
             "row": self.row, "context": context, "tool_calls": trace, "trace": trace, "file_changes": diff, "diff": diff,
         });
-        let mut environment = Environment::new();
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-        environment.set_fuel(Some(TEMPLATE_FUEL));
-        environment.render_str(template, Serde(&values)).map_err(|error| BadTemplate(error.to_string()))
+        render_prompt(template, &values).map_err(BadTemplate)
     }
 
     /// A criterion in words.

@@ -3,6 +3,7 @@
 //! A [`Draft`] says what an author wrote; [`Rubric::new`] accepts it or lists everything wrong with it.
 //! A [`Rubric`] that exists is valid and cannot be changed.
 
+mod bounded_template;
 mod faults;
 mod lint;
 pub mod presets;
@@ -18,10 +19,11 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use bounded_template::{MAX_PROMPT_BYTES, render_prompt};
 pub use faults::{Fault, Problem};
 pub use lint::{Advice, lint};
 pub use scale::{Choice, Display, OffScale, RANGES_TOP, Range, Scale, Value};
-pub use template::{TEMPLATE_FUEL, VARIABLES};
+pub use template::VARIABLES;
 pub use tree::{Answers, Graph, GraphFault, Leaf, Node, ROOT, Target, child_id};
 pub use version::{Change, Version, canonical, criterion_tree, diff, graph_tree};
 

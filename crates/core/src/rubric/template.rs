@@ -2,10 +2,8 @@
 
 use minijinja::Environment;
 
+use super::bounded_template::compile;
 use crate::diagnostic::closest;
-
-/// Steps that filling in an author's prompt may take; enough for any honest one.
-pub const TEMPLATE_FUEL: u64 = 200_000;
 
 /// What a prompt may name; several words for one thing, as other tools have them.
 pub const VARIABLES: [&str; 19] = [
@@ -32,15 +30,11 @@ pub const VARIABLES: [&str; 19] = [
 
 /// What is wrong with a prompt, if anything.
 pub(super) fn fault(text: &str) -> Option<String> {
-    let mut environment = Environment::new();
-    if let Err(error) = environment.add_template("prompt", text) {
-        let line = error.line().map(|it| format!(" in line {it}")).unwrap_or_default();
-        return Some(format!(
-            "the prompt is not a template{line}: {}",
-            error.detail().unwrap_or("syntax error")
-        ));
+    if let Err(why) = compile(text) {
+        return Some(why);
     }
-    let template = environment.get_template("prompt").ok()?;
+    let environment = Environment::new();
+    let template = environment.template_from_str(text).ok()?;
     let mut unknown: Vec<String> = template
         .undeclared_variables(false)
         .into_iter()

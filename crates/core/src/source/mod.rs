@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 pub use node::{Entry, Node, Scalar, Shape, json_number};
 pub(crate) use write::number;
-pub use write::{Tree, to_json, to_yaml};
+pub use write::{Tree, is_hidden_steering, to_json, to_yaml};
 
 /// Which file of a [`Sources`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

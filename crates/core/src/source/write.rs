@@ -181,7 +181,27 @@ fn new_line(indent: Option<usize>, out: &mut String) {
 }
 
 fn quoted(text: &str) -> String {
-    serde_json::to_string(text).expect("text always serialises")
+    let json = serde_json::to_string(text).expect("text always serialises");
+    if !json.contains(is_hidden_steering) {
+        return json;
+    }
+    let mut out = String::with_capacity(json.len());
+    for letter in json.chars() {
+        if is_hidden_steering(letter) {
+            let _ = write!(out, "\\u{:04x}", u32::from(letter));
+        } else {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+/// Whether a letter changes how others are shown without being seen: C1 controls, and marks of direction.
+pub fn is_hidden_steering(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
 }
 
 /// YAML that a person would have written: plain words where they are safe, blocks for long text.
@@ -306,7 +326,10 @@ fn inline(tree: &Tree) -> String {
 
 fn is_block_text(text: &str) -> bool {
     let printable = |it: char| {
-        it == '\n' || !(it.is_control() || matches!(it, '\u{feff}' | '\u{85}' | '\u{2028}' | '\u{2029}'))
+        it == '\n'
+            || !(it.is_control()
+                || is_hidden_steering(it)
+                || matches!(it, '\u{feff}' | '\u{85}' | '\u{2028}' | '\u{2029}'))
     };
     text.contains('\n')
         && text.chars().all(printable)
@@ -322,6 +345,7 @@ fn inline_text(text: &str) -> String {
         text.starts_with(|it: char| it.is_alphanumeric() || matches!(it, '/' | '(' | '_' | '.' | '$'));
     let safe_inside = text.chars().all(|it| {
         !it.is_control()
+            && !is_hidden_steering(it)
             && !matches!(
                 it,
                 '#' | '['

@@ -16,7 +16,7 @@ use super::icc::{Design, Icc, Unit, icc};
 use super::kappa::{Kappa, Weights, cohen, cohen_error_by_chance, fleiss, randolph};
 use super::ratings::{Level, Ratings};
 use super::reliability::reliability;
-use super::undefined::Undefined;
+use super::undefined::{Undefined, ensure_size};
 use crate::rubric::Value;
 
 /// `None` for a name of something else.
@@ -52,7 +52,10 @@ fn function(name: &str, arguments: &[Json]) -> Option<Result<Json, Undefined>> {
         "brier" => number(numbers().and_then(|(x, y)| Ok(reliability(&x, &y, 1)?.brier))),
         "ece" => {
             let n_bins = argument(2).as_u64().unwrap_or(10) as usize;
-            number(numbers().and_then(|(x, y)| Ok(reliability(&x, &y, n_bins)?.ece)))
+            number(ensure_size("bins", n_bins).and_then(|()| {
+                let (x, y) = numbers()?;
+                Ok(reliability(&x, &y, n_bins)?.ece)
+            }))
         }
         "dawid_skene" => Ballot::of_triples(argument(0), [1, 0, 2]).map(|it| it.settled()),
         "majority_vote" => Ballot::of_triples(argument(0), [1, 0, 2]).map(|it| it.by_item(&it.majority())),
@@ -356,6 +359,7 @@ fn two_raters(a: &Json, b: &Json, scale: &Json) -> Result<Ratings, Undefined> {
 
 /// How often two raters gave which pair of answers.
 fn of_table(table: &Json) -> Result<Ratings, Undefined> {
+    ensure_size("ratings in `table`", sum_of_counts(table))?;
     let mut cells = Vec::new();
     for (a, row) in list(table, "table")?.iter().enumerate() {
         for (b, n) in list(row, "table")?.iter().enumerate() {
@@ -367,8 +371,18 @@ fn of_table(table: &Json) -> Result<Ratings, Undefined> {
     Ratings::of_numbers(names(2), &cells)
 }
 
+/// The sum of all counts of a table, in rows or by name.
+fn sum_of_counts(table: &Json) -> usize {
+    match table {
+        Json::Array(rows) => rows.iter().map(sum_of_counts).fold(0, usize::saturating_add),
+        Json::Object(row) => row.values().map(sum_of_counts).fold(0, usize::saturating_add),
+        cell => usize::try_from(cell.as_u64().unwrap_or(0)).unwrap_or(usize::MAX),
+    }
+}
+
 /// How often each answer was given to each item, by name or in a row.
 fn of_counts(counts: &Json) -> Result<Ratings, Undefined> {
+    ensure_size("ratings in `counts`", sum_of_counts(counts))?;
     let expand = |(label, n): (String, &Json)| vec![Some(label); n.as_u64().unwrap_or(0) as usize];
     let rows: Vec<Vec<Option<String>>> = list(counts, "counts")?
         .iter()
@@ -385,6 +399,7 @@ fn of_counts(counts: &Json) -> Result<Ratings, Undefined> {
         })
         .collect();
     let n_raters = rows.iter().map(Vec::len).max().unwrap_or(0);
+    ensure_size("raters times items", n_raters.saturating_mul(rows.len()))?;
     let cells: Vec<Option<&str>> =
         rows.iter().flat_map(|row| (0..n_raters).map(|at| row.get(at).and_then(Option::as_deref))).collect();
     // A category that nobody chose counts where chance is free to choose it.

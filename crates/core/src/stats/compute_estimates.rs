@@ -22,7 +22,7 @@ use super::rogan_gladen::{Confusion, corrected_rate};
 use super::sample::{Stratum, hajek, kish, stratified, weighted_mean};
 use super::sequence::{Bound, Sequence, hedged_sequence};
 use super::several::{Adjustment, adjust, friedman};
-use super::undefined::Undefined;
+use super::undefined::{Undefined, ensure_size};
 
 /// The answer to a named question; `None` for a name that is not ours.
 pub(super) fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
@@ -107,6 +107,13 @@ fn count(name: &str, value: &Json) -> Result<usize, Undefined> {
     }
 }
 
+/// A count of things that are held in memory or walked through one by one.
+fn bounded_count(name: &str, value: &Json) -> Result<usize, Undefined> {
+    let n_items = count(name, value)?;
+    ensure_size(&format!("`{name}`"), n_items)?;
+    Ok(n_items)
+}
+
 fn proportions(input: Input<'_>) -> Result<Json, Undefined> {
     let (k, n, alpha) = (input.count("k")?, input.count("n")?, input.alpha()?);
     let of = |method| proportion(k, n, alpha, method).map(|it| it.interval);
@@ -126,6 +133,9 @@ fn bootstraps(input: Input<'_>) -> Result<Json, Undefined> {
         other => return Undefined::because(format!("`{other}` is not a statistic that can be drawn again")),
     };
     let n_draws = if input.has("resamples") { input.count("resamples")? } else { 9_999 };
+    if 1_000_000 < n_draws {
+        return Undefined::because("`resamples` is more than 1000000");
+    }
     let seed = if input.has("seed") { input.count("seed")? as u64 } else { 0 };
     let found = bootstrap(&input.numbers(&["x"])?, statistic, input.alpha()?, n_draws, seed)?;
     Ok(json!({
@@ -138,7 +148,7 @@ fn bootstraps(input: Input<'_>) -> Result<Json, Undefined> {
 }
 
 fn changes(input: Input<'_>) -> Result<Json, Undefined> {
-    let cell = |row: usize, column: usize| count("table", &input.0["table"][row][column]);
+    let cell = |row: usize, column: usize| bounded_count("table", &input.0["table"][row][column]);
     let found = mcnemar(cell(0, 1)?, cell(1, 0)?);
     Ok(json!({
         "exact_p": found.exact_p,
@@ -276,8 +286,11 @@ fn with_ci(mut found: Json) -> Json {
 fn powered(input: Input<'_>) -> Result<Json, Undefined> {
     let unlabelled = match &input.0["Yhat_unlabeled_counts"] {
         Json::Null => input.numbers(&["Yhat_unlabeled"])?,
-        counts => [vec![1.0; count("ones", &counts["ones"])?], vec![0.0; count("zeros", &counts["zeros"])?]]
-            .concat(),
+        counts => [
+            vec![1.0; bounded_count("ones", &counts["ones"])?],
+            vec![0.0; bounded_count("zeros", &counts["zeros"])?],
+        ]
+        .concat(),
     };
     let found =
         prediction_powered(&input.numbers(&["Y"])?, &input.numbers(&["Yhat"])?, &unlabelled, input.alpha()?)?;
@@ -483,14 +496,15 @@ fn trials(input: Input<'_>) -> Result<Json, Undefined> {
         let Some(tasks) = input.0["trials_per_task"].as_array() else {
             return Undefined::because("there is no `trials_per_task`");
         };
-        let task = |it: &Json| Ok(Tried { n: count("n", &it["n"])?, passed: count("c", &it["c"])? });
+        let task =
+            |it: &Json| Ok(Tried { n: bounded_count("n", &it["n"])?, passed: bounded_count("c", &it["c"])? });
         tasks.iter().map(task).collect::<Result<_, _>>()?
     };
     let most = tasks.iter().map(|it| it.n).max().unwrap_or(0);
     let ks: Vec<usize> = match &input.0["k"] {
         Json::Null => (1..=most).collect(),
-        Json::Array(list) => list.iter().map(|it| count("k", it)).collect::<Result<_, _>>()?,
-        one => vec![count("k", one)?],
+        Json::Array(list) => list.iter().map(|it| bounded_count("k", it)).collect::<Result<_, _>>()?,
+        one => vec![bounded_count("k", one)?],
     };
     if ks.is_empty() {
         return Undefined::because("there is no trial");

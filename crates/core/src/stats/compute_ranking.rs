@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::rank::{Cell, Fit, Model, Position, Ties, elo_points, inverse};
-use super::undefined::Undefined;
+use super::undefined::{Undefined, ensure_size};
 
 /// The answer to a named question; `None` for a name that is not ours.
 pub(super) fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined>> {
@@ -12,7 +12,7 @@ pub(super) fn compute(name: &str, input: &Json) -> Option<Result<Json, Undefined
 
 fn bradley_terry(input: &Json) -> Result<Json, Undefined> {
     let cells = cells(input)?;
-    let n_seen = cells.iter().map(|it| it.first.max(it.second) + 1).max().unwrap_or(0);
+    let n_seen = cells.iter().map(|it| it.first.max(it.second).saturating_add(1)).max().unwrap_or(0);
     let n = ["n_items", "n_players", "n"]
         .iter()
         .find_map(|key| input[*key].as_u64())
@@ -20,6 +20,7 @@ fn bradley_terry(input: &Json) -> Result<Json, Undefined> {
     if n < n_seen {
         return Err(Undefined(format!("only {n} players were announced, and {n_seen} were compared")));
     }
+    ensure_size("players times players", n.saturating_mul(n))?;
     let names: Vec<String> = match input["names"].as_array().or_else(|| input["players"].as_array()) {
         Some(names) => names.iter().map(|it| it.as_str().unwrap_or("?").to_owned()).collect(),
         None => (0..n).map(|it| it.to_string()).collect(),

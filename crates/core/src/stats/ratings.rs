@@ -5,7 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use serde::Serialize;
 
-use super::undefined::Undefined;
+use super::undefined::{Undefined, ensure_size};
 use crate::rubric::Value;
 
 /// Why a single item says nothing about agreement beyond chance.
@@ -138,6 +138,7 @@ impl Ratings {
             .into_iter()
             .map(|(rater, item, value)| (raters.place(rater), items.place(item), value))
             .collect();
+        ensure_size("raters times items", raters.names.len().saturating_mul(items.names.len()))?;
         let mut cells = vec![None; raters.names.len() * items.names.len()];
         for (rater, item, value) in placed {
             cells[item * raters.names.len() + rater].get_or_insert(value);

@@ -5,6 +5,19 @@
 #[error("undefined, because {0}")]
 pub struct Undefined(pub String);
 
+/// Things that are held in memory at once: a cell of a table takes up to 32 bytes.
+const MAX_ITEMS: usize = 10_000_000;
+
+/// Refuses what would take too much memory or time, however few bytes ask for it.
+pub(super) fn ensure_size(what: &str, n_items: usize) -> Result<(), Undefined> {
+    if MAX_ITEMS < n_items {
+        return Undefined::because(format!(
+            "{what}: {n_items} are more than the {MAX_ITEMS} that are computed"
+        ));
+    }
+    Ok(())
+}
+
 impl Undefined {
     pub(super) fn because<T>(reason: impl Into<String>) -> Result<T, Self> {
         Err(Self(reason.into()))

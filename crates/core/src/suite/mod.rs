@@ -365,7 +365,12 @@ pub enum Unfilled {
     /// There is such a field, and this is not how it is named.
     #[error("`{{{{ {0} }}}}` stands for nothing; a field of the row is `{{{{ row.{0} }}}}`")]
     NoRow(String),
+    #[error("with the row filled in, the text has more than {MAX_FILLED_BYTES} bytes")]
+    TooLong,
 }
+
+/// A text that names a long field very often must not fill the memory.
+pub const MAX_FILLED_BYTES: usize = 64 << 20;
 
 impl Unfilled {
     fn new(name: &str, row: &Row) -> Self {
@@ -550,15 +555,25 @@ fn axis(n: usize) -> Vec<Option<usize>> {
 /// Replaces `{{ row.field }}` by the row's value; text as it is, everything else as JSON. Without a row, only
 /// escapes are resolved.
 pub fn fill(text: &str, row: Option<&Row>) -> Result<String, Unfilled> {
-    let mut unfilled = None;
+    let (mut unfilled, mut n_bytes) = (None, 0);
     let filled = template::replace(text, |name| {
         if template::is_escape(name) {
             return Some("{{".to_owned());
         }
         let row = row?;
+        if unfilled == Some(Unfilled::TooLong) {
+            return None;
+        }
         match name.strip_prefix("row.").map(|field| at(row, field)) {
-            Some(Some(Value::String(text))) => return Some(text.clone()),
-            Some(Some(value)) => return Some(value.to_string()),
+            Some(Some(value)) => {
+                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                n_bytes += value.len();
+                if n_bytes <= MAX_FILLED_BYTES {
+                    return Some(value);
+                }
+                unfilled = Some(Unfilled::TooLong);
+                return None;
+            }
             Some(None) => {}
             None if is_name(name) => {}
             None => return None,
@@ -653,6 +668,13 @@ impl<'a> EnvironmentVariable<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_field_that_is_named_often_is_refused() {
+        let row = Row::from_iter([("a".to_owned(), "x".repeat(1 << 20).into())]);
+        assert_eq!(fill(&"{{ row.a }}".repeat(100_000), Some(&row)), Err(Unfilled::TooLong));
+        assert_eq!(fill(&"{{ row.a }}".repeat(60), Some(&row)).map(|text| text.len()), Ok(60 << 20));
+    }
 
     #[test]
     fn a_compact_row_reads_as_what_was_kept() {

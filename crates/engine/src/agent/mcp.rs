@@ -9,7 +9,7 @@ use std::time::Duration;
 use jurist_core::candidate::{ToolCall, ToolResult};
 use jurist_core::suite::Server;
 use rmcp::ServiceExt;
-use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock};
+use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, PaginatedRequestParams};
 use rmcp::service::{RoleClient, RunningService, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
@@ -23,6 +23,11 @@ const CONNECT: Duration = Duration::from_secs(60);
 
 /// More of a result than this is not shown to the model, nor kept.
 const MAX_RESULT: usize = 100_000;
+
+/// What a server may list; no model takes more.
+const MAX_TOOLS: usize = 2_000;
+const MAX_TOOL_BYTES: usize = 8 << 20;
+const MAX_TOOL_PAGES: usize = 200;
 
 /// A server that was greeted and has told its tools.
 pub(super) struct Mcp {
@@ -69,16 +74,11 @@ impl Mcp {
         let service = tokio::time::timeout(CONNECT, greeting)
             .await
             .map_err(|_| lost(format!("no greeting within {} s", CONNECT.as_secs())))??;
-        let listed = tokio::time::timeout(CONNECT, service.list_all_tools()).await;
-        let tools = listed
+        let tools = tokio::time::timeout(CONNECT, list_tools(&service))
+            .await
             .map_err(|_| lost("it does not list its tools".to_owned()))?
-            .map_err(|error| lost(format!("it does not list its tools: {error}")))?;
-        let tools = tools.into_iter().map(|it| Tool {
-            name: it.name.into_owned(),
-            description: it.description.unwrap_or_default().into_owned(),
-            schema: serde_json::Value::Object((*it.input_schema).clone()),
-        });
-        Ok(Self { name: name.to_owned(), service, tools: tools.collect(), complaints })
+            .map_err(|why| lost(format!("it does not list its tools: {why}")))?;
+        Ok(Self { name: name.to_owned(), service, tools, complaints })
     }
 
     /// Calls a tool. What the tool says is wrong is a result; a server that is gone is not.
@@ -115,6 +115,34 @@ impl Mcp {
         // One that does not go by itself is killed when it is dropped.
         let _ = tokio::time::timeout(Duration::from_secs(5), self.service.cancel()).await;
     }
+}
+
+/// The tools of a server, page by page. One that never comes to an end is refused.
+async fn list_tools(service: &RunningService<RoleClient, ()>) -> Result<Vec<Tool>, String> {
+    let (mut tools, mut n_bytes, mut cursor) = (Vec::new(), 0, None);
+    for _ in 0..MAX_TOOL_PAGES {
+        let wanted = PaginatedRequestParams::default().with_cursor(cursor);
+        let page = service.list_tools(Some(wanted)).await.map_err(|error| error.to_string())?;
+        for tool in page.tools {
+            let tool = Tool {
+                name: tool.name.into_owned(),
+                description: tool.description.unwrap_or_default().into_owned(),
+                schema: serde_json::Value::Object((*tool.input_schema).clone()),
+            };
+            n_bytes += tool.name.len() + tool.description.len() + tool.schema.to_string().len();
+            tools.push(tool);
+            if MAX_TOOLS < tools.len() || MAX_TOOL_BYTES < n_bytes {
+                return Err(format!(
+                    "there are more than {MAX_TOOLS} tools, or {MAX_TOOL_BYTES} bytes of them"
+                ));
+            }
+        }
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            return Ok(tools);
+        }
+    }
+    Err(format!("the list has more than {MAX_TOOL_PAGES} pages"))
 }
 
 fn started(

@@ -1,8 +1,10 @@
 //! One judge before one candidate: every question that is worth asking, until none is open.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use futures_util::future::join_all;
+use jurist_core::candidate::Material;
 use jurist_core::check::{
     Check, CompiledCheck, ExternalCheck, ExternalInput, ExternalVerdict, ScoredCriterion, Subject,
     VerdictPart,
@@ -28,6 +30,22 @@ const MAX_QUOTES: usize = 20;
 
 /// Longer shared parts are worth a vendor's prompt cache: one question goes ahead and fills it.
 const WORTH_CACHING: usize = 8_000;
+
+/// How long a check may take; its own limits end it earlier, except on a machine that is very busy.
+const CHECK_TIME: Duration = Duration::from_secs(60);
+
+/// On so many bytes every check takes less than a second.
+const SHORT: usize = 4_000;
+
+/// Whether every check on it is over at once.
+fn is_short(material: &Material) -> bool {
+    let texts = [&material.response, &material.reference, &material.diff];
+    material.trace.is_none()
+        && material.raw_output.is_none()
+        && material.raw_reference.is_none()
+        && material.other_references.is_empty()
+        && texts.into_iter().flatten().map(String::len).sum::<usize>() < SHORT
+}
 
 /// One judge in front of one candidate.
 pub(super) struct Sitting<'a> {
@@ -237,7 +255,7 @@ impl Sitting<'_> {
         let criterion = question.criterion;
         if let Ask::Check(method) = &criterion.ask {
             let answered = match CompiledCheck::compile(method) {
-                Ok(CompiledCheck::Local(check)) => self.checked(&check).await,
+                Ok(CompiledCheck::Local(check)) => self.checked(check).await,
                 Ok(CompiledCheck::External(check)) => self.checked_outside(criterion, &check).await,
                 Ok(CompiledCheck::MaxScore(_)) => settled(WAITS, ""),
                 Err(error) => {
@@ -396,7 +414,7 @@ impl Sitting<'_> {
     }
 
     /// A check beside the judge's questions.
-    async fn checked(&self, check: &Check) -> Answered {
+    async fn checked(&self, check: Check) -> Answered {
         let subject = Subject::from_material(self.case.material);
         let texts = check.texts(&subject);
         let vectors = match (check.embedding_model(), self.embedders) {
@@ -410,13 +428,24 @@ impl Sitting<'_> {
                 return settled(outcome, "");
             }
         };
-        let vector = |text: &str| vectors.get(texts.iter().position(|it| it == text)?).cloned();
-        let finding = check.run_with(&subject, &vector);
-        let outcome = match finding.score {
-            Some(score) => Outcome::Scored { value: Value::Number(score), unit: Some(score) },
-            None => Outcome::Abstained { why: finding.comment.clone() },
+        let run = move |material: &Material| {
+            let vector = |text: &str| vectors.get(texts.iter().position(|it| it == text)?).cloned();
+            check.run_with(&Subject::from_material(material), &vector)
         };
-        settled(outcome, &finding.comment)
+        let material = self.case.material;
+        if is_short(material) {
+            let finding = run(material);
+            return settled(Outcome::from(&finding), &finding.comment);
+        }
+        // Long texts may take seconds, and whoever else is at work on this thread must not wait for them.
+        let material = material.clone();
+        let running = tokio::task::spawn_blocking(move || run(&material));
+        let failure = match tokio::time::timeout(CHECK_TIME, running).await {
+            Ok(Ok(finding)) => return settled(Outcome::from(&finding), &finding.comment),
+            Ok(Err(_)) => (Failure::Crashed, "the check broke off".to_owned()),
+            Err(_) => (Failure::Timeout, format!("the check took more than {} s", CHECK_TIME.as_secs())),
+        };
+        settled(Outcome::Failed { failure: failure.0, detail: failure.1 }, "")
     }
 
     /// A check that a program or a service decides.

@@ -53,7 +53,10 @@ for line in sys.stdin:
         say({"id": id, "result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}})
     elif method == "tools/list":
         tools = [{"name": name, "description": f"Does {name}.", "inputSchema": it} for name, it in TOOLS.items()]
-        say({"id": id, "result": {"tools": tools}})
+        result = {"tools": tools}
+        if "--endless" in sys.argv:
+            result["nextCursor"] = str(int(message.get("params", {}).get("cursor") or 0) + 1)
+        say({"id": id, "result": result})
     elif method == "tools/call":
         params = message["params"]
         if params["name"] in TOOLS:

@@ -205,8 +205,12 @@ async fn prompt(
             Material::new(&Candidate::default(), Some(trace.ok_or_else(gone)?))
         }
     };
-    let prompter = Prompter::for_rubric(&material, None, &rubric, 0);
-    let prompts = preview(&prompter, &rubric, calls).map_err(|it| ApiError::Senseless(it.to_string()))?;
+    // Somebody else's template may take a while.
+    let making = tokio::task::spawn_blocking(move || {
+        let prompter = Prompter::for_rubric(&material, None, &rubric, 0);
+        preview(&prompter, &rubric, calls).map_err(|error| ApiError::Senseless(error.to_string()))
+    });
+    let prompts = making.await.map_err(|_| ApiError::Broken)??;
     Ok(Json(Prompts { prompts: prompts.into_iter().map(PromptView::from).collect() }))
 }
 

@@ -20,12 +20,13 @@ async fn health() -> &'static str {
     "ok\n"
 }
 
-/// Whether its database answers
+/// Whether its database answers, and its disk has room
 #[utoipa::path(get, path = "/ready", tag = "health", security(()), responses(
     (status = 200, body = String), (status = 503, body = crate::error::Problem)
 ))]
 async fn ready(State(app): State<App>) -> Result<&'static str, ApiError> {
     app.store.ping().await.map_err(|_| ApiError::Unavailable)?;
+    app.store.check_writable().await.map_err(|_| ApiError::Unavailable)?;
     Ok("ready\n")
 }
 

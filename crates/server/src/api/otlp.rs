@@ -7,6 +7,7 @@ use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use jurist_store::clock;
+use jurist_store::pieces::MAX_PIECES;
 use prost::Message;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -102,6 +103,10 @@ async fn take(
     let receipt = app.store.put_pieces(caller.project, pieces, now).await?;
     for (trace, id) in &receipt.conflicts {
         spans.reject(format!("span `{id}` of trace `{trace}` was there already, otherwise"));
+    }
+    app.metrics.pieces_refused(receipt.refused.len());
+    for (trace, _) in &receipt.refused {
+        spans.reject(format!("trace `{trace}` has {MAX_PIECES} spans already, and no more are kept"));
     }
     Ok(spans.answer(encoding))
 }

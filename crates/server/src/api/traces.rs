@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use jurist_core::candidate::Format;
 use jurist_core::grade::{Status, Time, Usd};
+use jurist_store::pieces::MAX_PIECES;
 use jurist_store::traces::{Put, TraceFilter, TraceHead, TraceKey};
 use jurist_store::{TraceId, clock};
 use serde::{Deserialize, Serialize};
@@ -299,6 +300,13 @@ async fn keep(app: &App, caller: &Caller, arrival: Arrival, now: Time) -> Result
         let n_kept = receipt.n_new + receipt.n_repeated;
         let what = format!("of trace `{id}`, {n_kept} pieces are kept; {}", names.join(", "));
         return Err(conflict(&what));
+    }
+    if !receipt.refused.is_empty() {
+        app.metrics.pieces_refused(receipt.refused.len());
+        return Err(ApiError::TooLarge(format!(
+            "trace `{id}` has {MAX_PIECES} pieces, and no more are kept; {} were refused",
+            receipt.refused.len()
+        )));
     }
     let status = if receipt.n_new == 0 { Became::Repeated } else { Became::Accepted };
     let (n_new, n_repeated) = (Some(receipt.n_new), Some(receipt.n_repeated));

@@ -6,6 +6,7 @@ use axum::body::{Body, BodyDataStream};
 use futures_util::{StreamExt, stream};
 use jurist_core::grade::Time;
 use jurist_core::redact::Redactor;
+use jurist_store::pieces::MAX_PIECES;
 use jurist_store::traces::{Finished, Put};
 use jurist_store::{ProjectId, Store, StoreError, TraceId, clock};
 use serde::{Deserialize, Serialize};
@@ -136,8 +137,12 @@ impl Intake<'_> {
         why.extend(
             receipt.conflicts.iter().map(|it| format!("`{}` of `{}` was there otherwise", it.1, it.0)),
         );
+        if !receipt.refused.is_empty() {
+            let n_refused = receipt.refused.len();
+            why.push(format!("{n_refused} pieces are beyond the {MAX_PIECES} that a trace may have"));
+        }
         let status = match () {
-            () if 0 < spans.n_rejected => Became::Error,
+            () if 0 < spans.n_rejected || !receipt.refused.is_empty() => Became::Error,
             () if !receipt.conflicts.is_empty() => Became::Conflict,
             () if 0 < receipt.n_new || (n_sent == 0 && n_own == 0) => Became::Accepted,
             () => Became::Repeated,

@@ -115,6 +115,33 @@ fn a_judges_prompt_is_shown_word_by_word_and_nobody_is_asked() {
     });
 }
 
+/// A prompt arrives with a request of anybody who may read, so it must not take the server's memory or time.
+#[test]
+fn a_hostile_prompt_is_refused_and_the_server_lives() {
+    served(&with_accounts(), |place| async move {
+        let owner = place.owner().await;
+        let token = place.token(&owner, &["read"]).await;
+        let headers = [("authorization", token.as_str())];
+        let doubling = format!("{{% set a = output %}}{}", "{% set a = a ~ a %}".repeat(50));
+        let chain = format!("{{{{ output{} }}}}", "|upper".repeat(20_000));
+        for prompt in [
+            "{{ 'a\nb'|indent(100000000000000) }}",
+            "{{ '%99999999999d'|format(1) }}",
+            "{{ [1]|batch(99999999999, 'x') }}",
+            "{{ [1]|slice(99999999999, 'x') }}",
+            "{{ 'aaaaaaaa' * 100000000 }}",
+            &doubling,
+            &chain,
+        ] {
+            let source = json!({ "prompt": prompt, "criteria": [{ "name": "a", "description": "A." }] });
+            let body = json!({ "source": source.to_string() });
+            let answer = place.ask(Method::POST, "/api/v1/rubrics/prompt", &headers, body).await;
+            assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{prompt:.60}: {}", answer.text);
+        }
+        assert_eq!(place.ask(Method::GET, "/health", &[], Json::Null).await.status, StatusCode::OK);
+    });
+}
+
 #[test]
 fn whoever_may_not_read_checks_nothing() {
     served(&with_accounts(), |place| async move {

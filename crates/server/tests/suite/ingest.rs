@@ -1,13 +1,16 @@
 //! Traces that come whole, in pieces and in lines.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jurist_server::{Limits, Rate, Settings};
+use jurist_store::testing::Scene;
+use jurist_store::{Options, Store};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
 use tokio::task::JoinHandle;
 
-use crate::place::{Answer, Place, hasty, served, until, with_accounts};
+use crate::place::{Answer, Place, hasty, served, start_on, until, with_accounts};
 
 const TRACES: &str = "/api/v1/traces";
 const BULK: &str = "/api/v1/traces/bulk";
@@ -409,4 +412,39 @@ fn what_does_not_fit_into_memory_is_told_to_come_again() {
         // Room comes back when those who held it are gone.
         until(async || post(&place, small.clone()).await.status == StatusCode::OK).await;
     });
+}
+
+/// SQLite may not grow, which it tells as it tells a full disk.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_is_told_everywhere_and_heals() {
+    let scene = Arc::new(Scene::sqlite().await);
+    let ballast =
+        "INSERT INTO cache (project, dedupe, body, created, used) VALUES ('', 'x', zeroblob(2000000), 0, 0)";
+    scene.execute(ballast).await.unwrap();
+    let n_pages = scene.number("SELECT page_count FROM pragma_page_count()").await.unwrap();
+    let options = Options { max_pages: Some(u32::try_from(n_pages).unwrap() + 8), ..Options::default() };
+    let store = Store::open_with(&scene.url, options).await.unwrap();
+    let place = start_on(store, Arc::clone(&scene), hasty()).await;
+    // Random, so that packing does not make it small.
+    let text: String = jurist_store::random::<60_000>().iter().map(|byte| format!("{byte:02x}")).collect();
+    let trace = json!({ "messages": [{ "role": "user", "content": text }] });
+    let whole = json!({ "id": "whole", "trace": trace });
+    let event = json!({ "id": "a", "kind": "event", "body": { "role": "user", "content": text } });
+    let pieces = json!({ "id": "part", "pieces": [event] });
+    let rubric = json!({ "name": "r", "source": format!("criteria: [{{name: a, description: {text}}}]") });
+    for _ in 0..2 {
+        for (path, body) in [(TRACES, &whole), (TRACES, &pieces), ("/api/v1/rubrics", &rubric)] {
+            let answer = place.ask(Method::POST, path, &[], body.clone()).await;
+            assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{path}: {}", answer.text);
+        }
+        let lines = format!("{whole}\n");
+        let answer = place.send(BULK, &[("content-type", "application/x-ndjson")], lines).await;
+        assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{}", answer.text);
+        assert_eq!(place.fetch("/ready").await.status, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(place.fetch("/health").await.status, StatusCode::OK);
+    }
+    scene.execute("DELETE FROM cache").await.unwrap();
+    until(async || place.fetch("/ready").await.status == StatusCode::OK).await;
+    let answer = post(&place, whole).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
 }

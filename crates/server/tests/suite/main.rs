@@ -6,6 +6,7 @@ mod alarms;
 mod analysis;
 mod annotate;
 mod checking;
+mod connections;
 mod dashboard;
 mod description;
 #[path = "../../../engine/tests/server/mod.rs"]

@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
+use jurist_core::grade::Time;
 use jurist_server::{App, Settings, bind};
+use jurist_store::pieces::{MAX_PIECES, NewPiece, PieceKind};
 use opentelemetry_proto::tonic::collector::trace::v1::{
     ExportTraceServiceRequest, ExportTraceServiceResponse,
 };
@@ -100,6 +102,62 @@ async fn send_protobuf(
 
 async fn finished(place: &Place) -> Json {
     place.until(TRACE, |it| it["state"] == "finished").await
+}
+
+/// A span takes about 10 kB of memory when its trace is put together, and whoever may send may send any number.
+#[test]
+fn spans_beyond_the_limit_of_a_trace_are_refused_and_counted() {
+    served(&Settings::default(), |place| async move {
+        let now = Time::from_micros(1);
+        let body = export(&[span(2, Some(1), 1, &[])]).to_string().into_bytes();
+        let there = |n: usize| NewPiece {
+            trace: TRACE.parse().unwrap(),
+            id: format!("there already {n}"),
+            kind: PieceKind::Span,
+            time: now,
+            body: body.clone(),
+            agent: None,
+            session: None,
+        };
+        let pieces = (0..MAX_PIECES - 10).map(there).collect();
+        place
+            .app
+            .store
+            .put_pieces(place.app.default_project, pieces, jurist_store::clock::now())
+            .await
+            .unwrap();
+        let first: Vec<Json> = (2..7).map(|id| span(id, Some(1), 1, &[])).collect();
+        let rest: Vec<Json> = (7..2_012).map(|id| span(id, Some(1), 2, &[])).collect();
+        assert_eq!(send(&place, &export(&first)).await.json(), json!({}));
+        let told = send(&place, &export(&rest)).await.json()["partialSuccess"].clone();
+        assert_eq!(told["rejectedSpans"], "2000", "{told}");
+        assert!(told["errorMessage"].as_str().unwrap().contains("has 50000 spans already"), "{told}");
+        // What is there already may come again, and other traces do not suffer.
+        assert_eq!(send(&place, &export(&first)).await.json(), json!({}));
+        let mut other = root(1);
+        other["traceId"] = json!("1af7651916cd43dd8448eb211c80319c");
+        assert_eq!(send(&place, &export(&[other])).await.json(), json!({}));
+        let metrics = place.fetch("/metrics").await.text;
+        assert!(metrics.contains("jurist_refused_pieces_total 2000"), "{metrics}");
+        let head = place.fetch(&format!("/api/v1/traces/{TRACE}")).await.json();
+        assert_eq!(head["n_pieces"], MAX_PIECES, "{head}");
+    });
+}
+
+/// Bodies may be small when they are packed, and large when they are read.
+#[test]
+fn a_trace_is_put_together_from_so_many_bytes_and_says_what_is_missing() {
+    served(&hasty(), |place| async move {
+        let blank = " ".repeat(12_000_000);
+        for id in 2..9 {
+            let long = span(id, Some(1), id, &[("note", json!(blank))]);
+            assert_eq!(send(&place, &export(&[long])).await.json(), json!({}));
+        }
+        let head = finished(&place).await;
+        let why = head["metadata"]["unreadable"].as_str().unwrap();
+        assert!(why.contains("only the first 5 pieces are read, 2 are beyond the limit"), "{why}");
+        assert!(!place.fetch("/metrics").await.text.contains("jurist_cut_traces_total 0"));
+    });
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jurist_server::{Access, App, Settings, bind, join_link};
+use jurist_store::Store;
 use jurist_store::testing::{Scene, for_each_engine};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value as Json, json};
@@ -59,9 +60,15 @@ pub fn served<F: Future<Output = ()>>(settings: &Settings, test: impl Fn(Arc<Pla
 
 /// A server on a database.
 pub async fn start(scene: Arc<Scene>, settings: Settings) -> Place {
+    let store = scene.store.clone();
+    start_on(store, scene, settings).await
+}
+
+/// A server on a database that was opened in a way of its own.
+pub async fn start_on(store: Store, scene: Arc<Scene>, settings: Settings) -> Place {
     // The client has no TLS to speak of, and wants to be told.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let app = App::new(scene.store.clone(), settings).await.unwrap();
+    let app = App::new(store, settings).await.unwrap();
     let bound = bind(app.clone(), SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
     let url = format!("http://{}", bound.address);
     tokio::spawn(bound.serve(std::future::pending()));

@@ -6,8 +6,8 @@ use crate::db::{Bulk, Db};
 use crate::{
     AccountId, MonitorId, ProjectId, Region, RubricVersionId, TaskId, accounts, adjudications, agents,
     alert_figures, alerts, annotate, assignments, audit, cache, care, clock, contests, decisions, exchanges,
-    grades, idempotency, jobs, labels, migrate, monitors, pieces, projects, random, rescores, rubrics, runs,
-    scores, spend, submissions, tallies, tokens, traces,
+    grades, idempotency, jobs, labels, migrate, monitors, open, pieces, projects, random, rescores, rubrics,
+    runs, scores, spend, submissions, tallies, tokens, traces,
 };
 
 /// Every fixed statement.
@@ -30,6 +30,7 @@ pub(super) const STATEMENTS: &[&[(&str, &str)]] = &[
     jobs::STATEMENTS,
     migrate::STATEMENTS,
     monitors::STATEMENTS,
+    open::STATEMENTS,
     pieces::STATEMENTS,
     projects::STATEMENTS,
     rescores::STATEMENTS,

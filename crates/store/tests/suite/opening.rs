@@ -140,3 +140,36 @@ fn a_postgres_that_goes_away_is_an_error_and_no_panic() {
         assert!(error.is_transient(), "{error}");
     });
 }
+
+#[test]
+fn an_emptied_file_is_not_taken_for_a_new_one() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("emptied.db");
+        let url = path.display().to_string();
+        Store::open(&url).await.unwrap().close().await;
+        std::fs::write(&path, "").unwrap();
+        let error = Store::open(&url).await.unwrap_err();
+        assert!(matches!(error, StoreError::Emptied(_)), "{error}");
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), 0, "nothing was written");
+    });
+}
+
+#[test]
+fn a_damaged_file_is_refused_and_not_written_to() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("damaged.db");
+        let url = path.display().to_string();
+        Store::open(&url).await.unwrap().close().await;
+        let mut bytes = std::fs::read(&path).unwrap();
+        let middle = bytes.len() / 2 / 4096 * 4096;
+        bytes[middle..middle + 8192].fill(0xa5);
+        std::fs::write(&path, &bytes).unwrap();
+        let error = Store::open(&url).await.unwrap_err();
+        assert!(matches!(error, StoreError::DamagedFile(_)), "{error}");
+        assert!(std::fs::read(&path).unwrap() == bytes, "nothing was written");
+    });
+}

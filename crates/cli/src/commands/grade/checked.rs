@@ -9,7 +9,7 @@ use anyhow::Context;
 use futures_util::StreamExt;
 use jurist_core::candidate::{RecordField, RecordFields};
 use jurist_core::check::{Check, Finding, Subject};
-use jurist_core::grade::{Outcome, Status, Value};
+use jurist_core::grade::{Outcome, Status};
 use jurist_core::rubric::{Ask, Rubric};
 use jurist_core::score::{Answer, Quote, verdict};
 use jurist_engine::embed::Embedders;
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args, grading: &Grading) -> anyhow::Result<Ended> {
         notices: FieldNotices::default(),
         no_defer,
         strict: args.strict,
-        out: BufWriter::new(std::io::stdout().lock()),
+        out: BufWriter::new(render::stdout()),
         tally: Tally::default(),
     };
     for path in args.inputs() {
@@ -331,11 +331,15 @@ fn told(id: &Json, check: Option<&str>, finding: &Finding) -> Graded {
     if let Some(check) = check {
         line["check"] = json!(check);
     }
-    Graded { line: line.to_string(), ended: Ended::Passed }
+    let ended = if finding.failed { Ended::Incomplete } else { Ended::Passed };
+    Graded { line: line.to_string(), ended }
 }
 
 fn said(finding: &Finding) -> Json {
     let mut said = json!({ "score": finding.score, "value": finding.value, "comment": finding.comment });
+    if finding.failed {
+        said["error"] = json!(finding.comment);
+    }
     if !finding.metadata.is_empty() {
         said["metadata"] = Json::Object(finding.metadata.clone());
     }
@@ -344,11 +348,7 @@ fn said(finding: &Finding) -> Json {
 
 fn judged(id: &Json, rubric: &Rubric, checks: &[Check], subject: &Subject<'_>, vectors: &Vectors) -> Graded {
     let findings: Vec<Finding> = checks.iter().map(|it| run_check(it, subject, vectors)).collect();
-    let outcome = |it: &Finding| match it.score {
-        Some(score) => Outcome::Scored { value: Value::Number(score), unit: Some(score) },
-        None => Outcome::Abstained { why: it.comment.clone() },
-    };
-    let outcomes: Vec<Outcome> = findings.iter().map(outcome).collect();
+    let outcomes: Vec<Outcome> = findings.iter().map(Outcome::from).collect();
     let answers: Vec<Answer<'_>> =
         outcomes.iter().map(|outcome| Answer { outcome, quote: Quote::NotAsked }).collect();
     let verdict = verdict(rubric, &answers, 0.0);

@@ -36,7 +36,7 @@ pub(super) async fn run(args: &Args, check: ExternalCheck) -> anyhow::Result<End
     let resolver = args.judging.resolver(&settings()?)?;
     let project = Project::of(Path::new("records.jsonl"), args.loading.options().outside);
     let programs = args.judging.check_programs(&resolver, project);
-    let mut out = BufWriter::new(std::io::stdout());
+    let mut out = BufWriter::new(render::stdout());
     let mut tally = Tally::default();
     let mut notices = FieldNotices::new(CASE_FIELDS.map(str::to_owned).into());
     let records = stream::unfold(read_records(args.inputs(), WIDTH), |mut records| async move {

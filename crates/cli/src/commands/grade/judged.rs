@@ -59,7 +59,7 @@ pub(super) async fn run(args: &Args, chosen: &Chosen, shape: LineShape) -> anyho
     {
         return Ok(ended);
     }
-    let mut out = BufWriter::new(std::io::stdout());
+    let mut out = BufWriter::new(render::stdout());
     let (mut tally, mut waiting) = (Tally::default(), VecDeque::new());
     let mut records = read_records(args.inputs(), width);
     let mut votes = Vec::new();

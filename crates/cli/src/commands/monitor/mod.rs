@@ -212,7 +212,7 @@ fn side(text: &str) -> Result<Side, String> {
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
     wait_for(async {
         let target = args.target().await?;
-        let mut out = anstream::stdout();
+        let mut out = crate::render::stdout();
         match &args.what {
             What::Apply { files, region, loading } => return apply(&target, files, region, loading).await,
             What::List { json } => {
@@ -325,7 +325,7 @@ async fn apply(
             all.push((name, source(path, &monitor)?));
         }
     }
-    let mut out = anstream::stdout();
+    let mut out = crate::render::stdout();
     for (name, source) in &all {
         let applied = target.apply(name, source, region).await.with_context(|| format!("`{name}`"))?;
         let (version, became) = (

@@ -1,0 +1,249 @@
+//! Connections of clients: how many there may be, and how long each may take.
+//!
+//! A client that sends nothing, or half a request, holds a file handle. The database needs handles as well, so there
+//! are fewer connections than handles, few for each address, and none of them waits for ever.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{ConnectInfo, Request};
+use futures_util::{StreamExt, stream};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::Instant;
+use tower::ServiceExt;
+
+use crate::metrics::Metrics;
+
+/// What connections may take up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionLimits {
+    /// In all.
+    pub connections: usize,
+    /// From one address; everybody behind a proxy has the same.
+    pub per_address: usize,
+    /// For the head of a request, and between two requests.
+    pub head_time: Duration,
+    /// Between two parts of a body.
+    pub body_gap: Duration,
+    /// For a whole body, beside a second for each KiB of it.
+    pub body_time: Duration,
+    /// Until a request whose body has arrived is answered.
+    pub request_time: Duration,
+}
+
+/// File handles that are kept for the database, logs and calls to judges.
+const RESERVED_FILES: usize = 256;
+
+impl Default for ConnectionLimits {
+    fn default() -> Self {
+        Self::for_open_files(max_open_files())
+    }
+}
+
+impl ConnectionLimits {
+    /// The limits of a process that may have so many files open.
+    pub fn for_open_files(max_open_files: usize) -> Self {
+        let spare = max_open_files.saturating_sub(RESERVED_FILES);
+        let connections = spare.max(max_open_files / 2).clamp(8, 10_000);
+        Self {
+            connections,
+            per_address: (connections / 3).max(4),
+            head_time: Duration::from_secs(30),
+            body_gap: Duration::from_secs(30),
+            body_time: Duration::from_secs(60),
+            request_time: Duration::from_secs(300),
+        }
+    }
+
+    /// A proxy brings everybody from one address.
+    pub fn behind_proxy(self) -> Self {
+        Self { per_address: self.connections, ..self }
+    }
+}
+
+/// The soft limit of this process, as Linux tells it; elsewhere the smallest that is common.
+fn max_open_files() -> usize {
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let soft = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+    soft.unwrap_or(256)
+}
+
+/// Answers on a socket until told to stop, then until all that is under way is answered.
+pub async fn serve_connections(
+    listener: TcpListener,
+    router: Router,
+    limits: ConnectionLimits,
+    metrics: Arc<Metrics>,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let slots = Arc::new(Slots {
+        all: Arc::new(Semaphore::new(limits.connections)),
+        by_address: Mutex::default(),
+        per_address: limits.per_address,
+    });
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = wait_until_stopped(&mut stopped) => break,
+        };
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // No handle is left, or the client is gone already.
+                tracing::warn!(%error, "a connection cannot be taken");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        match slots.take(peer.ip()) {
+            Ok(slot) => {
+                let serving = serve_connection(stream, peer, router.clone(), limits, stopped.clone());
+                tokio::spawn(async move {
+                    serving.await;
+                    drop(slot);
+                });
+            }
+            Err(refusal) => {
+                metrics.connection_refused(refusal);
+                refuse(&stream);
+            }
+        }
+    }
+    drop(listener);
+    let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
+    let _ = slots.all.acquire_many(all).await;
+}
+
+/// Also when nobody is left who could say so.
+async fn wait_until_stopped(stopped: &mut watch::Receiver<bool>) {
+    let _ = stopped.wait_for(|is_stopped| *is_stopped).await;
+}
+
+/// Tells a client to come again; one that does not read it is not waited for.
+fn refuse(stream: &TcpStream) {
+    let answer = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    let _ = stream.try_write(answer);
+}
+
+async fn serve_connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    router: Router,
+    limits: ConnectionLimits,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+        let mut request: Request = request.map(Body::new);
+        request.extensions_mut().insert(ConnectInfo(peer));
+        router.clone().oneshot(request.map(|body| limit_body_time(body, limits)))
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head_time)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = std::pin::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => Some(ended),
+        () = wait_until_stopped(&mut stopped) => None,
+    };
+    let ended = match ended {
+        Some(ended) => ended,
+        None => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%peer, %error, "a connection broke off");
+    }
+}
+
+/// A body that must keep coming. What takes longer ends with [`io::ErrorKind::TimedOut`].
+fn limit_body_time(body: Body, limits: ConnectionLimits) -> Body {
+    if http_body::Body::is_end_stream(&body) {
+        return body;
+    }
+    let state = (body.into_data_stream(), Instant::now() + limits.body_time);
+    let chunks = stream::unfold(Some(state), move |state| async move {
+        let (mut chunks, mut deadline) = state?;
+        let until = deadline.min(Instant::now() + limits.body_gap);
+        match tokio::time::timeout_at(until, chunks.next()).await {
+            Ok(None) => None,
+            Ok(Some(Ok(chunk))) => {
+                // Whoever sends much may take long, but not for a byte now and then.
+                deadline += Duration::from_secs_f64(chunk.len() as f64 / 1024.0);
+                Some((Ok(chunk), Some((chunks, deadline))))
+            }
+            Ok(Some(Err(error))) => Some((Err(io::Error::other(error)), None)),
+            Err(_) => Some((Err(io::Error::from(io::ErrorKind::TimedOut)), None)),
+        }
+    });
+    Body::from_stream(chunks.fuse())
+}
+
+/// Why a connection was not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ConnectionRefusal {
+    /// There are as many as there may be.
+    Full,
+    /// The address has its share.
+    AddressFull,
+}
+
+impl ConnectionRefusal {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "all",
+            Self::AddressFull => "address",
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Slots {
+    all: Arc<Semaphore>,
+    by_address: Mutex<HashMap<IpAddr, usize>>,
+    per_address: usize,
+}
+
+/// A connection that was taken, until it is dropped.
+#[derive(Debug)]
+struct Slot {
+    slots: Arc<Slots>,
+    address: IpAddr,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Slots {
+    fn take(self: &Arc<Self>, address: IpAddr) -> Result<Slot, ConnectionRefusal> {
+        let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        let n_open = by_address.get(&address).copied().unwrap_or(0);
+        if self.per_address <= n_open {
+            return Err(ConnectionRefusal::AddressFull);
+        }
+        let permit = Arc::clone(&self.all).try_acquire_owned().map_err(|_| ConnectionRefusal::Full)?;
+        by_address.insert(address, n_open + 1);
+        Ok(Slot { slots: Arc::clone(self), address, _permit: permit })
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut by_address = self.slots.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        match by_address.get_mut(&self.address) {
+            Some(n_open) if 1 < *n_open => *n_open -= 1,
+            _ => drop(by_address.remove(&self.address)),
+        }
+    }
+}
