@@ -18,7 +18,7 @@ use super::{Json, Query};
 use crate::app::{Access, App};
 use crate::auth::{
     COOKIE, Invitation, SESSION, Scope, Secret, cookie, find_invitation, fingerprint, hashed, matches,
-    of_role, signed_in,
+    of_role, sign_in_key, signed_in,
 };
 use crate::error::{ApiError, Problem};
 
@@ -142,10 +142,9 @@ async fn sign_in(
     Json(given): Json<SignIn>,
 ) -> Result<Response, ApiError> {
     let (now, email) = (clock::now(), given.email.trim().to_lowercase());
-    // By name and by address: neither one guesser with many names nor many with one gets far.
-    let keys = [format!("name {email}"), format!("from {}", origin(&app, from, &headers))];
+    let key = sign_in_key(&email, origin(&app, from, &headers));
     // Wrong until shown to be right, so that guesses at the same time count one by one.
-    if let Some(seconds) = app.lock_out.begin(&keys, now) {
+    if let Some(seconds) = app.lock_out.begin(&key, now) {
         return Err(ApiError::Busy { seconds, why: "too many wrong passwords; wait a little".to_owned() });
     }
     let account = app.store.account_by_email(&email).await?.filter(|it| it.disabled.is_none());
@@ -154,7 +153,7 @@ async fn sign_in(
     let Some(account) = account.filter(|_| is_right) else {
         return Err(ApiError::SignIn("no account has this e-mail address and password".to_owned()));
     };
-    app.lock_out.right(&keys);
+    app.lock_out.right(&key);
     begin(&app, account, &headers, now).await
 }
 
@@ -198,14 +197,14 @@ async fn change_password(
 ) -> Result<Response, ApiError> {
     let (now, account) = (clock::now(), signed_in(&app, &headers).await?);
     // Whoever finds a browser open does not get to guess either.
-    let keys = [format!("name {}", account.email)];
-    if let Some(seconds) = app.lock_out.begin(&keys, now) {
+    let key = format!("session {}", account.id);
+    if let Some(seconds) = app.lock_out.begin(&key, now) {
         return Err(ApiError::Busy { seconds, why: "too many wrong passwords; wait a little".to_owned() });
     }
     if !matches(given.old, account.password.clone()).await {
         return Err(ApiError::SignIn("the old password is another one".to_owned()));
     }
-    app.lock_out.right(&keys);
+    app.lock_out.right(&key);
     app.store.set_password(account.id, Some(&hashed(given.new).await?)).await?;
     noted(&app, account.id, "account.password", now).await?;
     begin(&app, account, &headers, now).await

@@ -16,7 +16,7 @@ use jurist_store::accounts::{Account, Role};
 use jurist_store::tokens::{NewToken, Token, TokenInUse, TokenOwner};
 use jurist_store::{AccountId, ProjectId, StoreError, TaskId, TokenId, clock};
 
-pub use lock_out::LockOut;
+pub use lock_out::{LockOut, sign_in_key};
 pub use password::{hashed, matches};
 pub use scope::{Scope, of_role};
 pub use secret::{JOIN, SESSION, Secret, TOKEN, fingerprint};
