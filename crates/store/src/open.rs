@@ -133,6 +133,7 @@ async fn sqlite(url: &str, options: Options) -> Result<(Db, String), StoreError>
     if path.is_empty() || path.contains(":memory:") || path.contains("://") {
         return Err(StoreError::BadUrl(without_password(url)));
     }
+    create_private(Path::new(path)).map_err(|error| unreachable(path, error.into()))?;
     let connect = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
@@ -161,6 +162,18 @@ async fn sqlite(url: &str, options: Options) -> Result<(Db, String), StoreError>
         .acquire_timeout(2 * options.patience)
         .connect_lazy_with(connect.pragma("query_only", "ON"));
     Ok((Db::Lite { writer, readers, wal: wal.map(Arc::new) }, path.to_owned()))
+}
+
+/// A new file that only its owner reads: it holds what people and agents said. SQLite gives its log the same mode.
+pub(crate) fn create_private(path: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        opened => opened.map(drop),
+    }
 }
 
 fn unreachable(place: &str, error: sqlx::Error) -> StoreError {

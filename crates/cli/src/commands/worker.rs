@@ -47,6 +47,9 @@ pub struct Working {
     /// Reach addresses inside this machine and its network, where a request names them
     #[arg(long)]
     allow_private_network: bool,
+    /// Do not store the prompts and raw replies of judges; grades and their reasons are stored
+    #[arg(long)]
+    no_exchanges: bool,
     /// Send an OpenTelemetry event for each grade and verdict of runs to this OTLP endpoint
     #[arg(long, value_name = "URL")]
     emit: Option<String>,
@@ -76,6 +79,7 @@ impl Working {
             environment: Environment::new(load::variables()),
             cache,
             emit: self.emit.clone(),
+            store_exchanges: !self.no_exchanges,
             lease: Duration::from_secs(self.lease),
         })
     }
