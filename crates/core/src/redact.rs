@@ -49,18 +49,33 @@ static PASSWORDS: LazyLock<Regex> = LazyLock::new(|| {
 /// What stays of an address.
 const AROUND: &str = "${1}[redacted]@";
 
+/// What stays of an assignment.
+const AFTER_NAME: &str = "${1}[redacted]";
+
 /// What stands in place of a secret.
 const REDACTED: &str = "[redacted]";
 
 /// Shorter values of variables are ordinary words as often as not.
 const LEAST_LENGTH: usize = 8;
 
-/// `"password": "…"` within a text, also where the text itself is quoted in another.
+/// `"password": "…"` within a text, also where the text itself is quoted in another; and numbers, lists and objects
+/// that hold no others under such a name.
 static FIELDS: LazyLock<Regex> = LazyLock::new(|| {
     let name = r"[\w-]*(?:api[_-]?key|secret|passw(?:or)?d|private[_-]?key|credentials?|authorization|(?:access|auth|refresh|session|bearer)[_-]?token)";
     let plain = format!(r#"("{name}"\s*:\s*")(?:[^"\\]|\\.)*"#);
     let quoted = format!(r#"(\\"{name}\\"\s*:\s*\\")(?:[^"\\]|\\[^"])*"#);
-    Regex::new(&format!("(?i)(?:{plain}|{quoted})")).expect("the pattern is one, a test uses it")
+    let other = format!(
+        r#"("{name}"\s*:\s*)(-?[0-9][0-9.e+-]*|\[\s*[^\[\]{{}}\s][^\[\]{{}}]*\]|\{{\s*[^\[\]{{}}\s][^\[\]{{}}]*\}})"#
+    );
+    Regex::new(&format!("(?i)(?:{plain}|{quoted}|{other})")).expect("the pattern is one, a test uses it")
+});
+
+/// `export API_KEY=…` as people and shells write it. A reference such as `$API_KEY` is no secret.
+static ASSIGNMENTS: LazyLock<Regex> = LazyLock::new(|| {
+    let exported = r"(?i:\b(?:export|set|setx)\s+\w*(?:key|token|secret|passw(?:or)?d|credentials?))\s*=\s*";
+    let bare = r"\b[A-Z0-9_]*(?:API_?KEY|ACCESS_KEY|ACCESS_KEY_ID|SECRET_KEY|PRIVATE_KEY|SECRET|TOKEN|PASSWORD|PASSWD|CREDENTIALS)=";
+    let value = r#""[^"\n$\[\]]{4,}"|'[^'\n$\[\]]{4,}'|[^\s"'`;&|<>(){}$\[\]%,]{4,}"#;
+    Regex::new(&format!("({exported}|{bare})(?:{value})")).expect("the pattern is one, a test uses it")
 });
 
 /// Whether a variable of this name holds something that nobody should see.
@@ -126,17 +141,37 @@ impl Redactor {
             }
         }
         if FIELDS.is_match(&text) {
-            let named = |it: &Captures<'_>| {
-                let name = it.get(1).or_else(|| it.get(2)).map_or("", |it| it.as_str());
-                format!("{name}{REDACTED}")
+            let named = |it: &Captures<'_>| match (it.get(3), it.get(4)) {
+                // A description of a field, such as a tool's parameter, is not its value.
+                (Some(_), Some(value)) if value.as_str().contains("\"type\"") => it[0].to_owned(),
+                (Some(name), _) => format!("{}\"{REDACTED}\"", name.as_str()),
+                _ => {
+                    let name = it.get(1).or_else(|| it.get(2)).map_or("", |it| it.as_str());
+                    format!("{name}{REDACTED}")
+                }
             };
             text = Cow::Owned(FIELDS.replace_all(&text, named).into_owned());
+        }
+        if text.contains('=') && ASSIGNMENTS.is_match(&text) {
+            text = Cow::Owned(ASSIGNMENTS.replace_all(&text, AFTER_NAME).into_owned());
         }
         text
     }
 
-    /// Every text in a value, and whatever stands under a name that says it is secret. Tells whether anything was.
+    /// What came from outside: every text in it, and whatever stands under a name that says it is secret, be it a
+    /// text, a number, a list or an object. Tells whether anything was.
+    pub fn data(&self, value: &mut Value) -> bool {
+        self.walk(value, true)
+    }
+
+    /// Our own data: every text in it, and texts under a name that says they are secret. Numbers stay, so that it can
+    /// be read again: a score of a criterion `no-password` is no password. Arguments of tools are from outside.
+    /// Tells whether anything was.
     pub fn json(&self, value: &mut Value) -> bool {
+        self.walk(value, false)
+    }
+
+    fn walk(&self, value: &mut Value, is_foreign: bool) -> bool {
         match value {
             Value::String(text) => match self.text(text) {
                 Cow::Owned(clean) if clean != *text => {
@@ -145,35 +180,65 @@ impl Redactor {
                 }
                 _ => false,
             },
-            Value::Array(items) => items.iter_mut().filter_map(|it| self.json(it).then_some(())).count() != 0,
+            Value::Array(items) => items.iter_mut().fold(false, |any, it| self.walk(it, is_foreign) || any),
             // Attributes of OpenTelemetry stand as pairs of a key and a value.
             Value::Object(map) if map.get("key").and_then(Value::as_str).is_some_and(is_secret_field) => {
-                map.get_mut("value").is_some_and(blank)
+                map.get_mut("value").is_some_and(blank_attribute)
             }
             Value::Object(map) => map.iter_mut().fold(false, |any, (name, it)| {
-                let is_told = it.as_str().is_some_and(|it| !it.is_empty() && it != REDACTED);
-                if is_told && is_secret_field(name) {
-                    *it = REDACTED.into();
-                    return true;
-                }
-                self.json(it) || any
+                let is_secret = is_secret_field(name);
+                let is_redacted = match it {
+                    Value::String(_) if is_secret => blank(it),
+                    Value::Number(_) | Value::Array(_) | Value::Object(_)
+                        if is_secret && is_foreign && !is_schema(it) =>
+                    {
+                        blank(it)
+                    }
+                    _ => self.walk(it, is_foreign || name == "arguments"),
+                };
+                is_redacted || any
             }),
             Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
     }
 }
 
-/// Every text in a value; tells whether there was any.
+/// Whether an object describes a field, as parameters of tools are described, instead of holding its value.
+fn is_schema(value: &Value) -> bool {
+    let types = ["string", "number", "integer", "boolean", "array", "object", "null"];
+    match &value["type"] {
+        Value::String(name) => types.contains(&name.as_str()),
+        Value::Array(names) => names.iter().all(|name| name.as_str().is_some_and(|it| types.contains(&it))),
+        _ => false,
+    }
+}
+
+/// The value of an attribute, which must stay one of OpenTelemetry: `{"intValue": 7}` becomes a text.
+fn blank_attribute(value: &mut Value) -> bool {
+    let kinds = ["stringValue", "intValue", "doubleValue", "arrayValue", "kvlistValue", "bytesValue"];
+    let is_attribute = value.as_object().is_some_and(|map| kinds.iter().any(|kind| map.contains_key(*kind)));
+    if !is_attribute {
+        return blank(value);
+    }
+    let redacted = serde_json::json!({ "stringValue": REDACTED });
+    let is_told = *value != redacted && value["stringValue"] != "";
+    if is_told {
+        *value = redacted;
+    }
+    is_told
+}
+
+/// Every text and number in a value; tells whether there was any.
 fn blank(value: &mut Value) -> bool {
     match value {
         Value::String(text) if text.is_empty() || text == REDACTED => false,
-        Value::String(text) => {
-            *text = REDACTED.to_owned();
+        Value::String(_) | Value::Number(_) => {
+            *value = REDACTED.into();
             true
         }
-        Value::Array(items) => items.iter_mut().filter_map(|it| blank(it).then_some(())).count() != 0,
-        Value::Object(map) => map.values_mut().filter_map(|it| blank(it).then_some(())).count() != 0,
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::Array(items) => items.iter_mut().fold(false, |any, it| blank(it) || any),
+        Value::Object(map) => map.values_mut().fold(false, |any, it| blank(it) || any),
+        Value::Null | Value::Bool(_) => false,
     }
 }
 
@@ -216,6 +281,71 @@ mod tests {
         assert_eq!(text, r#"{"db_password": "[redacted]", "n": 1} and {\"client_secret\": \"[redacted]\"}"#);
         assert!(!redactor.json(&mut value), "once is enough");
         assert!(Redactor::new([], &["(".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn lists_objects_and_numbers_under_secret_names_are_taken_out_of_what_comes_from_outside() {
+        let redactor = Redactor::default();
+        let outside = serde_json::json!({
+            "password": 482913, "api_keys": ["abc", 7], "credentials": { "user": "ann", "pin": 1234, "on": true },
+            "tokens": 12, "secret": null,
+            "parameters": { "password": { "type": "string", "description": "of the account" } },
+            "attributes": [
+                { "key": "db.password", "value": { "intValue": "7" } },
+                { "key": "secrets", "value": { "arrayValue": { "values": [{ "stringValue": "x" }] } } },
+            ],
+        });
+        let mut value = outside.clone();
+        assert!(redactor.data(&mut value));
+        let redacted = serde_json::json!({ "stringValue": "[redacted]" });
+        assert_eq!(
+            value,
+            serde_json::json!({
+                "password": "[redacted]", "api_keys": ["[redacted]", "[redacted]"],
+                "credentials": { "user": "[redacted]", "pin": "[redacted]", "on": true },
+                "tokens": 12, "secret": null,
+                "parameters": { "password": { "type": "string", "description": "of the account" } },
+                "attributes": [
+                    { "key": "db.password", "value": redacted }, { "key": "secrets", "value": redacted },
+                ],
+            })
+        );
+        assert!(!redactor.data(&mut value), "once is enough");
+        let mut own = serde_json::json!({
+            "scores": { "no-password": 0.5 }, "arguments": { "password": 482913 },
+        });
+        assert!(redactor.json(&mut own));
+        let kept = serde_json::json!({
+            "scores": { "no-password": 0.5 }, "arguments": { "password": "[redacted]" },
+        });
+        assert_eq!(own, kept, "a score of ours is no secret");
+    }
+
+    #[test]
+    fn secrets_that_are_assigned_or_written_as_fields_are_taken_out_of_prose() {
+        let redactor = Redactor::default();
+        let check = |text: &str, expected: &str| {
+            assert_eq!(redactor.text(text), expected);
+            assert_eq!(redactor.text(expected), expected, "once is enough");
+        };
+        check("run `export API_KEY=abcd1234` first", "run `export API_KEY=[redacted]` first");
+        check("export my_token = 'a b c d'; ls", "export my_token = [redacted]; ls");
+        check("AWS_SECRET_ACCESS_KEY=wJalr/x+y aws s3 ls", "AWS_SECRET_ACCESS_KEY=[redacted] aws s3 ls");
+        check(r#"docker run -e DB_PASSWORD="hunter2" x"#, "docker run -e DB_PASSWORD=[redacted] x");
+        check(r#"{"password": 482913, "n": 1}"#, r#"{"password": "[redacted]", "n": 1}"#);
+        check(r#"{"api_key": ["a", "b"]}"#, r#"{"api_key": "[redacted]"}"#);
+        check(r#"{"credentials": {"user": "a"}}"#, r#"{"credentials": "[redacted]"}"#);
+        for plain in [
+            "export API_KEY=$OTHER_KEY",
+            "API_KEY=${SECRET} x",
+            "set the key = value pairs",
+            "MAX_TOKENS=4096",
+            "export PATH=/usr/bin:/bin",
+            r#"{"password": {"type": "string"}}"#,
+            r#"{"password": null}"#,
+        ] {
+            check(plain, plain);
+        }
     }
 
     #[test]

@@ -15,3 +15,4 @@ pub mod permission;
 mod program;
 pub mod record;
 pub mod record_file;
+pub mod trust;

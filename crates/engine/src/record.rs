@@ -138,7 +138,7 @@ fn clean(request: &Request) -> Request {
 fn clean_calls(calls: &[ToolCall]) -> Vec<ToolCall> {
     let clean = |it: &ToolCall| {
         let mut arguments = serde_json::Value::Object(it.arguments.clone());
-        Redactor::default().json(&mut arguments);
+        Redactor::default().data(&mut arguments);
         let arguments = arguments.as_object().cloned().unwrap_or_default();
         ToolCall { arguments, ..it.clone() }
     };

@@ -61,7 +61,7 @@ pub struct Session {
 statements! {
     ADD = "INSERT INTO accounts (id, email, name, password, is_admin, created) VALUES ($1, $2, $3, $4, $5, $6)";
     USE_UP = "UPDATE tokens SET revoked = $3 WHERE project = $1 AND id = $2 AND revoked IS NULL";
-    COUNT = "SELECT COUNT(*) AS n FROM accounts";
+    COUNT_ADMINS = "SELECT COUNT(*) AS n FROM accounts WHERE is_admin = 1 AND disabled IS NULL";
     GET = "SELECT * FROM accounts WHERE id = $1";
     BY_EMAIL = "SELECT * FROM accounts WHERE email = $1";
     LIST = "SELECT * FROM accounts ORDER BY email";
@@ -99,8 +99,6 @@ impl Store {
     }
 
     /// An account by an invitation, which is used up by it. `None` if somebody was faster.
-    ///
-    /// The first owner is the owner of everything.
     pub async fn join(
         &self,
         invitation: &Token,
@@ -113,13 +111,58 @@ impl Store {
         if tx.execute(USE_UP, args![invitation.project, invitation.id, now]).await? == 0 {
             return Ok(None);
         }
-        let n_accounts = tx.optional(COUNT, Vec::new()).await?.map_or(Ok(0), |row| row.count("n"))?;
-        let is_admin = new.is_admin || (role == Role::Owner && n_accounts == 0);
-        let args = args![id, &email, &new.name, new.password.clone(), is_admin, now];
+        let args = args![id, &email, &new.name, new.password.clone(), new.is_admin, now];
         tx.execute(ADD, args).await.map_err(|error| error.taken("account", &email))?;
         tx.execute(SET_ROLE, args![invitation.project, id, role.as_str(), now]).await?;
         tx.commit().await?;
         self.account(id).await.map(Some)
+    }
+
+    /// Somebody with an account joins a project by an invitation, which is used up by it. False if it was used, or if
+    /// it would change nothing: an invitation takes no role away.
+    pub async fn join_project(
+        &self,
+        invitation: &Token,
+        account: AccountId,
+        role: Role,
+        is_admin: bool,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        let project = invitation.project;
+        let mut tx = self.db.begin().await?;
+        let is_used = tx.execute(USE_UP, args![project, invitation.id, now]).await? == 0;
+        let is_member = tx.optional(ROLE, args![project, account]).await?.is_some();
+        if is_used || (is_member && !is_admin) {
+            return Ok(false);
+        }
+        tx.execute(SET_ROLE, args![project, account, role.as_str(), now]).await?;
+        if is_admin {
+            tx.execute(SET_ADMIN, args![account, true]).await?;
+        }
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// An account with a role from its first moment on.
+    pub async fn add_member_account(
+        &self,
+        project: ProjectId,
+        new: &NewAccount,
+        role: Role,
+        now: Time,
+    ) -> Result<Account, StoreError> {
+        let (id, email) = (AccountId::at(now), new.email.to_lowercase());
+        let mut tx = self.db.begin().await?;
+        let args = args![id, &email, &new.name, new.password.clone(), new.is_admin, now];
+        tx.execute(ADD, args).await.map_err(|error| error.taken("account", &email))?;
+        tx.execute(SET_ROLE, args![project, id, role.as_str(), now]).await?;
+        tx.commit().await?;
+        self.account(id).await
+    }
+
+    /// Whether somebody may administer the server.
+    pub async fn has_admin(&self) -> Result<bool, StoreError> {
+        Ok(0 < self.db.one(COUNT_ADMINS, Vec::new()).await?.count("n")?)
     }
 
     pub async fn account(&self, id: AccountId) -> Result<Account, StoreError> {

@@ -5,6 +5,7 @@ use std::path::Path;
 use sqlx::{ConnectOptions, Connection};
 
 use crate::db::{Db, args, statements};
+use crate::open::create_private;
 use crate::pack::{hash, unpack};
 use crate::{Store, StoreError};
 
@@ -94,6 +95,10 @@ impl Store {
         if path.exists() {
             return Err(StoreError::Taken { what: "file", id: path.display().to_string() });
         }
+        create_private(path).map_err(|error| StoreError::Unreachable {
+            place: path.display().to_string(),
+            error: sqlx::Error::Io(error),
+        })?;
         // A connection of its own: the writer goes on, and readers may not write any file.
         let mut connection = writer.connect_options().connect().await?;
         let name = path.display().to_string();

@@ -50,6 +50,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { schema: include_str!("../migrations/0007.sql"), append_only: &[], unchanging: &[] },
     Migration { schema: include_str!("../migrations/0008.sql"), append_only: &[], unchanging: &[] },
     Migration { schema: include_str!("../migrations/0009.sql"), append_only: &[], unchanging: &[] },
+    Migration { schema: include_str!("../migrations/0010.sql"), append_only: &[], unchanging: &[] },
 ];
 
 /// The newest schema that this version knows.

@@ -160,6 +160,7 @@ async fn sqlite(url: &str, options: Options) -> Result<(Db, String), StoreError>
         return Err(StoreError::BadUrl(without_password(url)));
     }
     refuse_emptied_file(path).await?;
+    create_private(Path::new(path)).map_err(|error| unreachable(path, error.into()))?;
     let connect = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
@@ -197,8 +198,8 @@ async fn sqlite(url: &str, options: Options) -> Result<(Db, String), StoreError>
 /// A file that somebody emptied is no new database: what was in it would be missed too late.
 async fn refuse_emptied_file(path: &str) -> Result<(), StoreError> {
     let is_empty = || std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0);
-    // Another process that makes a new one writes its first page at once.
-    for _ in 0..20 {
+    // Another process that makes a new one writes its first page at once, if it gets the processor.
+    for _ in 0..100 {
         if !is_empty() {
             return Ok(());
         }
@@ -217,6 +218,18 @@ async fn refuse_damaged_pages(writer: &sqlx::SqlitePool, path: &str) -> Result<(
     }
     let told: String = sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(writer).await?;
     if told == "ok" { Ok(()) } else { Err(StoreError::DamagedFile(told.replace('\n', " "))) }
+}
+
+/// A new file that only its owner reads: it holds what people and agents said. SQLite gives its log the same mode.
+pub(crate) fn create_private(path: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        opened => opened.map(drop),
+    }
 }
 
 fn unreachable(place: &str, error: sqlx::Error) -> StoreError {

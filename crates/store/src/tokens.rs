@@ -1,7 +1,10 @@
-//! Tokens of programs. Only their hash is kept.
+//! Tokens of programs, invitations and links to tasks. Only their hash is kept.
+//!
+//! Each belongs to the person who made it, and opens no more than that person may do at the moment of its use.
 
 use jurist_core::grade::Time;
 
+use crate::accounts::Role;
 use crate::db::{Row, args, statements};
 use crate::{AccountId, ProjectId, Store, StoreError, TokenId};
 
@@ -12,12 +15,37 @@ pub struct Token {
     pub name: String,
     /// What it may be used for, in the words of the server.
     pub scopes: Vec<String>,
+    /// Whose it is; `None` for what was made on the machine itself, or while the server asked nobody who they are.
     pub author: Option<AccountId>,
     pub created: Time,
     pub expires: Option<Time>,
     /// When it was last seen, within the precision of [`Store::use_token`].
     pub used: Option<Time>,
     pub revoked: Option<Time>,
+}
+
+/// A token that is neither expired nor revoked, and what its owner may do at this moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenInUse {
+    pub token: Token,
+    pub owner: TokenOwner,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenOwner {
+    /// It has none: see [`Token::author`].
+    Nobody,
+    /// Their account is disabled, or they are no member of the project.
+    ShutOut,
+    /// Their role in the project; that of an administrator is owner, everywhere.
+    Has(Role),
+}
+
+/// A token with the name of its owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenListing {
+    pub token: Token,
+    pub owner_name: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +61,13 @@ statements! {
     ADD = "INSERT INTO tokens (id, project, name, hash, scopes, author, created, expires)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     GET = "SELECT * FROM tokens WHERE project = $1 AND id = $2";
-    BY_HASH = "SELECT * FROM tokens WHERE hash = $1 AND revoked IS NULL AND (expires IS NULL OR $2 < expires)";
-    LIST = "SELECT * FROM tokens WHERE project = $1 ORDER BY id DESC";
+    BY_HASH = "SELECT tokens.*, accounts.disabled AS owner_disabled, accounts.is_admin AS owner_is_admin,
+        members.role AS owner_role FROM tokens
+        LEFT JOIN accounts ON accounts.id = tokens.author
+        LEFT JOIN members ON members.project = tokens.project AND members.account = tokens.author
+        WHERE tokens.hash = $1 AND tokens.revoked IS NULL AND (tokens.expires IS NULL OR $2 < tokens.expires)";
+    LIST = "SELECT tokens.*, accounts.name AS owner_name FROM tokens
+        LEFT JOIN accounts ON accounts.id = tokens.author WHERE tokens.project = $1 ORDER BY tokens.id DESC";
     // Written at most once a minute, since every request of a program comes by here.
     USED = "UPDATE tokens SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2 - 60000000)";
     REVOKE_UNAUTHORED = "UPDATE tokens SET revoked = COALESCE(revoked, $3)
@@ -57,9 +90,10 @@ impl Store {
         read(&row.ok_or_else(|| StoreError::unknown("token", &id))?)
     }
 
-    /// The token with this hash, if it still opens anything.
-    pub async fn token(&self, hash: &str, now: Time) -> Result<Option<Token>, StoreError> {
-        self.db.optional(BY_HASH, args![hash, now]).await?.as_ref().map(read).transpose()
+    /// The token with this hash, unless it is expired or revoked.
+    pub async fn token(&self, hash: &str, now: Time) -> Result<Option<TokenInUse>, StoreError> {
+        let row = self.db.optional(BY_HASH, args![hash, now]).await?;
+        row.map(|row| Ok(TokenInUse { token: read(&row)?, owner: read_owner(&row)? })).transpose()
     }
 
     /// Notes that it was seen, to the minute.
@@ -70,8 +104,10 @@ impl Store {
         self.db.execute(USED, args![token.id, now]).await.map(drop)
     }
 
-    pub async fn tokens(&self, project: ProjectId) -> Result<Vec<Token>, StoreError> {
-        self.db.fetch(LIST, args![project]).await?.iter().map(read).collect()
+    pub async fn tokens(&self, project: ProjectId) -> Result<Vec<TokenListing>, StoreError> {
+        let rows = self.db.fetch(LIST, args![project]).await?;
+        let listing = |row| Ok(TokenListing { token: read(row)?, owner_name: row.get("owner_name")? });
+        rows.iter().map(listing).collect()
     }
 
     /// Revokes what nobody has made, which is what a server made by itself.
@@ -91,6 +127,18 @@ impl Store {
             _ => Ok(()),
         }
     }
+}
+
+fn read_owner(row: &Row) -> Result<TokenOwner, StoreError> {
+    if row.get::<Option<String>>("author")?.is_none() {
+        return Ok(TokenOwner::Nobody);
+    }
+    if row.maybe_time("owner_disabled")?.is_some() {
+        return Ok(TokenOwner::ShutOut);
+    }
+    let is_admin = row.get::<Option<i64>>("owner_is_admin")? == Some(1);
+    let role = if is_admin { Some(Role::Owner) } else { row.maybe_parsed("owner_role")? };
+    Ok(role.map_or(TokenOwner::ShutOut, TokenOwner::Has))
 }
 
 fn read(row: &Row) -> Result<Token, StoreError> {

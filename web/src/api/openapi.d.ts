@@ -423,7 +423,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Give somebody another role */
+        /**
+         * Give a member another role
+         * @description Others join by an invitation: nobody is taken into a project without having agreed. An administrator may.
+         */
         put: operations["members_set"];
         post?: never;
         /** Take somebody out of the project */
@@ -1070,6 +1073,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/session/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Join another project by an invitation, as who is signed in */
+        post: operations["session_join_project"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/spend": {
         parameters: {
             query?: never;
@@ -1570,7 +1590,7 @@ export interface components {
             name: string;
         };
         AccountChange: {
-            /** @description Whether they may no longer come in; all their sessions end. */
+            /** @description Whether they may no longer come in: their sessions end, and their tokens and invitations open nothing. */
             disabled: boolean;
         };
         Agent: {
@@ -2241,6 +2261,10 @@ export interface components {
             invitation: string;
             name: string;
             password: string;
+        };
+        JoinProject: {
+            /** @description What stands after `#` in the link. */
+            invitation: string;
         };
         /** @description Who joins, and how */
         JoinTask: {
@@ -3497,11 +3521,19 @@ export interface components {
             expires?: string | null;
             /** @example tok_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             id: string;
+            made_by?: components["schemas"]["TokenMaker"] | null;
             name: string;
             revoked?: string | null;
+            /** @description What it was made for; it opens no more than the role of its owner at the moment of its use. */
             scopes: string[];
             /** @description When it was last seen, to the minute. */
             used?: string | null;
+        };
+        /** @description Whose token it is, also if it was made with another token of theirs. */
+        TokenMaker: {
+            /** @example acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
+            account: string;
+            name: string;
         };
         TokenPrice: {
             /** Format: double */
@@ -8747,6 +8779,63 @@ export interface operations {
                 };
             };
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    session_join_project: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JoinProject"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenProject"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description They are a member already */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -78,6 +78,11 @@ function Tokens({ tokens }: { tokens: Token[] }) {
   const columns: Column<Token>[] = [
     { name: "name", head: "Name", cell: (it) => it.name },
     { name: "scopes", head: "May", cell: (it) => it.scopes.join(", ") },
+    {
+      name: "maker",
+      head: "Made by",
+      cell: (it) => it.made_by?.name ?? <span className={styles.muted}>nobody</span>,
+    },
     { name: "created", head: "Made", cell: (it) => <Time at={it.created} />, wide: true },
     {
       name: "used",
@@ -85,7 +90,7 @@ function Tokens({ tokens }: { tokens: Token[] }) {
       cell: (it) => (it.used ? <Time at={it.used} /> : <span className={styles.muted}>never</span>),
       wide: true,
     },
-    { name: "state", head: "Until", cell: (it) => <Until token={it} /> },
+    { name: "state", head: "Expires", cell: (it) => <Until token={it} /> },
     {
       name: "revoke",
       head: <span className="visually-hidden">Revoke</span>,
@@ -119,7 +124,7 @@ function Tokens({ tokens }: { tokens: Token[] }) {
 
 function Until({ token }: { token: Token }) {
   if (token.revoked) return <Badge>revoked</Badge>;
-  if (!token.expires) return <span className={styles.muted}>revoked</span>;
+  if (!token.expires) return <span className={styles.muted}>never</span>;
   return new Date(token.expires) < new Date() ? <Badge>expired</Badge> : day(token.expires);
 }
 

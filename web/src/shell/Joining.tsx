@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { answered, api } from "../api/client";
+import { sessionQuery } from "../api/session";
 import { Field } from "../ui/Field";
 import { Form, useFields } from "../ui/Form";
 import { State } from "../ui/State";
@@ -12,7 +13,31 @@ import { JoinByName } from "./JoinTask";
 export function Joining() {
   const [invitation] = useState(() => location.hash.replace(/^#/, ""));
   const token = /^task=(.+)$/.exec(invitation)?.[1];
-  return token ? <JoinByName by={{ token }} /> : <JoinProject invitation={invitation} />;
+  const session = useQuery({ ...sessionQuery, retry: false });
+  if (token) return <JoinByName by={{ token }} />;
+  const account = session.data?.account;
+  if (invitation && account) return <AcceptInvitation invitation={invitation} name={account.name} />;
+  return <JoinProject invitation={invitation} />;
+}
+
+/** Somebody with an account joins another project with it. */
+function AcceptInvitation({ invitation, name }: { invitation: string; name: string }) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const accept = useMutation({
+    mutationFn: () => answered(api(null).POST("/api/v1/session/projects", { body: { invitation } })),
+    onSuccess: async () => {
+      await queries.resetQueries({ queryKey: ["session"] });
+      await navigate({ to: "/", replace: true });
+    },
+  });
+  return (
+    <Door title="Join" after="Your invitation works once. To join with another account, sign out first.">
+      <Form asked={accept} does={`Join as ${name}`} doing="Joining…">
+        <p>You are signed in as {name}, and join with this account.</p>
+      </Form>
+    </Door>
+  );
 }
 
 function JoinProject({ invitation }: { invitation: string }) {

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -188,6 +189,9 @@ async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
         None => settings.judge.clone(),
     };
     let judge = judging.found(judging.judge(&told), &resolver).await?;
+    if model.is_none() {
+        judging.consent(&judge, &BTreeMap::new())?;
+    }
     let line = resolver.line(&judge)?;
     let request = ping_of(&line.name);
     let mut out = render::stdout();
@@ -244,8 +248,13 @@ async fn ping(model: Option<&str>, judging: &Judging) -> anyhow::Result<Ended> {
 
 /// The settings of the project that the current folder is in.
 pub fn settings() -> anyhow::Result<dialect::Settings> {
-    let here = std::path::absolute(".")?;
-    let file = here.ancestors().map(|it| it.join(".jurist/config.yaml")).find(|it| it.is_file());
+    settings_of(Path::new("."))
+}
+
+/// The settings of the project that a folder is in.
+pub fn settings_of(folder: &Path) -> anyhow::Result<dialect::Settings> {
+    let folder = std::path::absolute(folder)?;
+    let file = folder.ancestors().map(|it| it.join(".jurist/config.yaml")).find(|it| it.is_file());
     match file {
         Some(path) => {
             let loaded = jurist_engine::load::load(&path, Default::default());

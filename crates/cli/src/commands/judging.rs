@@ -15,6 +15,7 @@ use jurist_engine::load::{self, Project};
 use jurist_engine::model::resolve::Resolver;
 use jurist_engine::permission::require_permission;
 use jurist_engine::record::{Cassette, Recorder, Tape};
+use jurist_engine::trust::require_trust;
 use jurist_server::{NewRun, Replies};
 
 use super::Chosen;
@@ -51,6 +52,9 @@ pub struct Judging {
     /// Start programs and servers that a file names, and send it what variables it asks for
     #[arg(long)]
     pub allow_commands: bool,
+    /// Let .jurist/config.yaml say where requests go and which variables they carry, without `jurist trust`
+    #[arg(long)]
+    trust_settings: bool,
     /// Send everything in batches, at half the price, and wait for them
     #[arg(long, conflicts_with = "replay")]
     pub batch: bool,
@@ -107,6 +111,10 @@ impl Judging {
     }
 
     pub fn resolver(&self, settings: &Settings) -> anyhow::Result<Arc<Resolver>> {
+        // What is replayed goes nowhere.
+        if !self.trust_settings && self.replay.is_none() {
+            require_trust(settings)?;
+        }
         let resolver = Resolver::new(settings.clone(), load::variable)?;
         Ok(Arc::new(resolver.trusting(self.base_url.as_deref())))
     }

@@ -45,6 +45,7 @@ mod stats;
 mod store;
 mod task_results;
 mod trace;
+mod trust;
 mod worker;
 
 use std::collections::BTreeMap;
@@ -144,6 +145,7 @@ enum Command {
     Schema(schema::Args),
     Init(init::Args),
     Cache(cache::Args),
+    Trust(trust::Args),
     Completions(completions::Args),
 }
 
@@ -178,6 +180,7 @@ impl Cli {
             Command::Grade(args) => grade::run(&args),
             Command::Judge(args) => judge::run(&args),
             Command::Cache(args) => cache::run(&args),
+            Command::Trust(args) => trust::run(&args),
             Command::Score(args) => score::run(&args),
             Command::Diff(args) => diff::run(&args),
             Command::Trace(args) => trace::run(&args),

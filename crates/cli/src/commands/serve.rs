@@ -130,10 +130,13 @@ pub fn run(args: &Args) -> anyhow::Result<Ended> {
     }))
 }
 
-/// How the first account comes to be, while there is none.
+/// How the first administrator comes to be, while there is none.
 pub async fn tell_first_owner(out: &mut impl Write, app: &App, address: &str) -> anyhow::Result<()> {
     if let Some(link) = join_link(app, address).await? {
-        writeln!(out, "  nobody has an account yet; this link makes you the owner, once, within a day:")?;
+        writeln!(
+            out,
+            "  nobody administers this server yet; this link makes you its owner, once, within a day:"
+        )?;
         writeln!(out, "  \x1b[1m{link}\x1b[0m")?;
     }
     Ok(())

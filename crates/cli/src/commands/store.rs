@@ -96,7 +96,7 @@ enum What {
     Check,
     /// Give back the room that removed rows took
     Vacuum,
-    /// A link by which somebody becomes an owner, for when nobody can sign in any more
+    /// Print a link that makes an owner and administrator, for when nobody can sign in any more
     OwnerLink {
         /// How people reach the server
         #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8000")]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jurist_engine::load;
+use jurist_engine::trust::require_trust;
 use jurist_server::{Environment, Metrics, Work, Workshop, work};
 
 use super::Ended;
@@ -40,9 +41,15 @@ pub struct Working {
     /// Start programs and servers that submitted files name, and reach vendors and addresses of theirs
     #[arg(long)]
     allow_commands: bool,
+    /// Let .jurist/config.yaml say where requests go and which variables they carry, without `jurist trust`
+    #[arg(long)]
+    trust_settings: bool,
     /// Reach addresses inside this machine and its network, where a request names them
     #[arg(long)]
     allow_private_network: bool,
+    /// Do not store the prompts and raw replies of judges; grades and their reasons are stored
+    #[arg(long)]
+    no_exchanges: bool,
     /// Send an OpenTelemetry event for each grade and verdict of runs to this OTLP endpoint
     #[arg(long, value_name = "URL")]
     emit: Option<String>,
@@ -61,14 +68,18 @@ impl Working {
     }
 
     pub fn work(&self) -> anyhow::Result<Work> {
-        let cache: Option<PathBuf> = load::cache_folder();
+        let (settings, cache): (_, Option<PathBuf>) = (settings()?, load::cache_folder());
+        if !self.trust_settings {
+            require_trust(&settings)?;
+        }
         Ok(Work {
-            settings: settings()?,
+            settings,
             allow_commands: self.allow_commands,
             allow_private_network: self.allow_private_network,
             environment: Environment::new(load::variables()),
             cache,
             emit: self.emit.clone(),
+            store_exchanges: !self.no_exchanges,
             lease: Duration::from_secs(self.lease),
         })
     }

@@ -23,6 +23,7 @@ use context::Context;
 pub use context::{ReadError, Variables, World};
 pub use settings::{
     CustomVendor, DeferPolicy, Limits, Mail, MailSecurity, ModelPrice, Network, PROTOCOLS, Settings,
+    SettingsFile,
 };
 pub use write::native as to_native;
 

@@ -1,6 +1,8 @@
 //! Settings of a project: `.jurist/config.yaml`, and the part of `.agentv/config.yaml` that suites refer to.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::context::{Context, SETTINGS_FILE as FILE};
 use super::fields::Fields;
@@ -31,6 +33,55 @@ pub struct Settings {
     pub rates: Rates,
     /// How a server sends e-mail.
     pub mail: Option<Mail>,
+    /// Where they were read from; a person trusts a file, not what it happens to say.
+    pub file: Option<SettingsFile>,
+}
+
+/// A settings file as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingsFile {
+    pub path: PathBuf,
+    pub text: Arc<str>,
+}
+
+impl Settings {
+    /// Keys by which a stranger's file could learn variables of the environment or start programs: where requests go,
+    /// which variables they carry, and what is run. Values are left out, since they may hold such variables.
+    pub fn keys_that_need_trust(&self) -> Vec<String> {
+        let mut keys = Vec::new();
+        for (name, vendor) in &self.vendors {
+            let parts = [
+                ("base_url", vendor.base_url.as_deref().is_some_and(|address| !is_loopback(address))),
+                ("key", vendor.key.is_some()),
+                ("headers", !vendor.headers.is_empty()),
+            ];
+            let named = parts.into_iter().filter(|(_, is_set)| *is_set);
+            keys.extend(named.map(|(key, _)| format!("vendors.{name}.{key}")));
+        }
+        let judge = &self.judge;
+        let models = judge.model.iter().chain(&judge.panel).chain(judge.escalate.as_ref().map(|it| &it.to));
+        let runs_program = models.into_iter().any(|model| model.starts_with("command:"));
+        let parts = [
+            ("judge.base_url", judge.base_url.as_deref().is_some_and(|address| !is_loopback(address))),
+            ("judge", runs_program),
+            ("network.ca", self.network.ca.is_some()),
+            ("network.proxy", self.network.proxy.is_some()),
+            ("mail", self.mail.is_some()),
+        ];
+        keys.extend(parts.into_iter().filter(|(_, is_set)| *is_set).map(|(key, _)| key.to_owned()));
+        keys
+    }
+}
+
+/// Whether an address is surely of this machine. Whatever is not plainly so is not: `localhost@elsewhere` is elsewhere.
+fn is_loopback(address: &str) -> bool {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let port = |rest: &str| {
+        rest.is_empty()
+            || rest.strip_prefix(':').is_some_and(|port| port.chars().all(|it| it.is_ascii_digit()))
+    };
+    ["localhost", "127.0.0.1", "[::1]"].iter().any(|host| authority.strip_prefix(host).is_some_and(port))
 }
 
 /// How a run ends of which something was not graded.
@@ -131,6 +182,7 @@ pub(super) fn read(cx: &Context<'_>, node: &Node) -> Settings {
         redact: patterns(&fields),
         rates: rates(&fields),
         mail: fields.fields("mail", "mail server").and_then(mail),
+        file: Some(SettingsFile { path: cx.path_of(node.span.file), text: cx.text_of(node.span.file) }),
     };
     fields.finish();
     settings
@@ -342,4 +394,30 @@ pub(super) fn reference(cx: &Context<'_>, name: &str, span: Span) -> Option<Stri
         );
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_address_of_this_machine_needs_no_trust() {
+        for address in
+            ["http://localhost:8080/v1", "http://127.0.0.1", "localhost:11434", "http://[::1]:1/v1"]
+        {
+            assert!(is_loopback(address), "{address}");
+        }
+        for address in [
+            "https://evil.example/v1",
+            "http://localhost.evil.example",
+            "http://localhost@evil.example",
+            "http://127.0.0.1:1@evil.example/",
+            "http://127.0.0.1:x@evil.example/",
+            "http://localhost\\@evil.example",
+            "evil.example/localhost",
+            "",
+        ] {
+            assert!(!is_loopback(address), "{address}");
+        }
+    }
 }

@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 use super::audit::note;
 use super::{Json, Path};
 use crate::app::App;
-use crate::auth::{Caller, Who};
+use crate::auth::Caller;
 use crate::error::{ApiError, Problem};
 
 pub fn routes() -> OpenApiRouter<App> {
@@ -35,7 +35,7 @@ struct Account {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct AccountChange {
-    /// Whether they may no longer come in; all their sessions end.
+    /// Whether they may no longer come in: their sessions end, and their tokens and invitations open nothing.
     disabled: bool,
 }
 
@@ -73,12 +73,7 @@ async fn change(
 }
 
 async fn only_admins(app: &App, caller: &Caller) -> Result<(), ApiError> {
-    let is_admin = match caller.who {
-        Who::Anyone => true,
-        Who::Token(_) => false,
-        Who::Account(id) => app.store.account(id).await?.is_admin,
-    };
-    if is_admin {
+    if caller.is_admin(app).await? {
         return Ok(());
     }
     Err(ApiError::Forbidden("this is for those who may do anything".to_owned()))

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Uri};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::stream::{self, Stream};
 use jurist_core::run::{CaseResult, RunId};
@@ -43,6 +43,7 @@ async fn events(
     State(app): State<App>,
     caller: Caller,
     Path(id): Path<String>,
+    uri: Uri,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, StoreError>>>, ApiError> {
     caller.needs(Scope::Read)?;
@@ -53,6 +54,8 @@ async fn events(
     let heard: Option<usize> = last.map(str::parse).transpose().map_err(bad)?;
     let follower = Follower {
         app,
+        headers,
+        uri,
         project: caller.project,
         run,
         heard,
@@ -67,6 +70,9 @@ async fn events(
 
 struct Follower {
     app: App,
+    /// Who listens: asked again and again, since they may be shut out while a run goes on.
+    headers: HeaderMap,
+    uri: Uri,
     project: ProjectId,
     run: RunId,
     /// The last place that was told.
@@ -85,6 +91,9 @@ impl Follower {
             if self.is_over {
                 return Ok(None);
             }
+            if !self.may_listen().await {
+                return Ok(None);
+            }
             self.look().await?;
             if self.waiting.is_empty() && !self.is_over {
                 let mut stopping = self.app.stopping.subscribe();
@@ -94,6 +103,11 @@ impl Follower {
                 }
             }
         }
+    }
+
+    async fn may_listen(&self) -> bool {
+        let caller = Caller::identify(&self.app, &self.headers, self.uri.query()).await;
+        caller.is_ok_and(|caller| caller.project == self.project && caller.needs(Scope::Read).is_ok())
     }
 
     async fn look(&mut self) -> Result<(), StoreError> {

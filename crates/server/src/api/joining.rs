@@ -18,7 +18,7 @@ use super::session::begin_with;
 use super::{Json, Path};
 use crate::annotate::{settings_of, task_link};
 use crate::app::{Access, App};
-use crate::auth::{Caller, Scope, fingerprint, signed_in};
+use crate::auth::{Caller, Scope, find_task_link, fingerprint, signed_in};
 use crate::error::{ApiError, Problem};
 
 pub fn routes() -> OpenApiRouter<App> {
@@ -80,7 +80,7 @@ async fn link(
     let task = app.store.task(project, id.parse()?).await?;
     let settings = Settings { crowd: true, ..settings_of(&task) };
     app.store.set_task_settings(project, task.id, &task.name, &json!(settings), now).await?;
-    let secret = task_link(&app.store, project, &task, caller.account(), now).await?;
+    let secret = task_link(&app.store, project, &task, caller.owner, now).await?;
     note(&app, &caller, "task.link", &task.id, serde_json::Value::Null).await?;
     let host = headers.get(header::HOST).and_then(|it| it.to_str().ok()).unwrap_or("localhost");
     let address = app.settings.public_url.clone().unwrap_or_else(|| format!("http://{host}"));
@@ -135,10 +135,8 @@ async fn join(
 async fn joined(app: &App, given: &JoinTask) -> Result<(ProjectId, Task), ApiError> {
     let closed = || ApiError::SignIn("the link has expired, was taken back, or never was".to_owned());
     if let Some(token) = &given.token {
-        let token = app.store.token(&fingerprint(token), clock::now()).await?.ok_or_else(closed)?;
-        let task = token.scopes.iter().find_map(|it| it.strip_prefix("task:")?.parse::<TaskId>().ok());
-        let task = app.store.task(token.project, task.ok_or_else(closed)?).await?;
-        return Ok((token.project, task));
+        let (project, task) = find_task_link(app, token).await?.ok_or_else(closed)?;
+        return Ok((project, app.store.task(project, task).await?));
     }
     let id: TaskId = given.task.as_deref().ok_or_else(|| ApiError::bad("send `token` or `task`"))?.parse()?;
     let is_open = app.settings.access == Access::Open;
@@ -171,7 +169,7 @@ async fn annotator_account(
         None => {
             let new =
                 NewAccount { email: email.clone(), name: name.to_owned(), password: None, is_admin: false };
-            match app.store.add_account(&new, now).await {
+            match app.store.add_member_account(project, &new, Role::Annotator, now).await {
                 // Somebody was faster with the same name.
                 Err(jurist_store::StoreError::Taken { .. }) => {
                     app.store.account_by_email(&email).await?.ok_or(ApiError::Broken)?
@@ -181,10 +179,11 @@ async fn annotator_account(
         }
     };
     match app.store.role(project, account.id).await? {
-        None => app.store.set_role(project, account.id, Role::Annotator, now).await?,
         Some(Role::Annotator) => {}
         // A link does not open more than annotating.
         Some(_) => return Err(ApiError::Forbidden("this one has another role by now; sign in".to_owned())),
+        // They were one once: the account was made with the role. A link does not bring them back.
+        None => return Err(ApiError::Forbidden("this one was taken out of the project".to_owned())),
     }
     if account.disabled.is_some() {
         return Err(ApiError::Forbidden("this account may no longer come in".to_owned()));

@@ -59,7 +59,9 @@ async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<Member>
     Ok(Json(app.store.members(caller.project).await?.into_iter().map(member).collect()))
 }
 
-/// Give somebody another role
+/// Give a member another role
+///
+/// Others join by an invitation: nobody is taken into a project without having agreed. An administrator may.
 #[utoipa::path(put, path = "/members/{account}", tag = "members", params(("account" = String, Path)),
     request_body = WithRole, responses(
     (status = 200), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)
@@ -72,8 +74,13 @@ async fn set(
 ) -> Result<(), ApiError> {
     caller.needs(Scope::Manage)?;
     let (account, role): (AccountId, Role) = (account.parse()?, wanted.role.parse().map_err(ApiError::Bad)?);
-    app.store.account(account).await?;
     refuse_more(&caller, role)?;
+    let is_member = app.store.role(caller.project, account).await?.is_some();
+    if !is_member && !caller.is_admin(&app).await? {
+        let why = format!("`{account}` is no member of the project; an invitation lets somebody join");
+        return Err(ApiError::Unknown(why));
+    }
+    app.store.account(account).await?;
     app.store.set_role(caller.project, account, role, clock::now()).await?;
     note(&app, &caller, "member.role", &account, json!({ "role": role })).await
 }
@@ -103,7 +110,7 @@ async fn invite(
     caller.needs(Scope::Manage)?;
     let role: Role = wanted.role.parse().map_err(ApiError::Bad)?;
     refuse_more(&caller, role)?;
-    let secret = invitation(&app, caller.project, role, caller.account(), clock::now()).await?;
+    let secret = invitation(&app, caller.project, role, caller.owner, clock::now()).await?;
     note(&app, &caller, "member.invite", &"", json!({ "role": role })).await?;
     let path = format!("/join#{}", secret.text());
     Ok(Json(Invitation { path, invitation: secret.text().to_owned() }))

@@ -70,7 +70,7 @@ async fn add(
     let project = app.store.add_project(name, now).await?;
     let usual = Cap::usual(&app.settings.work.settings.rates);
     app.store.set_cap(project.id, Some(usual)).await?;
-    if let Some(account) = caller.account() {
+    if let Some(account) = caller.owner {
         app.store.set_role(project.id, account, Role::Owner, now).await?;
     }
     // Noted where the new project's owner looks.

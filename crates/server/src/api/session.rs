@@ -16,7 +16,10 @@ use utoipa_axum::routes;
 
 use super::{Json, Query};
 use crate::app::{Access, App};
-use crate::auth::{COOKIE, SESSION, Scope, Secret, cookie, fingerprint, hashed, matches, of_role, signed_in};
+use crate::auth::{
+    COOKIE, Invitation, SESSION, Scope, Secret, cookie, find_invitation, fingerprint, hashed, matches,
+    of_role, sign_in_key, signed_in,
+};
 use crate::error::{ApiError, Problem};
 
 /// Days that a session lasts.
@@ -27,6 +30,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(show, sign_in, sign_out))
         .routes(routes!(change_password))
         .routes(routes!(join))
+        .routes(routes!(join_project))
 }
 
 /// Who is asking, and where they may go.
@@ -82,6 +86,13 @@ struct Join {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+struct JoinProject {
+    /// What stands after `#` in the link.
+    invitation: String,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct NewPassword {
     #[schema(max_length = 1024)]
     old: String,
@@ -131,10 +142,9 @@ async fn sign_in(
     Json(given): Json<SignIn>,
 ) -> Result<Response, ApiError> {
     let (now, email) = (clock::now(), given.email.trim().to_lowercase());
-    // By name and by address: neither one guesser with many names nor many with one gets far.
-    let keys = [format!("name {email}"), format!("from {}", origin(&app, from, &headers))];
+    let key = sign_in_key(&email, origin(&app, from, &headers));
     // Wrong until shown to be right, so that guesses at the same time count one by one.
-    if let Some(seconds) = app.lock_out.begin(&keys, now) {
+    if let Some(seconds) = app.lock_out.begin(&key, now) {
         return Err(ApiError::Busy { seconds, why: "too many wrong passwords; wait a little".to_owned() });
     }
     let account = app.store.account_by_email(&email).await?.filter(|it| it.disabled.is_none());
@@ -143,7 +153,7 @@ async fn sign_in(
     let Some(account) = account.filter(|_| is_right) else {
         return Err(ApiError::SignIn("no account has this e-mail address and password".to_owned()));
     };
-    app.lock_out.right(&keys);
+    app.lock_out.right(&key);
     begin(&app, account, &headers, now).await
 }
 
@@ -187,14 +197,14 @@ async fn change_password(
 ) -> Result<Response, ApiError> {
     let (now, account) = (clock::now(), signed_in(&app, &headers).await?);
     // Whoever finds a browser open does not get to guess either.
-    let keys = [format!("name {}", account.email)];
-    if let Some(seconds) = app.lock_out.begin(&keys, now) {
+    let key = format!("session {}", account.id);
+    if let Some(seconds) = app.lock_out.begin(&key, now) {
         return Err(ApiError::Busy { seconds, why: "too many wrong passwords; wait a little".to_owned() });
     }
     if !matches(given.old, account.password.clone()).await {
         return Err(ApiError::SignIn("the old password is another one".to_owned()));
     }
-    app.lock_out.right(&keys);
+    app.lock_out.right(&key);
     app.store.set_password(account.id, Some(&hashed(given.new).await?)).await?;
     noted(&app, account.id, "account.password", now).await?;
     begin(&app, account, &headers, now).await
@@ -211,10 +221,7 @@ async fn join(
     Json(given): Json<Join>,
 ) -> Result<Response, ApiError> {
     let now = clock::now();
-    let closed = || ApiError::SignIn("the invitation was used, has expired, or never was".to_owned());
-    let invitation = app.store.token(&fingerprint(&given.invitation), now).await?.ok_or_else(closed)?;
-    let role = invitation.scopes.iter().find_map(|it| it.strip_prefix("join:")?.parse::<Role>().ok());
-    let role = role.ok_or_else(closed)?;
+    let invitation = find_invitation(&app, &given.invitation).await?.ok_or_else(closed)?;
     let (email, name) =
         (given.email.trim().to_lowercase(), super::name("an account", &given.name)?.to_owned());
     let is_address = email.split_once('@').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty());
@@ -222,10 +229,39 @@ async fn join(
         return Err(ApiError::bad("an e-mail address looks like ada@example.org"));
     }
     let password = Some(hashed(given.password).await?);
-    let new = NewAccount { email, name, password, is_admin: false };
-    let account = app.store.join(&invitation, &new, role, now).await?.ok_or_else(closed)?;
+    let new = NewAccount { email, name, password, is_admin: invitation.is_admin };
+    let joined = app.store.join(&invitation.token, &new, invitation.role, now).await?;
+    let account = joined.ok_or_else(closed)?;
     noted(&app, account.id, "account.join", now).await?;
     begin(&app, account, &headers, now).await
+}
+
+/// Join another project by an invitation, as who is signed in
+#[utoipa::path(post, path = "/session/projects", tag = "session", request_body = JoinProject, responses(
+    (status = 200, body = OpenProject), (status = 400, body = Problem), (status = 401, body = Problem),
+    (status = 409, body = Problem, description = "They are a member already")
+))]
+async fn join_project(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Json(given): Json<JoinProject>,
+) -> Result<Json<OpenProject>, ApiError> {
+    let (account, now) = (signed_in(&app, &headers).await?, clock::now());
+    let invitation = find_invitation(&app, &given.invitation).await?.ok_or_else(closed)?;
+    let Invitation { token, role, is_admin } = invitation;
+    let project = token.project;
+    if !is_admin && app.store.role(project, account.id).await?.is_some() {
+        return Err(ApiError::Conflict("you are a member of this project already".to_owned()));
+    }
+    if !app.store.join_project(&token, account.id, role, is_admin, now).await? {
+        return Err(closed());
+    }
+    noted(&app, account.id, "project.join", now).await?;
+    Ok(Json(OpenProject::new(app.store.project(project).await?, of_role(role))))
+}
+
+fn closed() -> ApiError {
+    ApiError::SignIn("the invitation was used, has expired, or its maker may no longer invite".to_owned())
 }
 
 /// A new session; an old one is not taken over, whoever set its cookie.

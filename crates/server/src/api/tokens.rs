@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use jurist_core::grade::Time;
-use jurist_store::tokens::{NewToken as Stored, Token as Kept};
-use jurist_store::{TokenId, clock};
+use jurist_store::tokens::{NewToken as Stored, TokenListing};
+use jurist_store::{AccountId, TokenId, clock};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -25,12 +25,23 @@ struct Token {
     #[schema(example = "tok_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     id: String,
     name: String,
+    /// What it was made for; it opens no more than the role of its owner at the moment of its use.
     scopes: Vec<String>,
+    /// Absent where the server made it by itself, or before it had accounts; such a token opens nothing.
+    made_by: Option<TokenMaker>,
     created: String,
     expires: Option<String>,
     /// When it was last seen, to the minute.
     used: Option<String>,
     revoked: Option<String>,
+}
+
+/// Whose token it is, also if it was made with another token of theirs.
+#[derive(Debug, Serialize, ToSchema)]
+struct TokenMaker {
+    #[schema(example = "acc_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
+    account: String,
+    name: String,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -91,13 +102,17 @@ async fn add(
         name: name.to_owned(),
         hash: fingerprint(secret.text()),
         scopes: new.scopes,
-        author: caller.account(),
+        author: caller.owner,
         expires,
     };
     let token = app.store.add_token(caller.project, &stored, now).await?;
+    let owner_name = match token.author {
+        Some(account) => Some(app.store.account(account).await?.name),
+        None => None,
+    };
     note(&app, &caller, "token.add", &token.id, json!({ "name": token.name, "scopes": token.scopes }))
         .await?;
-    Ok(Json(Made { token: token.into(), secret: secret.text().to_owned() }))
+    Ok(Json(Made { token: TokenListing { token, owner_name }.into(), secret: secret.text().to_owned() }))
 }
 
 /// A token opens nothing any more
@@ -109,23 +124,26 @@ async fn revoke(State(app): State<App>, caller: Caller, Path(id): Path<String>) 
     let (id, now): (TokenId, Time) = (id.parse()?, clock::now());
     app.store.revoke_token(caller.project, id, now).await?;
     let all = app.store.tokens(caller.project).await?;
-    if let Some(token) = all.iter().find(|it| it.id == id) {
-        note(&app, &caller, "token.revoke", &id, json!({ "name": token.name })).await?;
+    if let Some(listed) = all.iter().find(|listed| listed.token.id == id) {
+        note(&app, &caller, "token.revoke", &id, json!({ "name": listed.token.name })).await?;
     }
     Ok(())
 }
 
-impl From<Kept> for Token {
-    fn from(it: Kept) -> Self {
-        let time = |it: Option<Time>| it.map(|it| it.to_string());
+impl From<TokenListing> for Token {
+    fn from(listing: TokenListing) -> Self {
+        let TokenListing { token, owner_name } = listing;
+        let time = |time: Option<Time>| time.map(|time| time.to_string());
+        let maker = |(account, name): (AccountId, String)| TokenMaker { account: account.to_string(), name };
         Self {
-            id: it.id.to_string(),
-            name: it.name,
-            scopes: it.scopes,
-            created: it.created.to_string(),
-            expires: time(it.expires),
-            used: time(it.used),
-            revoked: time(it.revoked),
+            id: token.id.to_string(),
+            name: token.name,
+            scopes: token.scopes,
+            made_by: token.author.zip(owner_name).map(maker),
+            created: token.created.to_string(),
+            expires: time(token.expires),
+            used: time(token.used),
+            revoked: time(token.revoked),
         }
     }
 }

@@ -1,6 +1,10 @@
 //! Whoever guesses passwords waits, longer each time.
+//!
+//! Tries are counted for each pair of a name and an address. A count for the name alone would let anybody who knows a
+//! name lock its owner out, and one for the address alone anybody in the same office or behind the same proxy.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::Mutex;
 
 use jurist_core::grade::Time;
@@ -9,10 +13,10 @@ use jurist_core::grade::Time;
 const FREE: u32 = 5;
 /// The longest wait, in seconds.
 const LONGEST: i64 = 900;
-/// More names than this are somebody who fills the memory; the oldest are forgotten.
-const MOST: usize = 10_000;
+/// More pairs than this are somebody who fills the memory; the oldest are forgotten.
+const MOST: usize = 100_000;
 
-/// Wrong passwords by name, in this process.
+/// Wrong passwords by who tries, in this process.
 #[derive(Debug, Default)]
 pub struct LockOut(Mutex<HashMap<String, Tried>>);
 
@@ -23,28 +27,34 @@ struct Tried {
 }
 
 impl LockOut {
-    /// Counts a try as wrong, under all of its names. Or seconds to wait before the next, and nothing is counted.
-    pub fn begin(&self, names: &[String], now: Time) -> Option<u64> {
+    /// Counts a try as wrong. Or seconds to wait before the next, and nothing is counted.
+    pub fn begin(&self, key: &str, now: Time) -> Option<u64> {
         let mut all = self.0.lock().expect("nothing panics while it is held");
-        if let Some(seconds) = names.iter().filter_map(|it| all.get(it)?.wait(now)).max() {
+        if let Some(seconds) = all.get(key).and_then(|tried| tried.wait(now)) {
             return Some(seconds);
         }
-        for name in names {
-            if MOST <= all.len() && !all.contains_key(name) {
-                let oldest = all.iter().min_by_key(|it| it.1.last).map(|it| it.0.clone());
-                oldest.and_then(|it| all.remove(&it));
-            }
-            let tried = all.entry(name.clone()).or_insert(Tried { n: 0, last: now });
-            *tried = Tried { n: tried.n.saturating_add(1), last: now };
+        if MOST <= all.len() && !all.contains_key(key) {
+            let oldest = all.iter().min_by_key(|(_, tried)| tried.last).map(|(key, _)| key.clone());
+            oldest.and_then(|key| all.remove(&key));
         }
+        let tried = all.entry(key.to_owned()).or_insert(Tried { n: 0, last: now });
+        *tried = Tried { n: tried.n.saturating_add(1), last: now };
         None
     }
 
     /// It was not wrong after all.
-    pub fn right(&self, names: &[String]) {
-        let mut all = self.0.lock().expect("nothing panics while it is held");
-        for name in names {
-            all.remove(name);
+    pub fn right(&self, key: &str) {
+        self.0.lock().expect("nothing panics while it is held").remove(key);
+    }
+}
+
+/// Somebody who signs in by this name from this address. Whoever has one IPv6 address has all of its network.
+pub fn sign_in_key(email: &str, address: IpAddr) -> String {
+    match address.to_canonical() {
+        IpAddr::V4(address) => format!("{address} {email}"),
+        IpAddr::V6(address) => {
+            let network = u128::from(address) >> 64;
+            format!("{network:x} {email}")
         }
     }
 }
@@ -71,7 +81,8 @@ mod tests {
     #[test]
     fn each_further_guess_waits_twice_as_long() {
         let (lock_out, mut now) = (LockOut::default(), Time::from_micros(0));
-        let (ada, bob) = (["ada".to_owned(), "here".to_owned()], ["bob".to_owned(), "there".to_owned()]);
+        let here: IpAddr = "203.0.113.7".parse().unwrap();
+        let ada = sign_in_key("ada@example.org", here);
         let mut waits = Vec::new();
         for _ in 0..20 {
             let wait = lock_out.begin(&ada, now);
@@ -83,10 +94,18 @@ mod tests {
         }
         assert_eq!(waits[..9], [0, 0, 0, 0, 0, 1, 2, 4, 8], "all at the same moment");
         assert_eq!(waits[19], 900);
-        assert_eq!(lock_out.begin(&bob, now), None);
-        let from_there = ["ada".to_owned(), "there".to_owned()];
-        assert!(lock_out.begin(&from_there, now).is_some(), "by name, wherever they are");
+        assert_eq!(lock_out.begin(&sign_in_key("bob@example.org", here), now), None, "others are not meant");
+        let there = sign_in_key("ada@example.org", "203.0.113.8".parse().unwrap());
+        assert_eq!(lock_out.begin(&there, now), None, "she is not locked out elsewhere");
         lock_out.right(&ada);
         assert_eq!(lock_out.begin(&ada, now), None);
+    }
+
+    #[test]
+    fn an_ipv6_network_is_one_guesser() {
+        let key = |address: &str| sign_in_key("ada", address.parse().unwrap());
+        assert_eq!(key("2001:db8:1:2::1"), key("2001:db8:1:2:ffff::9"));
+        assert_ne!(key("2001:db8:1:2::1"), key("2001:db8:1:3::1"));
+        assert_eq!(key("::ffff:203.0.113.7"), key("203.0.113.7"));
     }
 }

@@ -13,10 +13,10 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use jurist_core::grade::Time;
 use jurist_store::accounts::{Account, Role};
-use jurist_store::tokens::NewToken;
-use jurist_store::{AccountId, ProjectId, StoreError, TokenId, clock};
+use jurist_store::tokens::{NewToken, Token, TokenInUse, TokenOwner};
+use jurist_store::{AccountId, ProjectId, StoreError, TaskId, TokenId, clock};
 
-pub use lock_out::LockOut;
+pub use lock_out::{LockOut, sign_in_key};
 pub use password::{hashed, matches};
 pub use scope::{Scope, of_role};
 pub use secret::{JOIN, SESSION, Secret, TOKEN, fingerprint};
@@ -36,6 +36,8 @@ pub struct Caller {
     pub who: Who,
     /// Whose eyes see the answer: the account, or on an open server that of the browser.
     pub person: Option<AccountId>,
+    /// Who is behind it: the account, or the owner of the token. What the caller makes belongs to them.
+    pub owner: Option<AccountId>,
     pub project: ProjectId,
     pub(crate) scopes: Vec<Scope>,
 }
@@ -55,7 +57,9 @@ impl Caller {
             return Ok(());
         }
         let why = match self.who {
-            Who::Token(_) => format!("the token has no scope `{scope}`"),
+            Who::Token(_) => {
+                format!("the token has no scope `{scope}`, or its owner's role no longer includes it")
+            }
             Who::Account(_) | Who::Anyone => format!("this needs a role with `{scope}`"),
         };
         Err(ApiError::Forbidden(why))
@@ -66,6 +70,15 @@ impl Caller {
         match self.who {
             Who::Anyone => address.ip().to_string(),
             Who::Account(_) | Who::Token(_) => self.who.to_string(),
+        }
+    }
+
+    /// Whether they administer the server. A token never does.
+    pub async fn is_admin(&self, app: &App) -> Result<bool, StoreError> {
+        match self.who {
+            Who::Anyone => Ok(true),
+            Who::Token(_) => Ok(false),
+            Who::Account(id) => Ok(app.store.account(id).await?.is_admin),
         }
     }
 
@@ -88,27 +101,34 @@ impl FromRequestParts<App> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let wanted = named_project(&parts.headers, parts.uri.query());
-        if let Some(secret) = bearer(&parts.headers) {
+        Self::identify(app, &parts.headers, parts.uri.query()).await
+    }
+}
+
+impl Caller {
+    /// Who sent these headers, and what they may do at this moment.
+    pub async fn identify(app: &App, headers: &HeaderMap, query: Option<&str>) -> Result<Self, ApiError> {
+        let wanted = named_project(headers, query);
+        if let Some(secret) = bearer(headers) {
             return by_token(app, &secret, wanted.as_deref()).await;
         }
         if app.settings.access == Access::Open {
             let project = found(app, wanted.as_deref()).await?;
-            let person = match signed_in(app, &parts.headers).await {
+            let person = match signed_in(app, headers).await {
                 Ok(account) => Some(account.id),
                 Err(ApiError::SignIn(_)) => None,
                 Err(error) => return Err(error),
             };
-            return Ok(Self { who: Who::Anyone, person, project, scopes: Scope::ALL.to_vec() });
+            return Ok(Self { who: Who::Anyone, person, owner: None, project, scopes: Scope::ALL.to_vec() });
         }
-        let account = signed_in(app, &parts.headers).await?;
+        let account = signed_in(app, headers).await?;
         let project = found(app, wanted.as_deref()).await?;
         let role =
             if account.is_admin { Some(Role::Owner) } else { app.store.role(project, account.id).await? };
         // A project one is no member of is as good as none.
         let role = role.ok_or_else(|| ApiError::Unknown("there is no such project".to_owned()))?;
         let (who, person) = (Who::Account(account.id), Some(account.id));
-        Ok(Self { who, person, project, scopes: of_role(role).to_vec() })
+        Ok(Self { who, person, owner: person, project, scopes: of_role(role).to_vec() })
     }
 }
 
@@ -122,17 +142,76 @@ pub async fn signed_in(app: &App, headers: &HeaderMap) -> Result<Account, ApiErr
 
 async fn by_token(app: &App, secret: &str, wanted: Option<&str>) -> Result<Caller, ApiError> {
     let now = clock::now();
-    let token = app.store.token(&fingerprint(secret), now).await?;
-    let token =
-        token.ok_or_else(|| ApiError::SignIn("the token is not known, expired or revoked".to_owned()))?;
+    let unusable = || {
+        let why = "the token is not known, expired or revoked, or its owner has no access any more";
+        ApiError::SignIn(why.to_owned())
+    };
+    let TokenInUse { token, owner } =
+        app.store.token(&fingerprint(secret), now).await?.ok_or_else(unusable)?;
+    let allowed = owner_scopes(app, owner).ok_or_else(unusable)?;
+    let scopes: Vec<Scope> = token.scopes.iter().filter_map(|scope| scope.parse().ok()).collect();
+    if scopes.is_empty() {
+        // An invitation or a link to a task, which is no token of a program.
+        return Err(unusable());
+    }
     if let Some(wanted) = wanted
         && found(app, Some(wanted)).await.ok() != Some(token.project)
     {
         return Err(ApiError::Unknown("there is no such project".to_owned()));
     }
     app.store.use_token(&token, now).await?;
-    let scopes = token.scopes.iter().filter_map(|it| it.parse().ok()).collect();
-    Ok(Caller { who: Who::Token(token.id), person: None, project: token.project, scopes })
+    let scopes = scopes.into_iter().filter(|scope| allowed.contains(scope)).collect();
+    let who = Who::Token(token.id);
+    Ok(Caller { who, person: None, owner: token.author, project: token.project, scopes })
+}
+
+/// What the owner of a token may do now. `None` if they are shut out: what they made opens nothing.
+fn owner_scopes(app: &App, owner: TokenOwner) -> Option<&'static [Scope]> {
+    match owner {
+        TokenOwner::Has(role) => Some(of_role(role)),
+        TokenOwner::ShutOut => None,
+        // Made while the server was open: nobody answers for it where everybody is asked who they are.
+        TokenOwner::Nobody => (app.settings.access == Access::Open).then_some(&Scope::ALL[..]),
+    }
+}
+
+/// An invitation that can be accepted now.
+#[derive(Debug)]
+pub struct Invitation {
+    pub token: Token,
+    pub role: Role,
+    /// Whoever accepts it administers the server.
+    pub is_admin: bool,
+}
+
+/// The invitation with this secret, unless it is used or expired, or its maker may no longer invite to its role.
+pub async fn find_invitation(app: &App, secret: &str) -> Result<Option<Invitation>, StoreError> {
+    let Some(TokenInUse { token, owner }) = app.store.token(&fingerprint(secret), clock::now()).await? else {
+        return Ok(None);
+    };
+    if token.scopes.iter().any(|scope| scope == JOIN_AS_ADMIN) {
+        return Ok(Some(Invitation { token, role: Role::Owner, is_admin: true }));
+    }
+    let role = token.scopes.iter().find_map(|scope| scope.strip_prefix("join:")?.parse::<Role>().ok());
+    let (Some(role), Some(allowed)) = (role, owner_scopes(app, owner)) else { return Ok(None) };
+    let may_invite =
+        allowed.contains(&Scope::Manage) && of_role(role).iter().all(|scope| allowed.contains(scope));
+    Ok(may_invite.then_some(Invitation { token, role, is_admin: false }))
+}
+
+/// The project and task of a link, unless it is expired or its maker may no longer give work to people.
+pub async fn find_task_link(app: &App, secret: &str) -> Result<Option<(ProjectId, TaskId)>, StoreError> {
+    let Some(TokenInUse { token, owner }) = app.store.token(&fingerprint(secret), clock::now()).await? else {
+        return Ok(None);
+    };
+    let is_open = match owner {
+        // `jurist start --auth` makes links on the machine itself.
+        TokenOwner::Nobody => true,
+        TokenOwner::ShutOut => false,
+        TokenOwner::Has(role) => of_role(role).contains(&Scope::Write),
+    };
+    let task = token.scopes.iter().find_map(|scope| scope.strip_prefix("task:")?.parse().ok());
+    Ok(task.filter(|_| is_open).map(|task| (token.project, task)))
 }
 
 async fn found(app: &App, wanted: Option<&str>) -> Result<ProjectId, ApiError> {
@@ -168,42 +247,52 @@ pub fn cookie(headers: &HeaderMap) -> Option<String> {
     pairs.find(|it| it.0 == COOKIE).map(|it| it.1.to_owned())
 }
 
-/// A way in for the first owner while there is no account; it works once, for a day.
+/// A link for the first owner while nobody administers the server; it works once, for a day.
 pub async fn join_link(app: &App, address: &str) -> Result<Option<String>, StoreError> {
-    if !app.store.accounts().await?.is_empty() {
+    if app.store.has_admin().await? {
         return Ok(None);
     }
     owner_link(app, address).await.map(Some)
 }
 
-/// Another way in for an owner, and the only one: whoever has the database needs no other leave.
+/// A link that makes an owner who administers the server, and the only one: whoever has the database needs no
+/// other permission.
 pub async fn owner_link(app: &App, address: &str) -> Result<String, StoreError> {
-    let scope = join_scope(Role::Owner);
-    app.store.revoke_unauthored(app.default_project, &scope, clock::now()).await?;
-    let secret = invitation(app, app.default_project, Role::Owner, None, clock::now()).await?;
+    let (project, now) = (app.default_project, clock::now());
+    app.store.revoke_unauthored(project, JOIN_AS_ADMIN, now).await?;
+    let secret = add_invitation(app, project, JOIN_AS_ADMIN, None, now).await?;
     Ok(format!("{address}/join#{}", secret.text()))
 }
 
-/// What a token carries that is an invitation.
-fn join_scope(role: Role) -> String {
-    format!("join:{}", role.as_str())
-}
+/// The scope of an invitation that only the machine itself makes.
+const JOIN_AS_ADMIN: &str = "join:administrator";
 
 /// Days that a way in stays open.
 const INVITATION_DAYS: i64 = 1;
 
-/// A secret that makes one account, with this role.
+/// A secret by which one person joins a project with this role. It is its maker's.
 pub async fn invitation(
     app: &App,
     project: ProjectId,
     role: Role,
+    maker: Option<AccountId>,
+    now: Time,
+) -> Result<Secret, StoreError> {
+    add_invitation(app, project, &format!("join:{}", role.as_str()), maker, now).await
+}
+
+async fn add_invitation(
+    app: &App,
+    project: ProjectId,
+    scope: &str,
     author: Option<AccountId>,
     now: Time,
 ) -> Result<Secret, StoreError> {
     let secret = Secret::new(JOIN);
     let expires = Time::from_micros(now.micros() + INVITATION_DAYS * 24 * 3_600_000_000);
-    let name = format!("invitation {} {}", role.as_str(), &fingerprint(secret.text())[..8]);
-    let scopes = vec![join_scope(role)];
+    let role = scope.trim_start_matches("join:");
+    let name = format!("invitation {role} {}", &fingerprint(secret.text())[..8]);
+    let scopes = vec![scope.to_owned()];
     let new = NewToken { name, hash: fingerprint(secret.text()), scopes, author, expires: Some(expires) };
     app.store.add_token(project, &new, now).await?;
     Ok(secret)

@@ -185,7 +185,7 @@ impl Sent {
         redactor: &Redactor,
         now: Time,
     ) -> Result<Arrival, BadArrival> {
-        redactor.json(&mut value);
+        redactor.data(&mut value);
         let (format, mut trace) = read_value(&value, format)?;
         if trace == Trace::default() {
             return Err(BadArrival::Nothing);
@@ -199,7 +199,7 @@ impl Sent {
         let duration = times().min().zip(times().max()).map(|it| it.1.micros() - it.0.micros());
         let started = self.time.or_else(|| times().min()).unwrap_or(now);
         let mut metadata = Json::Object(self.metadata);
-        redactor.json(&mut metadata);
+        redactor.data(&mut metadata);
         metadata["format"] = json!(format.name());
         let is_failed = self.failed.unwrap_or_else(|| trace.status.as_deref().is_some_and(means_failure));
         let finished = Finished {
@@ -254,7 +254,7 @@ impl SentPiece {
         } else {
             self.body.clone()
         };
-        redactor.json(&mut body);
+        redactor.data(&mut body);
         let (kind, body) = match self.kind {
             SentKind::Event => (PieceKind::Event, body),
             SentKind::Start => {

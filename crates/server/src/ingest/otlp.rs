@@ -196,11 +196,11 @@ impl Origin {
         let service = text(&resource.attributes, "service.name");
         let is_own = service == Some("jurist") || scope.is_some_and(|it| it.name == "jurist");
         let mut attributes = json!({ "attributes": resource.attributes });
-        redactor.json(&mut attributes);
+        redactor.data(&mut attributes);
         let mut of_scope = json!({});
         if let Some(scope) = scope {
             of_scope = json!({ "name": scope.name, "version": scope.version });
-            redactor.json(&mut of_scope);
+            redactor.data(&mut of_scope);
         }
         let before = format!(
             r#"{{"resourceSpans":[{{"resource":{attributes},"scopeSpans":[{{"scope":{of_scope},"spans":["#
@@ -233,7 +233,7 @@ fn piece(origin: &Origin, span: Span, redactor: &Redactor, now: Time) -> Result<
     if DEEPEST < depth(&said) {
         return Err(format!("span `{id}` has attributes nested deeper than can be read"));
     }
-    redactor.json(&mut said);
+    redactor.data(&mut said);
     said["traceId"] = json!(trace);
     said["spanId"] = json!(id);
     if !is_root {

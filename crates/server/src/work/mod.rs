@@ -48,6 +48,8 @@ pub struct Work {
     pub cache: Option<PathBuf>,
     /// Where evaluation events go when a run has ended: an OTLP endpoint.
     pub emit: Option<String>,
+    /// Whether prompts and raw replies of judges are stored; grades and reasons always are.
+    pub store_exchanges: bool,
     /// After so long without a sign of life, a job is somebody else's.
     pub lease: Duration,
 }
@@ -61,6 +63,7 @@ impl Default for Work {
             settings: Settings::default(),
             cache: None,
             emit: None,
+            store_exchanges: true,
             lease: Duration::from_secs(60),
         }
     }

@@ -380,7 +380,7 @@ impl AtWork<'_> {
             .flat_map(|it| &it.exchanges)
             .map(|it| serde_json::to_value(it).expect("an exchange is plain data"))
             .collect();
-        if !exchanges.is_empty() {
+        if !exchanges.is_empty() && self.shop.work.store_exchanges {
             let (owner, part) = (self.task.trace.to_string(), rubric_version.to_string());
             patiently(|| store.put_exchanges(project, &owner, &part, &exchanges, now)).await?;
         }

@@ -259,6 +259,7 @@ fn here(sent: Settings, work: &Work) -> Settings {
         redact: sent.redact.into_iter().chain(own.redact).collect(),
         rates: own.rates,
         mail: own.mail,
+        file: own.file,
     }
 }
 

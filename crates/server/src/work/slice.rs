@@ -160,10 +160,12 @@ impl Keeper<'_> {
         stop: &mut Stop,
     ) -> Result<Option<Stopped>, Trouble> {
         let (graded, mut coming) = mpsc::channel::<Came>(UNITS);
+        let store_exchanges = self.shop.work.store_exchanges;
         let listen = async move |event: Event| {
             if let Event::Graded { at, result, exchanges } = event {
                 let json = |it| serde_json::to_value(it).expect("an exchange is plain data");
-                let _ = graded.send((at, result, exchanges.iter().map(json).collect())).await;
+                let exchanges = exchanges.iter().filter(|_| store_exchanges).map(json);
+                let _ = graded.send((at, result, exchanges.collect())).await;
             }
         };
         let grading = execute(jobs, shared, UNITS, Until::default(), stop.now(), listen);

@@ -24,4 +24,5 @@ mod place;
 mod ranking;
 mod rubrics;
 mod runs;
+mod shut_out;
 mod smtp;

@@ -88,6 +88,22 @@ fn what_is_no_database_is_named_without_its_password() {
 }
 
 #[test]
+fn a_new_file_is_read_by_its_owner_only_with_its_log_and_its_copies() {
+    use std::os::unix::fs::PermissionsExt;
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let scene = Scene::sqlite().await;
+        scene.store.add_project("support", crate::at(0)).await.unwrap();
+        let copy = format!("{}.copy", scene.url);
+        scene.store.backup(std::path::Path::new(&copy)).await.unwrap();
+        for file in [scene.url.clone(), format!("{}-wal", scene.url), format!("{}-shm", scene.url), copy] {
+            let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{file}");
+        }
+    });
+}
+
+#[test]
 fn a_file_that_cannot_be_written_is_refused_at_once() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let runtime = tokio::runtime::Runtime::new().unwrap();

@@ -1,7 +1,8 @@
-use jurist_store::StoreError;
 use jurist_store::accounts::{NewAccount, Role};
+use jurist_store::audit::NewEntry;
 use jurist_store::testing::for_each_engine;
-use jurist_store::tokens::NewToken;
+use jurist_store::tokens::{NewToken, TokenOwner};
+use jurist_store::{AccountId, StoreError};
 
 use crate::{at, project};
 
@@ -83,12 +84,55 @@ fn a_token_opens_its_project_until_it_expires_or_is_revoked() {
             expires: Some(at(100)),
         };
         let token = store.add_token(support, &new, at(0)).await.unwrap();
-        assert_eq!(store.token("h1", at(5)).await.unwrap(), Some(token.clone()));
+        let found = store.token("h1", at(5)).await.unwrap().unwrap();
+        assert_eq!((found.token, found.owner), (token.clone(), TokenOwner::Nobody));
         assert_eq!(token.scopes, ["ingest"]);
         assert!(store.token("h1", at(100)).await.unwrap().is_none());
         store.use_token(&token, at(7)).await.unwrap();
-        assert_eq!(store.tokens(support).await.unwrap()[0].used, Some(at(7)));
+        assert_eq!(store.tokens(support).await.unwrap()[0].token.used, Some(at(7)));
         store.revoke_token(support, token.id, at(8)).await.unwrap();
         assert!(store.token("h1", at(9)).await.unwrap().is_none());
+    });
+}
+
+#[test]
+fn a_token_of_an_older_database_gets_the_owner_that_the_audit_names() {
+    for_each_engine(|scene| async move {
+        let (store, support) = (&scene.store, project(&scene).await);
+        let ann = store.add_account(&ann(), at(0)).await.unwrap();
+        store.set_role(support, ann.id, Role::Owner, at(0)).await.unwrap();
+        let add = async |hash: &str, scope: &str, author: Option<AccountId>| {
+            let (name, hash, scopes) = (hash.to_owned(), hash.to_owned(), vec![scope.to_owned()]);
+            let new = NewToken { name, hash, scopes, author, expires: None };
+            store.add_token(support, &new, at(1)).await.unwrap().id
+        };
+        let note = async |actor: String, action: &str, target: String| {
+            let (action, body) = (action.to_owned(), serde_json::json!({}));
+            let entry = NewEntry { project: Some(support), actor, action, target, body };
+            store.note(&entry, at(2)).await.unwrap();
+        };
+        let hers = add("hers", "manage", Some(ann.id)).await;
+        note(ann.id.to_string(), "token.add", hers.to_string()).await;
+        let second = add("second", "manage", None).await;
+        note(hers.to_string(), "token.add", second.to_string()).await;
+        let third = add("third", "read", None).await;
+        note(second.to_string(), "token.add", third.to_string()).await;
+        let open = add("open", "read", None).await;
+        note("anyone".to_owned(), "token.add", open.to_string()).await;
+        add("link", "task:tsk_1", None).await;
+        note(third.to_string(), "task.link", "tsk_1".to_owned()).await;
+        add("by the command", "task:tsk_2", None).await;
+        add("invitation", "join:owner", None).await;
+        scene.execute("DELETE FROM jurist_schema WHERE version = 10").await.unwrap();
+        assert_eq!(store.migrate(at(3)).await.unwrap(), 9);
+        let owner = async |hash: &str| store.token(hash, at(4)).await.unwrap().map(|found| found.owner);
+        for hash in ["hers", "second", "third", "link"] {
+            assert_eq!(owner(hash).await, Some(TokenOwner::Has(Role::Owner)), "{hash}");
+        }
+        assert_eq!(owner("open").await, Some(TokenOwner::Nobody));
+        assert_eq!(owner("by the command").await, Some(TokenOwner::Nobody));
+        assert_eq!(owner("invitation").await, None, "nobody knows who invited");
+        store.disable_account(ann.id, Some(at(5))).await.unwrap();
+        assert_eq!(owner("third").await, Some(TokenOwner::ShutOut));
     });
 }

@@ -1,0 +1,128 @@
+//! Settings files that the user trusts.
+//!
+//! A repository may come from a stranger, and its `.jurist/config.yaml` could send variables of the environment
+//! anywhere. So a person says once that they have read a file. What is kept is a file for each trusted file, in a
+//! folder of the user: its name is the hash of path and text, so that trust ends when either changes.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jurist_core::dialect::{Settings, SettingsFile};
+
+use crate::load;
+
+/// The user's list of trusted settings files.
+#[derive(Debug, Clone)]
+pub struct TrustList {
+    folder: PathBuf,
+}
+
+/// A file of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrustedFile {
+    pub path: PathBuf,
+    /// Whether it is there and says what it said when it was trusted.
+    pub is_current: bool,
+}
+
+/// Settings that nobody has said they trust.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{file}` sets {keys}, by which it could send secrets of your environment elsewhere, and is not trusted; \
+     read it, then `jurist trust {folder}` allows this until the file changes, or pass --trust-settings"
+)]
+pub struct NotTrusted {
+    file: String,
+    keys: String,
+    folder: String,
+}
+
+/// Fails if settings need trust and their file is not on the user's list.
+pub fn require_trust(settings: &Settings) -> Result<(), NotTrusted> {
+    let keys = settings.keys_that_need_trust();
+    let Some(file) = settings.file.as_ref().filter(|_| !keys.is_empty()) else { return Ok(()) };
+    if TrustList::of_user().is_some_and(|list| list.contains(file)) {
+        return Ok(());
+    }
+    let here = std::path::absolute(".").unwrap_or_default();
+    let shown = |path: &Path| match path.strip_prefix(&here).unwrap_or(path) {
+        short if short.as_os_str().is_empty() => ".".to_owned(),
+        short => short.display().to_string(),
+    };
+    let folder = file.path.parent().and_then(Path::parent).unwrap_or(&file.path);
+    let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+    Err(NotTrusted { file: shown(&file.path), keys: keys.join(", "), folder: shown(folder) })
+}
+
+impl TrustList {
+    /// In `$XDG_STATE_HOME/jurist`, otherwise `~/.local/state/jurist`. `None` for somebody without a home.
+    pub fn of_user() -> Option<Self> {
+        let state = load::variable("XDG_STATE_HOME").map(PathBuf::from);
+        let home = || load::variable("HOME").map(|home| PathBuf::from(home).join(".local/state"));
+        Some(Self { folder: state.or_else(home)?.join("jurist/trusted") })
+    }
+
+    pub fn contains(&self, file: &SettingsFile) -> bool {
+        self.entry(file).is_file()
+    }
+
+    /// Adds a file as it is now, in place of what it was before.
+    pub fn add(&self, file: &SettingsFile) -> io::Result<()> {
+        self.remove(&file.path)?;
+        std::fs::create_dir_all(&self.folder)?;
+        std::fs::write(self.entry(file), real_path(&file.path).as_os_str().as_encoded_bytes())
+    }
+
+    /// Takes a file off the list; false if it was not on it.
+    pub fn remove(&self, path: &Path) -> io::Result<bool> {
+        let path = real_path(path);
+        let mut is_removed = false;
+        for (entry, trusted) in self.entries()? {
+            if trusted == path {
+                std::fs::remove_file(entry)?;
+                is_removed = true;
+            }
+        }
+        Ok(is_removed)
+    }
+
+    /// All files, by path.
+    pub fn files(&self) -> io::Result<Vec<TrustedFile>> {
+        let mut files: Vec<TrustedFile> = Vec::new();
+        for (entry, path) in self.entries()? {
+            let text = load::read(&path).ok();
+            let is_current =
+                text.is_some_and(|text| self.entry(&SettingsFile { path: path.clone(), text }) == entry);
+            files.push(TrustedFile { path, is_current });
+        }
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(files)
+    }
+
+    fn entries(&self) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+        let entries = match std::fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let read = |entry: io::Result<std::fs::DirEntry>| {
+            let entry = entry?.path();
+            let path = std::fs::read_to_string(&entry)?;
+            Ok((entry, PathBuf::from(path)))
+        };
+        entries.map(read).collect()
+    }
+
+    fn entry(&self, file: &SettingsFile) -> PathBuf {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(real_path(&file.path).as_os_str().as_encoded_bytes());
+        // No path has it, so path and text cannot be cut elsewhere.
+        hasher.update(b"\0");
+        hasher.update(file.text.as_bytes());
+        self.folder.join(hasher.finalize().to_hex().as_str())
+    }
+}
+
+/// The same for every way to a file.
+fn real_path(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
