@@ -23,5 +23,6 @@ mod place;
 mod ranking;
 mod rubrics;
 mod runs;
+mod secrets;
 mod shut_out;
 mod smtp;
