@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod access;
+mod access_rules;
 mod alarms;
 mod analysis;
 mod annotate;
