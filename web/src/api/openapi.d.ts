@@ -1672,6 +1672,8 @@ export interface components {
             /** @example run_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             id: string;
             n_units: number;
+            /** @description Files in which secrets were replaced by `(redacted)` before anything was stored or graded. */
+            redacted?: string[];
         };
         CapShown: {
             /** Format: double */

@@ -36,10 +36,14 @@ mod traces;
 mod trying;
 mod withheld;
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header;
+use jurist_core::redact::Redactor;
 use jurist_store::Cursor;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -221,4 +225,24 @@ async fn computed<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 /// Where a page begins, as the one before it said.
 fn place(after: Option<&str>) -> Result<Option<Cursor>, ApiError> {
     Ok(after.map(str::parse).transpose()?)
+}
+
+/// Takes secrets out of files before they are stored, and names the files that had any.
+fn redact_files(redactor: &Redactor, files: &mut BTreeMap<String, String>) -> Vec<String> {
+    let mut redacted = Vec::new();
+    for (name, text) in files {
+        if let Cow::Owned(clean) = redact_source(redactor, text) {
+            *text = clean;
+            redacted.push(name.clone());
+        }
+    }
+    redacted
+}
+
+/// The text of a file without secrets. What stands in their place is `(redacted)`: brackets would begin a list in YAML.
+fn redact_source<'a>(redactor: &Redactor, text: &'a str) -> Cow<'a, str> {
+    match redactor.text(text) {
+        Cow::Owned(clean) if clean != text => Cow::Owned(clean.replace("[redacted]", "(redacted)")),
+        _ => Cow::Borrowed(text),
+    }
 }

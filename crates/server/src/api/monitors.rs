@@ -194,11 +194,12 @@ async fn put(
     caller.needs(Scope::Write)?;
     let name = super::name("a monitor", &name)?;
     let (settings, author) = (&app.settings, caller.account());
+    let source = super::redact_source(&settings.redactor, &new.source);
     let applied = monitor::apply(
         &app.store,
         caller.project,
         Some(name),
-        &new.source,
+        &source,
         (&settings.region, &settings.work),
         author,
         clock::now(),

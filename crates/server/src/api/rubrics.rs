@@ -292,6 +292,7 @@ async fn presets(caller: Caller) -> Result<Json<Vec<PresetShown>>, ApiError> {
 
 /// The one rubric of a text.
 fn read(app: &App, caller: &Caller, source: String) -> Result<NewRubricVersion, ApiError> {
+    let source = super::redact_source(&app.settings.redactor, &source).into_owned();
     let rubric = rubric_of(&source, None)?.rubric;
     Ok(NewRubricVersion {
         region: app.settings.region.clone(),

@@ -86,6 +86,9 @@ pub(super) struct Begun {
     #[schema(example = "run_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     pub id: String,
     n_units: usize,
+    /// Files in which secrets were replaced by `(redacted)` before anything was stored or graded.
+    #[serde(default)]
+    redacted: Vec<String>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -162,7 +165,8 @@ async fn submit(
     Ok(Json(once(&app, project, &headers, &new, begun).await?))
 }
 
-pub(super) async fn begin(app: App, caller: Caller, new: NewRun) -> Result<Begun, ApiError> {
+pub(super) async fn begin(app: App, caller: Caller, mut new: NewRun) -> Result<Begun, ApiError> {
+    let redacted = super::redact_files(&app.settings.redactor, &mut new.files);
     let submission = serde_json::to_vec(&new).expect("a request is plain data");
     let prepared = Arc::new(app.workshop.prepare(new).await?);
     let now = clock::now();
@@ -172,7 +176,7 @@ pub(super) async fn begin(app: App, caller: Caller, new: NewRun) -> Result<Begun
     app.workshop.keep(id, Arc::clone(&prepared));
     app.store.submit_run(project, &run, n_units, &submission, &jobs, now).await?;
     note(&app, &caller, "run.submit", &id, Value::Null).await?;
-    Ok(Begun { id: id.to_string(), n_units })
+    Ok(Begun { id: id.to_string(), n_units, redacted })
 }
 
 /// A run without its results

@@ -223,7 +223,9 @@ async fn add(
     let (project, now) = (caller.project, clock::now());
     let settings = new.settings.clone().unwrap_or_default();
     let task = if let Some(config) = &new.config {
-        let annotation = annotation(config, new.files)?;
+        let mut files = new.files;
+        super::redact_files(&app.settings.redactor, &mut files);
+        let annotation = annotation(config, files)?;
         let by = (&app.settings.region, caller.account());
         from_annotation(&app.store, project, &annotation, None, by, now).await?.0
     } else {

@@ -12,7 +12,7 @@ use crate::monitors::{honest, hurried, monitor};
 use crate::place::{Answer, Place, hasty, served, with_accounts};
 use crate::runs::judge;
 
-const CONFIG: &str = "
+pub const CONFIG: &str = "
 annotation_task_name: Coding agents
 task_description: Rate what the agent did.
 data_files: [data/traces.jsonl]
@@ -29,7 +29,7 @@ annotation_schemes:
     notes: {enabled: true}
 ";
 
-fn data(n: usize) -> String {
+pub fn data(n: usize) -> String {
     let row = |at: usize| {
         let steps = json!([{"thought": "look", "action": "ls", "observation": "a.py"}]);
         json!({"trace_id": format!("trace_{at:02}"), "task": "Fix <b>it</b>", "steps": steps}).to_string()
@@ -80,7 +80,7 @@ impl Person<'_> {
     }
 }
 
-fn rated(correctness: u32, efficiency: u32) -> Json {
+pub fn rated(correctness: u32, efficiency: u32) -> Json {
     let scored = |value: u32| json!({"rating": {"kind": "scored", "value": value}});
     json!({"quality": {"kind": "rubric", "criteria": {
         "correctness": scored(correctness), "efficiency": scored(efficiency)},

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod access;
+mod access_rules;
 mod alarms;
 mod analysis;
 mod annotate;
@@ -24,5 +26,6 @@ mod place;
 mod ranking;
 mod rubrics;
 mod runs;
+mod secrets;
 mod shut_out;
 mod smtp;

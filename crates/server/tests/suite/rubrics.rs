@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use crate::place::{Place, served};
 
-const SOURCE: &str = "criteria: [{name: greets, description: It greets.}]";
+pub const SOURCE: &str = "criteria: [{name: greets, description: It greets.}]";
 const OTHER: &str = "criteria: [{name: greets, description: It greets by name.}]";
 
 async fn greeting(place: &Place) -> (String, String, Json) {
