@@ -180,7 +180,14 @@ impl Redactor {
                 }
                 _ => false,
             },
-            Value::Array(items) => items.iter_mut().fold(false, |any, it| self.walk(it, is_foreign) || any),
+            Value::Array(items) => {
+                items
+                    .iter_mut()
+                    .map(|it| self.walk(it, is_foreign))
+                    .filter(|is_redacted| *is_redacted)
+                    .count()
+                    != 0
+            }
             // Attributes of OpenTelemetry stand as pairs of a key and a value.
             Value::Object(map) if map.get("key").and_then(Value::as_str).is_some_and(is_secret_field) => {
                 map.get_mut("value").is_some_and(blank_attribute)
@@ -236,8 +243,8 @@ fn blank(value: &mut Value) -> bool {
             *value = REDACTED.into();
             true
         }
-        Value::Array(items) => items.iter_mut().fold(false, |any, it| blank(it) || any),
-        Value::Object(map) => map.values_mut().fold(false, |any, it| blank(it) || any),
+        Value::Array(items) => items.iter_mut().map(blank).filter(|is_blanked| *is_blanked).count() != 0,
+        Value::Object(map) => map.values_mut().map(blank).filter(|is_blanked| *is_blanked).count() != 0,
         Value::Null | Value::Bool(_) => false,
     }
 }

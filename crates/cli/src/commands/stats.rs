@@ -120,7 +120,7 @@ fn described(args: &Args) -> anyhow::Result<Ended> {
     }
     let weighted = verdicts.describe_by(ScoreField::Group);
     let warnings = warnings(&scored);
-    let mut out = crate::render::stdout();
+    let mut out = render::stdout();
     if args.told.json {
         let described = |groups: &[(String, Description)]| {
             let all = groups.iter().map(|(name, it)| Ok((name.clone(), serde_json::to_value(it)?)));
@@ -408,7 +408,7 @@ fn bars(tenths: &[usize; 10]) -> String {
 
 fn computed(file: &std::path::Path) -> anyhow::Result<Ended> {
     let text = read_input(file).with_context(|| format!("cannot read `{}`", file.display()))?;
-    let mut out = std::io::BufWriter::new(crate::render::stdout());
+    let mut out = std::io::BufWriter::new(render::stdout());
     let (mut n_lines, mut n_known) = (0, 0);
     let problems: Vec<Result<Json, serde_json::Error>> =
         text.lines().filter(|it| !it.trim().is_empty()).map(serde_json::from_str).collect();

@@ -153,7 +153,7 @@ async fn add(
 ) -> Result<Response, ApiError> {
     caller.needs(Scope::Write)?;
     let name = super::name("a rubric", &new.name)?;
-    let version = read(&app, &caller, new.source)?;
+    let version = read(&app, &caller, &new.source)?;
     let now = clock::now();
     let rubric = app.store.add_rubric(caller.project, name, now).await?;
     app.store.put_rubric_version(caller.project, rubric.id, &version, None, now).await?;
@@ -229,7 +229,7 @@ async fn add_version(
     Json(new): Json<NewVersion>,
 ) -> Result<Response, ApiError> {
     caller.needs(Scope::Write)?;
-    let version = read(&app, &caller, new.source)?;
+    let version = read(&app, &caller, &new.source)?;
     let (rubric, is_told) = unchanged(&app, &caller, id.parse()?, &headers).await?;
     let seen = is_told.then_some(&rubric);
     let version =
@@ -291,8 +291,8 @@ async fn presets(caller: Caller) -> Result<Json<Vec<PresetShown>>, ApiError> {
 }
 
 /// The one rubric of a text.
-fn read(app: &App, caller: &Caller, source: String) -> Result<NewRubricVersion, ApiError> {
-    let source = super::redact_source(&app.settings.redactor, &source).into_owned();
+fn read(app: &App, caller: &Caller, source: &str) -> Result<NewRubricVersion, ApiError> {
+    let source = super::redact_source(&app.settings.redactor, source).into_owned();
     let rubric = rubric_of(&source, None)?.rubric;
     Ok(NewRubricVersion {
         region: app.settings.region.clone(),
