@@ -383,7 +383,7 @@ fn what_does_not_fit_into_memory_is_told_to_come_again() {
         let stuck = |n: usize| {
             let stream = futures_util::stream::once(async move { Ok::<_, std::io::Error>(vec![b' '; n]) });
             let stream = futures_util::StreamExt::chain(stream, futures_util::stream::pending());
-            let place = std::sync::Arc::clone(&place);
+            let place = Arc::clone(&place);
             tokio::spawn(async move { place.send(TRACES, &[], reqwest::Body::wrap_stream(stream)).await })
         };
         let large = json!({ "id": "large", "trace": chat(&"x".repeat(2000)) });
