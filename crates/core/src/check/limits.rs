@@ -16,8 +16,8 @@ pub(super) const MAX_EDIT_CELLS: usize = 20_000_000_000;
 /// Steps of a backtracking pattern on a short text; enough for honest patterns.
 pub(super) const MAX_STEPS: usize = 100_000;
 
-/// An honest pattern takes about a step for each byte; in a hostile one each step reads the whole text.
-const MIN_STEPS: usize = 10_000;
+/// In a hostile pattern each step reads the whole text; an honest one takes about a step for each byte.
+const MAX_STEP_BYTES: usize = 270_000_000;
 
 /// Longer texts are not given to a backtracking pattern.
 pub(super) const MAX_BACKTRACKING_BYTES: usize = 128 << 10;
@@ -55,7 +55,7 @@ pub(super) fn over_limit(size: usize, other: usize, most: usize, what: &str) -> 
 
 /// How many steps a backtracking pattern may take on a text of so many bytes.
 pub(super) fn backtracking_steps(n_bytes: usize) -> usize {
-    (2 * n_bytes).clamp(MIN_STEPS, MAX_STEPS)
+    (2 * n_bytes).max(MAX_STEP_BYTES / n_bytes.max(1)).min(MAX_STEPS)
 }
 
 /// Whether validating a value by a schema stays within the limits.
