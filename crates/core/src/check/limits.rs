@@ -179,8 +179,10 @@ mod tests {
     #[test]
     fn what_would_take_too_long_fails_and_has_no_score() {
         let long = |unit: &str, n: usize| json!(unit.repeat(n));
-        let calls =
-            |n: usize| -> Value { (0..n).map(|n| json!({ "name": "t", "args": { "n": n } })).collect() };
+        let calls = |n: usize| {
+            let call = |n: usize| json!({ "id": n.to_string(), "type": "function", "function": { "name": "t", "arguments": format!("{{\"n\": {n}}}") } });
+            json!([{ "role": "assistant", "tool_calls": (0..n).map(call).collect::<Vec<_>>() }])
+        };
         let needles: Vec<String> = (0..20_000).map(|n| n.to_string()).collect();
         for (name, params, output, reference) in [
             ("edit_distance", json!({}), long("ab", 300_000), long("ba", 300_000)),
