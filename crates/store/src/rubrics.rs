@@ -109,18 +109,28 @@ impl Store {
         seen: Option<&RubricHead>,
         now: Time,
     ) -> Result<RubricVersion, StoreError> {
-        let id = RubricVersionId::new(new.region.clone(), now, random());
         let mut tx = self.db.begin().await?;
         held(&mut tx, project, rubric, seen).await?;
-        let hash = new.hash.as_str();
-        let source = new.source.as_deref();
-        tx.execute(ADD_VERSION, args![id, project, rubric, hash, &new.canonical, source, new.author, now])
-            .await?;
-        let row = tx.optional(BY_HASH, args![rubric, hash]).await?;
-        let version = read_version(&row.ok_or_else(|| StoreError::unknown("rubric version", hash))?)?;
-        tx.execute(SET_NEWEST, args![project, rubric, &version.id]).await?;
+        let version = insert_version(&mut tx, project, rubric, new, now).await?;
         tx.commit().await?;
         Ok(version)
+    }
+
+    /// Adds a rubric together with its first version: both are there, or neither.
+    pub async fn add_rubric_with_version(
+        &self,
+        project: ProjectId,
+        name: &str,
+        new: &NewRubricVersion,
+        now: Time,
+    ) -> Result<RubricHead, StoreError> {
+        let id = RubricId::at(now);
+        let mut tx = self.db.begin().await?;
+        let added = tx.execute(ADD, args![id, project, name, now]).await;
+        added.map_err(|error| error.taken("rubric", name))?;
+        insert_version(&mut tx, project, id, new, now).await?;
+        tx.commit().await?;
+        self.rubric(project, id).await
     }
 
     pub async fn rubric_version(
@@ -149,6 +159,24 @@ impl Store {
     ) -> Result<Vec<RubricVersion>, StoreError> {
         self.db.fetch(VERSIONS, args![project, rubric]).await?.iter().map(read_version).collect()
     }
+}
+
+/// Makes a version the newest of its rubric; one of the same content is there once.
+async fn insert_version(
+    tx: &mut Tx,
+    project: ProjectId,
+    rubric: RubricId,
+    new: &NewRubricVersion,
+    now: Time,
+) -> Result<RubricVersion, StoreError> {
+    let id = RubricVersionId::new(new.region.clone(), now, random());
+    let (hash, source) = (new.hash.as_str(), new.source.as_deref());
+    tx.execute(ADD_VERSION, args![id, project, rubric, hash, &new.canonical, source, new.author, now])
+        .await?;
+    let row = tx.optional(BY_HASH, args![rubric, hash]).await?;
+    let version = read_version(&row.ok_or_else(|| StoreError::unknown("rubric version", hash))?)?;
+    tx.execute(SET_NEWEST, args![project, rubric, &version.id]).await?;
+    Ok(version)
 }
 
 /// Nobody else changes the rubric before the transaction ends.

@@ -1543,7 +1543,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether its database answers */
+        /** Whether its database answers, and its disk has room */
         get: operations["health_ready"];
         put?: never;
         post?: never;

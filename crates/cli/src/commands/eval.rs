@@ -189,7 +189,9 @@ pub(super) async fn plan_problems(
     suite: Suite,
     settings: Settings,
 ) -> anyhow::Result<Vec<String>> {
-    let flags = [OsStr::new("eval"), OsStr::new("--allow-commands"), OsStr::new("--"), file.as_os_str()];
+    // Nothing is run and nothing is sent, so the settings of the project need no trust.
+    let flags = ["eval", "--allow-commands", "--trust-settings", "--"].map(OsStr::new);
+    let flags = flags.into_iter().chain([file.as_os_str()]);
     let matches = Args::augment_args(clap::Command::new("eval")).try_get_matches_from(flags)?;
     let args = Args::from_arg_matches(&matches)?;
     let part = Part { label: None, is_selection: false };

@@ -187,12 +187,7 @@ mod tests {
         for (name, params, output, reference) in [
             ("edit_distance", json!({}), long("ab", 300_000), long("ba", 300_000)),
             ("levenshtein", json!({ "value": "x".repeat(600_000) }), long("y", 600_000), json!("")),
-            (
-                "regex",
-                json!({ "value": "(?=(a*)*b)c", "engine": "backtracking" }),
-                long("a", 5_000),
-                json!(""),
-            ),
+            ("regex", json!({ "value": "(a+)+\\1b", "engine": "backtracking" }), long("a", 5_000), json!("")),
             ("regex", json!({ "value": "(?=b)b", "engine": "backtracking" }), long("a", 2 << 20), json!("")),
             ("regex", json!({ "value": "[ab]{4000}c" }), long("a", 1 << 20), json!("")),
             ("regex", json!({ "value": "b" }), long("a", 5 << 20), json!("")),

@@ -76,7 +76,7 @@ impl Settings {
 /// Whether an address is surely of this machine. Whatever is not plainly so is not: `localhost@elsewhere` is elsewhere.
 fn is_loopback(address: &str) -> bool {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let port = |rest: &str| {
         rest.is_empty()
             || rest.strip_prefix(':').is_some_and(|port| port.chars().all(|it| it.is_ascii_digit()))

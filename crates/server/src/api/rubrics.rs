@@ -155,10 +155,9 @@ async fn add(
     let name = super::name("a rubric", &new.name)?;
     let version = read(&app, &caller, &new.source)?;
     let now = clock::now();
-    let rubric = app.store.add_rubric(caller.project, name, now).await?;
-    app.store.put_rubric_version(caller.project, rubric.id, &version, None, now).await?;
+    let rubric = app.store.add_rubric_with_version(caller.project, name, &version, now).await?;
     note(&app, &caller, "rubric.add", &rubric.id, Value::Null).await?;
-    told(app.store.rubric(caller.project, rubric.id).await?)
+    told(rubric)
 }
 
 /// A rubric

@@ -452,6 +452,13 @@ fn everybody_may_do_what_the_rules_say_and_nothing_else() {
             let calls = visitors.iter().map(|visitor| world.call(operation, visitor, &world.own, ""));
             for (visitor, (status, said)) in visitors.iter().zip(join_all(calls).await) {
                 n_calls += 1;
+                // A token grants no role that has scopes which the token lacks.
+                let is_grant =
+                    operation.method == Method::PUT && operation.path.ends_with("/members/{account}");
+                if is_grant && visitor.name == "token with manage" {
+                    assert_eq!(status, StatusCode::FORBIDDEN, "{said}");
+                    continue;
+                }
                 faults.extend(fault(operation, visitor, status, &said));
                 // Whoever came before has deleted it, or a dead job lives again.
                 let is_gone = operation.method == Method::DELETE || operation.path.ends_with("/revive");

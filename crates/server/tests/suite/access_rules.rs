@@ -121,6 +121,7 @@ pub const RULES: &[(&str, &str, Rule)] = &[
     ("GET", "/api/v1/runs/{id}/comparison", Needs(Read)),
     ("GET", "/api/v1/runs/{id}/events", Needs(Read)),
     ("GET", "/api/v1/runs/{id}/exchanges", Needs(Read)),
+    ("GET", "/api/v1/runs/{id}/criteria", Needs(Read)),
     ("GET", "/api/v1/runs/{id}/flaky", Needs(Read)),
     ("GET", "/api/v1/runs/{id}/matrix", Needs(Read)),
     ("GET", "/api/v1/runs/{id}/report", Needs(Read)),

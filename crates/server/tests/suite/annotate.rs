@@ -150,7 +150,8 @@ fn a_file_becomes_a_task_that_is_answered_and_exported() {
         let csv = owner.ask(Method::GET, &format!("/tasks/{task}/export?format=csv"), Json::Null).await;
         let head = "trace_id,annotator,timestamp,correctness,efficiency,overall,notes,weighted_score,\
             correctness.unrated,correctness.comment,correctness.quotes,\
-            efficiency.unrated,efficiency.comment,efficiency.quotes\r\n";
+            efficiency.unrated,efficiency.comment,efficiency.quotes,\
+            correctness.scale,efficiency.scale,overall.scale,weighted_score.scale\r\n";
         assert!(csv.text.starts_with(head), "{}", csv.text);
         assert!(csv.text.contains(",it works,"), "{}", csv.text);
         let parquet =
