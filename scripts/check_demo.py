@@ -53,7 +53,10 @@ try:
     assert ask("/monitors/code%20review/decisions?disputed=true")["items"], "no judges disagree"
 
     alerts = ask("/alerts")["items"]
-    assert [it["kind"] for it in alerts] == ["score_drop"] and "support desk fell" in alerts[0]["message"], alerts
+    assert {it["kind"] for it in alerts} == {"score_drop"}, alerts
+    # Of the monitor as a whole, and of the agent and criterion that it comes from.
+    assert {(it["agent"], it["criterion"]) for it in alerts} == {(None, None), ("invented-support", "correct")}, alerts
+    assert any("support desk fell" in it["message"] for it in alerts), alerts
     assert 0 < ask("/spend")["spent"] < 62.5
 
     task = next(it for it in ask("/tasks")["items"] if "(invented)" in it["name"])
