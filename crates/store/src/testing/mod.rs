@@ -1,9 +1,10 @@
 //! Both engines for tests: a fresh SQLite file, and a database in a PostgreSQL that the tests start themselves.
 //!
-//! The server listens on a free port of this machine, in a temporary folder, and ends with the last test that
-//! uses it, or with the process, however that ends.
+//! The server listens on a free port of this machine, in a temporary folder. All test processes that run at the
+//! same time share one; it ends soon after the last of them.
 
 mod server;
+mod shared_server;
 mod statements;
 
 use std::future::Future;
@@ -17,6 +18,7 @@ use crate::db::{Bulk, Db};
 use crate::{Store, StoreError};
 
 pub use server::{Fsync, Server};
+use shared_server::SharedServer;
 use statements::{BULKS, STATEMENTS, grown_statements};
 
 /// A database of its own for one test.
@@ -65,10 +67,9 @@ impl Scene {
     ///
     /// Where it is installed and does not start.
     pub async fn postgres() -> Option<Self> {
-        let server = Server::shared()?;
-        let url = server.database().await;
+        let url = SharedServer::get()?.database().await;
         let store = Store::open(&url).await.expect("a new database opens");
-        Some(Self { store, url, _folder: None, _server: Some(server) })
+        Some(Self { store, url, _folder: None, _server: None })
     }
 
     /// On a server that no other test uses, so that it can be restarted. `None` where PostgreSQL is not installed.

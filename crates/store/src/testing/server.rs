@@ -1,11 +1,11 @@
 //! A PostgreSQL in a temporary folder, on a free port of this machine.
 
 use std::net::TcpListener;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor};
@@ -31,45 +31,25 @@ pub enum Fsync {
     Off,
 }
 
-static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
-
 /// Starts the server, and ends it when its standard input ends: when the test drops it, or dies.
 const KEEPER: &str = r#""$0" "$@" & server=$!; read -r _; kill -QUIT $server; wait $server"#;
 
 /// How long a server may take to start on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(240);
+pub(super) const PATIENCE: Duration = Duration::from_secs(240);
 
 impl Server {
-    /// The one of this process.
-    pub(super) fn shared() -> Option<Arc<Self>> {
-        let mut shared = SHARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(server) = shared.upgrade() {
-            return Some(server);
-        }
-        let server = Arc::new(Self::start(Fsync::Off)?);
-        *shared = Arc::downgrade(&server);
-        Some(server)
-    }
-
     /// `None` where PostgreSQL is not installed.
     ///
     /// # Panics
     ///
     /// Where it is installed and does not start.
     pub fn start(fsync: Fsync) -> Option<Self> {
-        let (initdb, postgres) = (program("initdb")?, program("postgres")?);
+        let postgres = program("postgres")?;
         let folder =
             tempfile::Builder::new().prefix("jurist-pg-").tempdir().expect("there is room for a folder");
         let user = user_of(folder.path());
         let data = folder.path().join("data");
-        let made = user
-            .command(&initdb)
-            .args(["--auth=trust", "--username=jurist", "--no-sync", "--no-locale", "--encoding=UTF8", "-D"])
-            .arg(&data)
-            .current_dir(folder.path())
-            .output()
-            .expect("initdb starts");
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        make_cluster(&user, &data);
         // A port that was free a moment ago may be somebody else's by now, so it is tried again.
         let started = |port| Some((Self::serve(&user, &postgres, &data, fsync, port)?, port));
         let server = (0..5).find_map(|_| started(free_port()));
@@ -151,8 +131,20 @@ impl Drop for Server {
     }
 }
 
+/// Makes the files of a server.
+pub(super) fn make_cluster(user: &User, data: &Path) {
+    let made = user
+        .command(&program("initdb").expect("initdb is installed with postgres"))
+        .args(["--auth=trust", "--username=jurist", "--no-sync", "--no-locale", "--encoding=UTF8", "-D"])
+        .arg(data)
+        .current_dir(data.parent().expect("it is in a folder"))
+        .output()
+        .expect("initdb starts");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+}
+
 /// In the path, or where Debian and others keep it; the newest.
-fn program(name: &str) -> Option<PathBuf> {
+pub(super) fn program(name: &str) -> Option<PathBuf> {
     let runs = |path: &Path| {
         let version =
             Command::new(path).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -168,24 +160,28 @@ fn program(name: &str) -> Option<PathBuf> {
 
 /// PostgreSQL refuses to run as root.
 #[derive(Debug)]
-enum User {
+pub(super) enum User {
     Ours,
     Nobody,
 }
 
-fn user_of(folder: &Path) -> User {
-    if std::fs::metadata(folder).map_or(1, |it| it.uid()) != 0 {
+pub(super) fn user_of(folder: &Path) -> User {
+    if user_id(&[]) != 0 {
         return User::Ours;
     }
-    let id = Command::new("id").args(["-u", "nobody"]).output().expect("`id` is there");
-    let id = String::from_utf8_lossy(&id.stdout).trim().parse().expect("`nobody` is a user");
-    chown(folder, Some(id), None).expect("root may give folders away");
+    chown(folder, Some(user_id(&["nobody"])), None).expect("root may give folders away");
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).expect("the folder is ours");
     User::Nobody
 }
 
+/// Of the process, unless somebody is named.
+pub(super) fn user_id(name: &[&str]) -> u32 {
+    let id = Command::new("id").arg("-u").args(name).output().expect("`id` is there");
+    String::from_utf8_lossy(&id.stdout).trim().parse().expect("a user has a number")
+}
+
 impl User {
-    fn command(&self, program: &Path) -> Command {
+    pub(super) fn command(&self, program: &Path) -> Command {
         match self {
             Self::Ours => Command::new(program),
             Self::Nobody => {
@@ -206,7 +202,7 @@ fn log(folder: &Path) -> String {
     std::fs::read_to_string(folder.join("log")).unwrap_or_default()
 }
 
-fn free_port() -> u16 {
+pub(super) fn free_port() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("there is a free port");
     listener.local_addr().expect("it is bound").port()
 }
