@@ -70,7 +70,7 @@ fn nominal(ratings: &Ratings, alike: &[(usize, f64)], counts: &[f64]) -> (f64, f
 }
 
 /// The ordinal distance of two answers is that of their middle ranks, so that ordinal α is interval α of these.
-fn middle_ranks(counts: &[f64]) -> Vec<f64> {
+pub(super) fn middle_ranks(counts: &[f64]) -> Vec<f64> {
     let mut under = 0.0;
     let mut rank = |n: &f64| {
         under += n;

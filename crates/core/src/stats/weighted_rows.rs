@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::alpha::middle_ranks;
 use super::measure::Coefficient;
 use super::ratings::{Level, Ratings};
 use super::redrawn::{agreement_interval, unseen_pairs};
@@ -84,14 +85,20 @@ pub(super) fn rows_interval(
             .into_iter()
             .collect(),
     };
-    let unseen = unseen_pairs(possible.len());
+    let n_items: f64 = counts.iter().sum();
+    let n_ratings: f64 =
+        kinds.iter().map(|(row, times)| times * f64::from(row.iter().map(|it| it.1).sum::<u32>())).sum();
+    let unseen = unseen_pairs(possible.len()).map(|(n, weight)| match statistic {
+        // Alpha counts ratings, of which a pair has two: pairs weigh as much as items here too.
+        RowStatistic::Alpha(_) => (n, weight * n_ratings / n_items / 2.0),
+        _ => (n, weight),
+    });
     let pairs = possible.iter().flat_map(|a| possible.iter().map(move |b| Row::pair(*a, *b)));
     let seen = kinds.iter().map(|(row, _)| Row::new(row.iter().map(|it| (it.0, f64::from(it.1))).collect()));
     let rows: Vec<Row> = match unseen {
         Some(_) => seen.chain(pairs).collect(),
         None => seen.collect(),
     };
-    let n_ratings: f64 = rows.iter().zip(&counts).map(|(row, times)| row.n * times).sum();
     let numbers = ratings.numbers().ok();
     let interval = match statistic {
         RowStatistic::Alpha(Level::Ratio) if MOST_ANSWERS < n_answers => None,
@@ -103,7 +110,9 @@ pub(super) fn rows_interval(
             let same: Vec<f64> = rows.iter().map(Row::same).collect();
             agreement_interval(&counts, unseen, seed, &|weights| {
                 let shares = shares_of_ratings(&rows, weights, n_answers);
-                above(weighted_mean(&same, weights), shares.iter().map(|it| it * it).sum())
+                let kappa = above(weighted_mean(&same, weights), shares.iter().map(|it| it * it).sum());
+                // Fleiss' kappa of few ratings is too low by as much as alpha corrects; the truth is that of alpha.
+                kappa.map(|kappa| 1.0 - (1.0 - kappa) * (1.0 - 1.0 / n_ratings))
             })
         }
         RowStatistic::Gwet(worth) => {
@@ -190,15 +199,6 @@ fn alpha_of_weights(
         }
     };
     (0.0 < expected).then(|| observed * all / expected)
-}
-
-fn middle_ranks(counts: &[f64]) -> Vec<f64> {
-    let mut under = 0.0;
-    let mut rank = |n: &f64| {
-        under += n;
-        under - n / 2.0
-    };
-    counts.iter().map(&mut rank).collect()
 }
 
 /// Distances are squares of those between the places of answers.
