@@ -19,8 +19,8 @@ pub(super) const MAX_STEPS: usize = 100_000;
 /// In a hostile pattern each step reads the whole text; an honest one takes about a step for each byte.
 const MAX_STEP_BYTES: usize = 270_000_000;
 
-/// Longer texts are not given to a backtracking pattern.
-pub(super) const MAX_BACKTRACKING_BYTES: usize = 128 << 10;
+/// Longer texts are not given to a backtracking pattern. The worst known one takes 5 s of CPU on a text of this size.
+pub(super) const MAX_BACKTRACKING_BYTES: usize = 64 << 10;
 
 /// Texts for a linear pattern, which takes time by the text times the size of the compiled pattern.
 pub(super) const MAX_PATTERN_BYTES: usize = 4 << 20;
