@@ -52,7 +52,7 @@ pub fn load_noting(path: &Path, options: Options) -> (Loaded, Reading) {
         root: root.clone(),
         read: &|it| {
             let text = match it {
-                _ if it == path && it.ends_with(STDIN) => read_from(&mut std::io::stdin().lock()),
+                _ if it == path && it.ends_with(STDIN) => read_from(&mut std::io::stdin().lock(), MAX_BYTES),
                 _ if inside(it) => read(it),
                 _ => Err(ReadError::Outside),
             }?;
@@ -204,13 +204,23 @@ pub fn cache_folder() -> Option<PathBuf> {
     own.or_else(shared).or_else(home)
 }
 
-/// A text file, or standard input for `-`.
+/// Data that somebody named on the command line may be this large; files that other files name may not.
+const MAX_INPUT_BYTES: usize = 1 << 30;
+
+/// A text file of data, or standard input for `-`.
 pub fn read_input(path: &Path) -> Result<Arc<str>, ReadError> {
-    if path.as_os_str() == "-" { read_from(&mut std::io::stdin().lock()) } else { read(path) }
+    if path.as_os_str() == "-" {
+        return read_from(&mut std::io::stdin().lock(), MAX_INPUT_BYTES);
+    }
+    read_up_to(path, MAX_INPUT_BYTES)
 }
 
 /// A text file, whole; reads no further than the limit, so that a device or a pipe cannot fill the memory.
 pub fn read(path: &Path) -> Result<Arc<str>, ReadError> {
+    read_up_to(path, MAX_BYTES)
+}
+
+fn read_up_to(path: &Path, max_bytes: usize) -> Result<Arc<str>, ReadError> {
     let other = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => ReadError::Missing,
         std::io::ErrorKind::PermissionDenied => ReadError::Other("permission denied".to_owned()),
@@ -219,7 +229,7 @@ pub fn read(path: &Path) -> Result<Arc<str>, ReadError> {
     if path.is_dir() {
         return Err(ReadError::Folder);
     }
-    read_from(&mut open_file(path).map_err(other)?)
+    read_from(&mut open_file(path).map_err(other)?, max_bytes)
 }
 
 /// Opens a file to read. A named pipe or a terminal is refused: nobody may ever write to it, and the command would
@@ -239,12 +249,12 @@ fn is_file_or_folder(path: &Path) -> bool {
     std::fs::metadata(path).map_or(true, |found| found.is_file() || found.is_dir())
 }
 
-fn read_from(input: &mut dyn Read) -> Result<Arc<str>, ReadError> {
+fn read_from(input: &mut dyn Read, max_bytes: usize) -> Result<Arc<str>, ReadError> {
     let mut bytes = Vec::new();
-    let read = input.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes);
+    let read = input.take(max_bytes as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| ReadError::Other(error.to_string()))?;
-    if MAX_BYTES < bytes.len() {
-        return Err(ReadError::TooLarge);
+    if max_bytes < bytes.len() {
+        return Err(ReadError::TooLarge(max_bytes));
     }
     let text =
         String::from_utf8(bytes).map_err(|error| ReadError::NotText(error.utf8_error().valid_up_to()))?;
@@ -341,7 +351,9 @@ mod tests {
             assert_eq!(read(&path), Err(expected));
         };
         check("binary", b"abc\xff\xfe", ReadError::NotText(3));
-        check("large", &vec![b'a'; MAX_BYTES + 1], ReadError::TooLarge);
+        check("large", &vec![b'a'; MAX_BYTES + 1], ReadError::TooLarge(MAX_BYTES));
+        // A million grades are more than a file that another one names may have.
+        assert_eq!(read_input(&folder.path().join("large")).map(|text| text.len()), Ok(MAX_BYTES + 1));
         assert_eq!(read(&folder.path().join("absent")), Err(ReadError::Missing));
         assert_eq!(read(folder.path()), Err(ReadError::Folder));
     }

@@ -47,8 +47,9 @@ pub enum ReadError {
     Folder,
     #[error("it is not text (UTF-8); byte {0} does not fit")]
     NotText(usize),
-    #[error("it is larger than {} MiB", syntax::MAX_BYTES >> 20)]
-    TooLarge,
+    /// Than this many bytes.
+    #[error("it is larger than {} MiB", .0 >> 20)]
+    TooLarge(usize),
     #[error("{0}")]
     Other(String),
 }
