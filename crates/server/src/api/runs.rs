@@ -1,10 +1,12 @@
 //! Runs: submitted here, graded by workers, looked at while they go and afterwards.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use jurist_core::redact::Redactor;
 use jurist_core::report::{Format, render};
 use jurist_core::run::{NotGraded, RunId};
 use jurist_core::stats;
@@ -12,7 +14,7 @@ use jurist_store::runs::RunHead;
 use jurist_store::submissions::RunProgress;
 use jurist_store::{clock, random};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -31,6 +33,20 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(show, remove))
         .routes(routes!(results))
         .routes(routes!(report))
+}
+
+/// Takes secrets out of variables before they are stored, and names those that had any. Workers have secrets in their
+/// own environment.
+fn redact_variables(redactor: &Redactor, variables: &mut BTreeMap<String, String>) -> Vec<String> {
+    let mut redacted = Vec::new();
+    for (name, text) in variables {
+        let mut pair = json!({ name.as_str(): text.as_str() });
+        if redactor.data(&mut pair) {
+            *text = "(redacted)".to_owned();
+            redacted.push(format!("env.{name}"));
+        }
+    }
+    redacted
 }
 
 /// A run without its results
@@ -86,7 +102,8 @@ pub(super) struct Begun {
     #[schema(example = "run_0190c4d27e1b7a3c9f50b8e6d1a24c7e")]
     pub id: String,
     n_units: usize,
-    /// Files in which secrets were replaced by `(redacted)` before anything was stored or graded.
+    /// Files and variables (`env.NAME`) in which secrets were replaced by `(redacted)` before anything was stored or
+    /// graded.
     #[serde(default)]
     redacted: Vec<String>,
 }
@@ -166,7 +183,8 @@ async fn submit(
 }
 
 pub(super) async fn begin(app: App, caller: Caller, mut new: NewRun) -> Result<Begun, ApiError> {
-    let redacted = super::redact_files(&app.settings.redactor, &mut new.files);
+    let mut redacted = super::redact_files(&app.settings.redactor, &mut new.files);
+    redacted.extend(redact_variables(&app.settings.redactor, &mut new.variables));
     let submission = serde_json::to_vec(&new).expect("a request is plain data");
     let prepared = Arc::new(app.workshop.prepare(new).await?);
     let now = clock::now();

@@ -401,11 +401,18 @@ async fn add_items(
     State(app): State<App>,
     caller: Caller,
     Path(id): Path<String>,
-    Json(more): Json<MoreItems>,
+    Json(mut more): Json<MoreItems>,
 ) -> Result<Json<ItemsAdded>, ApiError> {
     caller.needs(Scope::Write)?;
     let (project, now) = (caller.project, clock::now());
     let task = app.store.task(project, id.parse()?).await?;
+    for row in more.rows.iter_mut().flatten() {
+        let mut value = serde_json::Value::Object(std::mem::take(row));
+        app.settings.redactor.data(&mut value);
+        if let serde_json::Value::Object(clean) = value {
+            *row = clean;
+        }
+    }
     let added: Added = match (&more.rows, &more.traces) {
         (Some(rows), None) => {
             let asked = Asked::of(&app.store, project, task.id, task.version).await?;

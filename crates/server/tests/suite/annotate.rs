@@ -335,11 +335,11 @@ fn data_comes_later_items_go_and_bad_files_are_refused() {
         let task = made(&owner, 1).await;
         let ann = named(&place, &task, "ann").await;
         ann.rates_all(&task, 3).await;
-        let rows = json!([{"trace_id": "trace_00", "task": "x"}, {"trace_id": "late", "task": "שלום 🎉"}]);
+        let rows = json!([{"trace_id": "trace_00", "task": "x"}, {"trace_id": "late", "task": "שלום 🎉 sk-abcdefghijklmnop1234"}]);
         let added = owner.post(&format!("/tasks/{task}/items"), json!({"rows": rows})).await;
         assert_eq!(added, json!({"n_new": 1, "n_there": 1}));
         let work = ann.next(&task).await;
-        assert_eq!(work["item"]["text"], "שלום 🎉");
+        assert_eq!(work["item"]["text"], "שלום 🎉 [redacted]");
         let item = work["item"]["id"].as_str().unwrap();
         let removed = owner.ask(Method::DELETE, &format!("/tasks/{task}/items/{item}"), Json::Null).await;
         assert_eq!(removed.status, StatusCode::OK, "{}", removed.text);

@@ -19,13 +19,16 @@ fn files_and_rubrics_are_stored_without_their_secrets() {
             "suite.yaml": "evals: [{name: a, response: file://a.txt, checks: [{type: contains, value: x}]}]",
             "a.txt": format!("x {SECRET} and export DB_PASSWORD=hunter22"),
         });
-        let run = json!({ "suite": "suite.yaml", "files": files });
+        let variables = json!({ "SHOP": "books", "SHOP_TOKEN": "hunter22", "NOTE": format!("see {SECRET}") });
+        let run = json!({ "suite": "suite.yaml", "files": files, "variables": variables });
         let begun = place.ask(Method::POST, "/api/v1/runs", &[], run).await;
-        assert_eq!(begun.json()["redacted"], json!(["a.txt"]), "{}", begun.text);
+        let redacted = json!(["a.txt", "env.NOTE", "env.SHOP_TOKEN"]);
+        assert_eq!(begun.json()["redacted"], redacted, "{}", begun.text);
         let run = begun.json()["id"].as_str().unwrap().parse().unwrap();
         let kept = place.app.store.submission(place.app.default_project, run).await.unwrap();
         let kept = String::from_utf8(kept).unwrap();
         assert!(kept.contains("x (redacted) and export DB_PASSWORD=(redacted)"), "{kept}");
+        assert!(kept.contains("books") && !kept.contains("hunter22") && !kept.contains(SECRET), "{kept}");
 
         let source = format!("criteria: [{{name: greets, description: It never says {SECRET}.}}]");
         let body = json!({ "name": "greets", "source": source });
