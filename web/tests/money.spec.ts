@@ -51,7 +51,7 @@ test("the month is that of the command line; a cap is set, stops judging and is 
   const alert = page.getByRole("row", { name: /spend stop/ });
   await expect(alert).toContainText("! active");
   expect(await faultsOf(page)).toEqual([]);
-  await alert.getByRole("button", { name: /^I have seen/ }).click();
+  await alert.getByRole("button", { name: /^Acknowledge/ }).click();
   await expect(alert).toContainText("active, seen");
   await page.goto(`${place.url}/p/default/budget`);
   await page.getByRole("button", { name: "Lift it…" }).click();

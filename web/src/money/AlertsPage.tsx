@@ -38,7 +38,7 @@ export function AlertsPage() {
             checked={all === true}
             onChange={(it) => navigate({ search: { all: it.target.checked || undefined }, replace: true })}
           />{" "}
-          those that are over as well
+          show resolved alerts
         </label>
       </PageHead>
       <Loaded query={alerts} what="alerts">
@@ -92,12 +92,19 @@ function Alerts({ rows }: { rows: Alert[] }) {
     {
       name: "message",
       head: "Alert",
-      cell: (alert) => <div className={styles.message}>{alert.message}</div>,
+      cell: (alert) => (
+        <>
+          <div className={styles.message}>{alert.message}</div>
+          <div className={styles.beneath}>
+            <AlertLink alert={alert} /> · <Time at={alert.raised} />
+          </div>
+        </>
+      ),
     },
-    { name: "about", head: "About", cell: (alert) => <AlertLink alert={alert} /> },
+    { name: "about", head: "About", cell: (alert) => <AlertLink alert={alert} />, wide: true },
     { name: "kind", head: "Kind", cell: (it) => it.kind.replaceAll("_", " "), wide: true },
     { name: "state", head: "State", cell: (it) => <AlertState alert={it} /> },
-    { name: "raised", head: "Raised", align: "end", cell: (it) => <Time at={it.raised} /> },
+    { name: "raised", head: "Raised", align: "end", cell: (it) => <Time at={it.raised} />, wide: true },
     {
       name: "seen",
       head: <span className="visually-hidden">Seen</span>,
@@ -109,9 +116,9 @@ function Alerts({ rows }: { rows: Alert[] }) {
           <Button
             onClick={() => seeing.mutate(it.id)}
             disabled={seeing.isPending}
-            aria-label={`I have seen it: ${it.message}`}
+            aria-label={`Acknowledge: ${it.message}`}
           >
-            I have seen it
+            Acknowledge
           </Button>
         ),
     },
