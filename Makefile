@@ -51,7 +51,7 @@ test: setup postgres chromium web ## everything that must pass
 	@scripts/check-notices
 	@scripts/check-web
 
-test-long: setup ## property tests with new seeds; JURIST_FUZZ_SEED=SEED tries one again
+test-long: setup ## property tests with new seeds (JURIST_FUZZ_SEED=SEED tries one again), fuzzing, simulation
 	@scripts/test-long
 
 bench: setup postgres ## how fast it is

@@ -17,7 +17,8 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     // What is not there when the server is compiled would not be looked for when it runs.
     let _ = fs::create_dir_all(web.join("dist"));
-    if env::var("PROFILE").is_ok_and(|it| it == "debug") {
+    // Fuzzers have no use for pages.
+    if env::var("PROFILE").is_ok_and(|it| it == "debug") || env::var_os("CARGO_CFG_FUZZING").is_some() {
         return;
     }
     for source in SOURCES {

@@ -1,7 +1,6 @@
 //! Suite to units: what will run, in a fixed order, and what it may cost.
 
 mod sampling;
-mod schedule;
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,8 +9,8 @@ use crate::rubric::{Answers, Ask, Criterion, GraderKind, Graph, Rubric, Target};
 use crate::suite::{Calls, Case, Cell, Judge, Suite, Unfilled, fill};
 
 pub use crate::run::CallRange;
+pub use crate::suite::next_time;
 pub use sampling::{Facts, Pick, Stratum, pick, place, share};
-pub use schedule::next_time;
 
 /// What will run, in the order in which it is reported.
 #[derive(Debug, Clone, PartialEq)]

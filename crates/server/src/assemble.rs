@@ -186,7 +186,13 @@ fn unread(head: &TraceHead, why: &str) -> Finished {
     }
 }
 
-fn put_together(head: &TraceHead, pieces: &[Piece], n_left_out: usize, earlier: Option<Trace>) -> Finished {
+/// A trace from its pieces; what cannot be read is told in its metadata, as `unreadable`.
+pub fn put_together(
+    head: &TraceHead,
+    pieces: &[Piece],
+    n_left_out: usize,
+    earlier: Option<Trace>,
+) -> Finished {
     let mut made = Made { finished: unread(head, ""), metadata: Map::new(), whys: Vec::new() };
     if 0 < n_left_out {
         let why =

@@ -26,10 +26,12 @@ mod work;
 
 pub use api::description;
 pub use app::{Access, App, Settings};
-pub use assemble::assemble_ended;
+pub use assemble::{assemble_ended, put_together};
 pub use auth::{join_link, owner_link};
 pub use connections::ConnectionLimits;
-pub use ingest::{Became, Defaults, Intake, Limits, LineAnswer, Rate};
+pub use ingest::{
+    BadExport, Became, Defaults, Encoding, Intake, Limits, LineAnswer, Rate, SpanFacts, Spans, facts,
+};
 pub use metrics::Metrics;
 pub use money::{
     AlertShown, CapShown, DayShown, ForecastShown, PartShown, SpendShown, alerts, set_cap_of, spend,

@@ -95,6 +95,9 @@ fn clipped(text: &str, n_lines: usize) -> String {
     shown.join("\n") + &more
 }
 
+/// Sub-agents deeper than this are not indented further; a file may say any depth.
+const MAX_INDENT: u32 = 20;
+
 /// The trace for a person: numbered steps, long texts cut to `n_lines`, sub-agents indented.
 ///
 /// Steps of agents deeper than `depth` are folded into a line that counts them.
@@ -103,7 +106,7 @@ pub fn for_person(trace: &Trace, n_lines: usize, depth: u32) -> String {
     let mut out = String::new();
     let mut steps = trace.steps.iter().enumerate().peekable();
     while let Some((at, step)) = steps.next() {
-        let indent = "  ".repeat(step.depth as usize);
+        let indent = "  ".repeat(step.depth.min(MAX_INDENT) as usize);
         if depth < step.depth {
             let mut folded = vec![step];
             while let Some((_, next)) = steps.next_if(|it| depth < it.1.depth) {

@@ -14,6 +14,7 @@ use crate::rubric::{Ask, Criterion, Display, Draft, Rubric, Scale};
 use crate::source::{Node, Shape, Span};
 use crate::suite::{
     AgentOverride, AlertLimits, AlertMetric, AlertRule, Budget, Expensive, Monitor, Pacing, TraceFilter,
+    check_schedule, schedule_names,
 };
 
 /// Keys that make a file with `rubric` a monitor.
@@ -303,32 +304,13 @@ fn days(cx: &Context<'_>, node: &Node) -> Option<u32> {
 /// Five fields of a cron table, or one of its names.
 fn schedule(cx: &Context<'_>, node: &Node) -> Option<String> {
     let text = cx.plain_text(node, "schedule")?;
-    let names = ["@hourly", "@daily", "@weekly", "@monthly"];
-    let fields: Vec<&str> = text.split_whitespace().collect();
-    let ranges = [(0, 59), (0, 23), (1, 31), (1, 12), (0, 7)];
-    let fits =
-        fields.len() == ranges.len() && fields.iter().zip(ranges).all(|(it, range)| is_cron_field(it, range));
-    if names.contains(&text.trim()) || fits {
-        return Some(text);
-    }
-    cx.report(Diagnostic::error(Code::BadValue, node.span, format!("`{text}` is not a schedule")).note(
-        format!("a schedule is five cron fields (minute hour day month weekday) or {}", names.join(", ")),
-    ));
+    let Err(why) = check_schedule(&text) else { return Some(text) };
+    let names: Vec<&str> = schedule_names().collect();
+    cx.report(Diagnostic::error(Code::BadValue, node.span, format!("`{text}` {why}")).note(format!(
+        "a schedule is five cron fields (minute hour day month weekday) or {}",
+        names.join(", ")
+    )));
     None
-}
-
-/// `*`, `5`, `1-5`, `*/10`, `mon,wed`: numbers stay in their range.
-fn is_cron_field(field: &str, (least, most): (u32, u32)) -> bool {
-    let is_value = |it: &str| match it.parse::<u32>() {
-        Ok(number) => (least..=most).contains(&number),
-        Err(_) => it.len() == 3 && it.chars().all(|c| c.is_ascii_alphabetic()),
-    };
-    field.split(',').all(|part| {
-        let (span, step) = part.split_once('/').map_or((part, None), |(span, step)| (span, Some(step)));
-        let ends: Vec<&str> = span.split('-').collect();
-        (span == "*" || (ends.len() <= 2 && ends.iter().all(|it| is_value(it))))
-            && step.is_none_or(|it| it.parse::<u32>().is_ok_and(|it| 0 < it))
-    })
 }
 
 /// Applies a pass mark given in the units of the one scale that all criteria share.
@@ -430,9 +412,15 @@ fn numbered(line: &str) -> Option<(String, (i64, i64))> {
     Some((found[1].to_owned(), (bound(2).unwrap_or(1), bound(3).unwrap_or(5))))
 }
 
+/// Nobody writes a longer reply into a prompt, nor more braces behind it.
+const MAX_REPLY_BYTES: usize = 4096;
+const MAX_BRACES: usize = 1000;
+
 /// The numeric fields of the last JSON object in the prompt.
 fn dimensions(text: &str) -> Option<Vec<String>> {
-    let objects = text.rmatch_indices('{').map(|(at, _)| &text[at..at + text[at..].find('}').unwrap_or(0)]);
+    let closing = |at: usize| text.bytes().skip(at).take(MAX_REPLY_BYTES).position(|byte| byte == b'}');
+    let braces = text.rmatch_indices('{').take(MAX_BRACES);
+    let objects = braces.map(|(at, _)| &text[at..at + closing(at).unwrap_or(0)]);
     let numeric = |kind: &str| {
         matches!(
             kind.to_ascii_lowercase().as_str(),

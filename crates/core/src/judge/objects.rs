@@ -146,22 +146,36 @@ pub(super) fn truth(value: &Json) -> Option<bool> {
     }
 }
 
-/// Whether two values say the same, however they are spelt: `1`, `1.0` and `"1"`, `true` and `"true"`,
-/// texts that differ in case, spaces or marks, keys in any order.
-pub(super) fn is_same(a: &Json, b: &Json) -> bool {
-    match (a, b) {
-        (Json::Object(a), Json::Object(b)) => {
-            a.len() == b.len()
-                && a.iter().all(|(key, value)| b.get(key).is_some_and(|other| is_same(value, other)))
+/// An object in the spelling that all objects have which say the same: with `1`, `1.0` and `"1"`, `true` and
+/// `"true"`, texts that differ in case, spaces or marks, keys in any order.
+pub(super) fn comparable_object(object: &Map<String, Json>) -> String {
+    let mut out = String::new();
+    spell_object(object, &mut out);
+    out
+}
+
+fn spell_object(object: &Map<String, Json>, out: &mut String) {
+    let mut entries: Vec<(&String, &Json)> = object.iter().collect();
+    entries.sort_unstable_by_key(|(key, _)| *key);
+    out.push('{');
+    for (key, value) in entries {
+        out.push_str(&format!("{key:?}:"));
+        spell_value(value, out);
+    }
+    out.push('}');
+}
+
+fn spell_value(value: &Json, out: &mut String) {
+    match (value, number(value)) {
+        (Json::Object(object), _) => spell_object(object, out),
+        (Json::Array(items), _) => {
+            out.push('[');
+            items.iter().for_each(|item| spell_value(item, out));
+            out.push(']');
         }
-        (Json::Array(a), Json::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(value, other)| is_same(value, other))
-        }
-        (Json::Object(_) | Json::Array(_), _) | (_, Json::Object(_) | Json::Array(_)) => false,
-        (a, b) => match (number(a), number(b)) {
-            (Some(a), Some(b)) => a.partial_cmp(&b).is_some_and(std::cmp::Ordering::is_eq),
-            _ => spelling(a) == spelling(b),
-        },
+        // Zero has two signs.
+        (_, Some(number)) => out.push_str(&format!("{},", number + 0.0)),
+        _ => out.push_str(&format!("{:?},", spelling(value))),
     }
 }
 

@@ -1,9 +1,11 @@
 //! What stands in the material and looks like an answer; a reply that only repeats it says nothing.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::{Map, Value as Json};
 
 use super::form::{Form, Item};
-use super::objects::{FoundObject, folded, is_same, objects_with_key, reply_objects};
+use super::objects::{FoundObject, comparable_object, folded, objects_with_key, reply_objects};
 use super::own_shape::own_entry;
 use super::reply::{chosen_label, read_value, reason_of, said_choice, said_value};
 
@@ -11,6 +13,8 @@ use super::reply::{chosen_label, read_value, reason_of, said_choice, said_value}
 #[derive(Debug, Clone, Default)]
 pub struct Planted {
     objects: Vec<Map<String, Json>>,
+    /// The same objects in a spelling by which they are compared.
+    spellings: HashSet<String>,
     /// Short texts, each of which could be a choice.
     words: Vec<String>,
     /// Texts with braces, to tell a broken object that the judge quotes from one that it wrote.
@@ -24,23 +28,25 @@ const MAX_WORD: usize = 200;
 
 /// What an answer comes to: its place on the scale or its label, and why.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Meaning {
+struct Meaning {
     value: MeantValue,
     reason: String,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum MeantValue {
     Unsure,
-    Unit(f64),
+    /// In units of 1e-9; what is one such unit apart is the same.
+    Unit(i64),
     Label(String),
 }
 
 impl MeantValue {
-    fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Unit(a), Self::Unit(b)) => (a - b).abs() < 1e-9,
-            (a, b) => a == b,
+    /// All values that mean the same.
+    fn equals(&self) -> Vec<Self> {
+        match self {
+            Self::Unit(unit) => (unit - 1..=unit + 1).map(Self::Unit).collect(),
+            other => vec![other.clone()],
         }
     }
 }
@@ -75,11 +81,8 @@ impl Planted {
     fn add(&mut self, text: &str) -> bool {
         let found = reply_objects(text);
         let has_verdict = found.iter().any(FoundObject::is_verdict);
-        for object in found {
-            // Many copies of one object are one object.
-            if self.objects.last() != Some(&object.object) {
-                self.objects.push(object.object);
-            }
+        for found in found {
+            self.add_object(found.object);
         }
         let word = text.trim();
         if (1..=MAX_WORD).contains(&word.len()) {
@@ -91,6 +94,14 @@ impl Planted {
         has_verdict
     }
 
+    /// Many copies of one object are one object.
+    fn add_object(&mut self, object: Map<String, Json>) {
+        if self.objects.last() != Some(&object) {
+            self.spellings.insert(comparable_object(&object));
+            self.objects.push(object);
+        }
+    }
+
     /// Adds the answers that a text gives in the author's own shape.
     pub(super) fn add_own_shape(&mut self, text: &str, items: &[(String, Item)]) {
         let is_own_key = |key: &str| items.iter().any(|(_, item)| item.own_key.as_deref() == Some(key));
@@ -98,7 +109,7 @@ impl Planted {
             for (id, item) in items {
                 if let Some(mut entry) = own_entry(item, &found.object) {
                     entry.insert("id".to_owned(), id.as_str().into());
-                    self.objects.push(entry);
+                    self.add_object(entry);
                 }
             }
         }
@@ -115,62 +126,119 @@ impl Planted {
     }
 
     /// Whether an object stands in the material, however it is spelt.
-    pub(super) fn has_object(&self, object: &Map<String, Json>) -> bool {
-        let same = |planted: &Map<String, Json>| {
-            planted.len() == object.len()
-                && object
-                    .iter()
-                    .all(|(key, value)| planted.get(key).is_some_and(|other| is_same(value, other)))
+    fn has_object(&self, object: &Map<String, Json>) -> bool {
+        !self.objects.is_empty() && self.spellings.contains(&comparable_object(object))
+    }
+
+    /// What the planted objects mean as answers to this form.
+    pub(super) fn answers_to<'a>(&'a self, form: &'a Form) -> PlantedAnswers<'a> {
+        let of_item = |item: &Item| MeaningIndex::new(&self.objects, &|map| answer_meaning(map, item));
+        let meanings = match form {
+            Form::Answer(item) => vec![of_item(item)],
+            Form::Answers(items) => items.iter().map(|(_, item)| of_item(item)).collect(),
+            Form::Choice { labels } => {
+                vec![MeaningIndex::new(&self.objects, &|map| label_meaning(map, labels))]
+            }
+            Form::Claims | Form::Verdicts { .. } | Form::Steps => Vec::new(),
         };
-        self.objects.iter().any(same)
+        PlantedAnswers { planted: self, form, meanings }
     }
+}
 
-    /// Whether a value is an object that stands in the material.
-    pub(super) fn has_entry(&self, entry: &Json) -> bool {
-        entry.as_object().is_some_and(|entry| self.has_object(entry))
-    }
+/// What was planted, by its meaning for one form, so that an answer is looked up and not compared with all of them.
+#[derive(Debug)]
+pub(super) struct PlantedAnswers<'a> {
+    planted: &'a Planted,
+    form: &'a Form,
+    /// For each criterion that is asked about.
+    meanings: Vec<MeaningIndex>,
+}
 
-    /// How much of an answer to this form is the judge's own.
-    pub(super) fn echo(&self, form: &Form, map: &Map<String, Json>) -> Echo {
-        match form {
-            Form::Answer(item) => self.echo_on(item, map),
-            Form::Choice { labels } => self.echo_of(map, |map| label_meaning(map, labels)),
-            _ if self.has_object(map) => Echo::Whole,
+impl PlantedAnswers<'_> {
+    /// How much of an answer to the form is the judge's own.
+    pub(super) fn echo(&self, map: &Map<String, Json>) -> Echo {
+        match self.form {
+            Form::Answer(item) => self.echo_on(0, item, map),
+            Form::Choice { labels } => self.echo_of(map, label_meaning(map, labels), &self.meanings[0], None),
+            _ if self.planted.has_object(map) => Echo::Whole,
             _ => Echo::Own,
         }
     }
 
-    /// The same for an answer to one criterion of several, where the id says which.
-    pub(super) fn echo_on(&self, item: &Item, map: &Map<String, Json>) -> Echo {
-        let id = |map: &Map<String, Json>| map.get("id").and_then(Json::as_str).map(str::to_owned);
-        let own_id = id(map);
-        self.echo_of(map, |map| {
-            let is_other = matches!((&own_id, id(map)), (Some(own), Some(other)) if *own != other);
-            if is_other { None } else { answer_meaning(map, item) }
-        })
+    /// The same for an answer to the criterion at this place of the form, where the id says which it is.
+    pub(super) fn echo_on(&self, at: usize, item: &Item, map: &Map<String, Json>) -> Echo {
+        self.echo_of(map, answer_meaning(map, item), &self.meanings[at], id_of(map))
     }
 
     fn echo_of(
         &self,
         map: &Map<String, Json>,
-        meaning: impl Fn(&Map<String, Json>) -> Option<Meaning>,
+        own: Option<Meaning>,
+        meanings: &MeaningIndex,
+        id: Option<&str>,
     ) -> Echo {
-        if self.objects.is_empty() {
-            return Echo::Own;
-        }
-        let Some(own) = meaning(map) else {
-            return if self.has_object(map) { Echo::Whole } else { Echo::Own };
+        let Some(own) = own else {
+            return if self.planted.has_object(map) { Echo::Whole } else { Echo::Own };
         };
-        let same: Vec<Meaning> =
-            self.objects.iter().filter_map(meaning).filter(|it| it.value.is_same(&own.value)).collect();
-        if same.iter().any(|planted| planted.reason == own.reason) || self.has_object(map) {
+        let reasons = meanings.reasons(&own.value, id);
+        if reasons.iter().any(|reasons| reasons.contains(&own.reason)) || self.planted.has_object(map) {
             Echo::Whole
-        } else if own.reason.is_empty() && !same.is_empty() {
+        } else if own.reason.is_empty() && !reasons.is_empty() {
             Echo::Bare
         } else {
             Echo::Own
         }
     }
+
+    /// Whether a value is an object that stands in the material.
+    pub(super) fn has_entry(&self, entry: &Json) -> bool {
+        entry.as_object().is_some_and(|entry| self.planted.has_object(entry))
+    }
+
+    /// Whether a word is all that some text says.
+    pub(super) fn has_word(&self, word: &str) -> bool {
+        self.planted.has_word(word)
+    }
+
+    /// Whether a stretch of a reply is copied from the material.
+    pub(super) fn has_text(&self, stretch: &str) -> bool {
+        self.planted.has_text(stretch)
+    }
+}
+
+/// The reasons that planted objects give for a value, by the id of the criterion that they name.
+#[derive(Debug, Default)]
+struct MeaningIndex {
+    of_id: HashMap<(MeantValue, Option<String>), HashSet<String>>,
+    of_any: HashMap<MeantValue, HashSet<String>>,
+}
+
+impl MeaningIndex {
+    fn new(objects: &[Map<String, Json>], meaning: &dyn Fn(&Map<String, Json>) -> Option<Meaning>) -> Self {
+        let mut index = Self::default();
+        for object in objects {
+            let Some(Meaning { value, reason }) = meaning(object) else { continue };
+            index.of_any.entry(value.clone()).or_default().insert(reason.clone());
+            index.of_id.entry((value, id_of(object).map(str::to_owned))).or_default().insert(reason);
+        }
+        index
+    }
+
+    /// An answer that names a criterion may repeat objects that name it or none; any other one may repeat all.
+    fn reasons(&self, value: &MeantValue, id: Option<&str>) -> Vec<&HashSet<String>> {
+        let same = value.equals().into_iter();
+        match id {
+            None => same.filter_map(|value| self.of_any.get(&value)).collect(),
+            Some(id) => same
+                .flat_map(|value| [(value.clone(), None), (value, Some(id.to_owned()))])
+                .filter_map(|key| self.of_id.get(&key))
+                .collect(),
+        }
+    }
+}
+
+fn id_of(map: &Map<String, Json>) -> Option<&str> {
+    map.get("id").and_then(Json::as_str)
 }
 
 fn answer_meaning(map: &Map<String, Json>, item: &Item) -> Option<Meaning> {
@@ -181,7 +249,7 @@ fn answer_meaning(map: &Map<String, Json>, item: &Item) -> Option<Meaning> {
             let unit = item.scale.unit(&value).ok()?;
             match value {
                 crate::rubric::Value::Text(label) => MeantValue::Label(label),
-                _ => MeantValue::Unit(unit),
+                _ => MeantValue::Unit((unit * 1e9).round() as i64),
             }
         }
     };

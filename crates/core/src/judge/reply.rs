@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::form::{Form, Item};
 use super::objects::{ReplyPart, reply_parts, truth};
 use super::own_shape::read_own_shape;
-use super::planted::{Echo, Planted};
+use super::planted::{Echo, Planted, PlantedAnswers};
 use crate::grade::Failure;
 use crate::rubric::{OffScale, Scale, Value};
 
@@ -96,15 +96,16 @@ impl Form {
     /// What a reply says; nothing in it that only repeats what was graded counts.
     pub(super) fn read(&self, text: &str, planted: &Planted) -> Result<Reply, Malformed> {
         let text = spoken(text)?;
-        let (mut said, mut n_objects, mut n_echoes) = (Vec::new(), 0, 0);
+        let planted = planted.answers_to(self);
+        let (mut said, mut n_objects, mut n_echoes) = (SaidAnswers::default(), 0, 0);
         for part in reply_parts(text) {
             match part {
                 ReplyPart::Object(map) => {
                     n_objects += 1;
                     let map = read_own_shape(self, &map).unwrap_or(map);
-                    match self.is_answer(&map).then(|| planted.echo(self, &map)) {
+                    match self.is_answer(&map).then(|| planted.echo(&map)) {
                         Some(Echo::Whole) => n_echoes += 1,
-                        Some(echo) => said.push((self.read_map(&map, planted)?, echo)),
+                        Some(echo) => said.add(self.read_map(&map, &planted)?, echo),
                         None => {}
                     }
                 }
@@ -113,14 +114,12 @@ impl Form {
                 ReplyPart::Broken(_) | ReplyPart::Unclosed => return Err(Malformed::NotJson),
             }
         }
-        if said.iter().skip(1).any(|(reply, _)| !reply.is_same_answer(&said[0].0)) {
+        if said.differ {
             return Err(Malformed::Contradiction);
         }
-        // Of several that agree, one with reasons of its own.
-        let own = said.iter().rposition(|(_, echo)| *echo == Echo::Own);
-        match own.map(|at| said.swap_remove(at).0) {
+        match said.own {
             Some(reply) => Ok(reply),
-            None if 0 < n_echoes || !said.is_empty() => Err(Malformed::Planted),
+            None if 0 < n_echoes || said.first.is_some() => Err(Malformed::Planted),
             None if n_objects == 0 && planted.has_word(text) => Err(Malformed::Planted),
             None if n_objects == 0 => self.read_word(text),
             None => Err(Malformed::Missing(self.keys()[0])),
@@ -161,7 +160,7 @@ impl Form {
         }
     }
 
-    fn read_map(&self, map: &Map<String, Json>, planted: &Planted) -> Result<Reply, Malformed> {
+    fn read_map(&self, map: &Map<String, Json>, planted: &PlantedAnswers<'_>) -> Result<Reply, Malformed> {
         let list = |key: &'static str| {
             let wrong = |found: &Json| wrong_type(key, found, "a list");
             map.get(key).map_or(Err(Malformed::Missing(key)), |it| it.as_array().ok_or_else(|| wrong(it)))
@@ -171,9 +170,10 @@ impl Form {
             Self::Answers(items) => {
                 let entries: Vec<&Map<String, Json>> =
                     list("criteria")?.iter().filter_map(Json::as_object).collect();
-                Reply::Answers(
-                    items.iter().map(|(id, item)| (id.clone(), of_id(id, item, &entries, planted))).collect(),
-                )
+                let answer = |(at, (id, item)): (usize, &(String, Item))| {
+                    (id.clone(), of_id(id, item, &entries, |map| planted.echo_on(at, item, map)))
+                };
+                Reply::Answers(items.iter().enumerate().map(answer).collect())
             }
             Self::Choice { labels } => {
                 let found = said_choice(map).unwrap_or(&Json::Null);
@@ -225,6 +225,27 @@ impl Reply {
                 holds(a) == holds(b)
             }
             (a, b) => a == b,
+        }
+    }
+}
+
+/// The answers of one reply, of which only one is wanted.
+#[derive(Debug, Default)]
+struct SaidAnswers {
+    first: Option<Reply>,
+    /// The last one with reasons of its own.
+    own: Option<Reply>,
+    differ: bool,
+}
+
+impl SaidAnswers {
+    fn add(&mut self, reply: Reply, echo: Echo) {
+        match &self.first {
+            Some(first) => self.differ |= !reply.is_same_answer(first),
+            None => self.first = Some(reply.clone()),
+        }
+        if echo == Echo::Own {
+            self.own = Some(reply);
         }
     }
 }
@@ -339,7 +360,7 @@ fn quotes(value: Option<&Json>) -> Vec<String> {
 }
 
 /// The entries of a list that the judge did not copy from what was graded.
-fn own_entries<'m>(entries: &'m [Json], planted: &Planted) -> Result<Vec<&'m Json>, Malformed> {
+fn own_entries<'m>(entries: &'m [Json], planted: &PlantedAnswers<'_>) -> Result<Vec<&'m Json>, Malformed> {
     let own: Vec<&Json> = entries.iter().filter(|entry| !planted.has_entry(entry)).collect();
     if own.is_empty() && !entries.is_empty() { Err(Malformed::Planted) } else { Ok(own) }
 }
@@ -348,13 +369,13 @@ fn of_id(
     id: &str,
     item: &Item,
     entries: &[&Map<String, Json>],
-    planted: &Planted,
+    echo: impl Fn(&Map<String, Json>) -> Echo,
 ) -> Result<Answer, Malformed> {
     let mut own = entries.iter().filter(|it| it.get("id").and_then(Json::as_str) == Some(id));
     match (own.next(), own.next()) {
         (None, _) => Err(Malformed::LeftOut(id.to_owned())),
         (Some(_), Some(_)) => Err(Malformed::Twice(id.to_owned())),
-        (Some(map), None) if planted.echo_on(item, map) != Echo::Own => Err(Malformed::Planted),
+        (Some(map), None) if echo(map) != Echo::Own => Err(Malformed::Planted),
         (Some(map), None) => answer(map, item),
     }
 }

@@ -79,6 +79,17 @@ impl<'a> Input<'a> {
         count(key, &self.0[key])
     }
 
+    /// What draws are made from; 0 by default.
+    pub(super) fn seed(self) -> Result<u64, Undefined> {
+        let seed = &self.0["seed"];
+        match (seed.as_u64(), seed.as_f64()) {
+            _ if seed.is_null() => Ok(0),
+            (Some(seed), _) => Ok(seed),
+            (None, Some(number)) if 0.0 <= number && number.fract() == 0.0 => Ok(number as u64),
+            _ => Undefined::because("`seed` is not a whole number"),
+        }
+    }
+
     pub(super) fn alpha(self) -> Result<f64, Undefined> {
         if self.has("conf") { Ok(1.0 - self.number("conf")?) } else { self.number_or("alpha", 0.05) }
     }
@@ -99,10 +110,16 @@ fn numbers(name: &str, list: &Json) -> Result<Vec<f64>, Undefined> {
     items.iter().enumerate().map(number).collect()
 }
 
+/// Beyond it sums of counts overflow, and the tails of distributions have no digits left.
+const MAX_COUNT: f64 = 1e12;
+
 /// A whole number, also when it is written as 3.0.
 fn count(name: &str, value: &Json) -> Result<usize, Undefined> {
     match value.as_f64() {
-        Some(it) if 0.0 <= it && it.fract() == 0.0 => Ok(it as usize),
+        Some(number) if MAX_COUNT < number => {
+            Undefined::because(format!("`{name}` is more than {MAX_COUNT}, beyond which nothing is computed"))
+        }
+        Some(number) if 0.0 <= number && number.fract() == 0.0 => Ok(number as usize),
         _ => Undefined::because(format!("`{name}` is not a count")),
     }
 }
@@ -136,8 +153,7 @@ fn bootstraps(input: Input<'_>) -> Result<Json, Undefined> {
     if 1_000_000 < n_draws {
         return Undefined::because("`resamples` is more than 1000000");
     }
-    let seed = if input.has("seed") { input.count("seed")? as u64 } else { 0 };
-    let found = bootstrap(&input.numbers(&["x"])?, statistic, input.alpha()?, n_draws, seed)?;
+    let found = bootstrap(&input.numbers(&["x"])?, statistic, input.alpha()?, n_draws, input.seed()?)?;
     Ok(json!({
         "percentile": found.percentile,
         "bca": found.bca,
@@ -538,6 +554,11 @@ mod tests {
             "rogan_gladen",
             json!({ "judge_pass": 1, "n_judged": 2, "tp": 1, "fn": 1, "tn": 1, "fp": 1 }),
             "chance",
+        );
+        check(
+            "rogan_gladen",
+            json!({ "judge_pass": 1, "n_judged": 2, "tp": u64::MAX, "fn": u64::MAX, "tn": 1, "fp": 1 }),
+            "`tp` is more than",
         );
         check("isotonic", json!({ "x": [], "y": [] }), "there is no x");
         check("platt", json!({ "score": [1, 2], "label": [1, 1] }), "all labels are equal");

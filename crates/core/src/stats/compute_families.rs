@@ -111,13 +111,12 @@ fn resampling(input: Input<'_>) -> Result<(usize, u64), Undefined> {
     if !(2..=1_000_000).contains(&n_draws) {
         return Undefined::because("`resamples` is not between 2 and 1000000");
     }
-    Ok((n_draws, if input.has("seed") { input.count("seed")? as u64 } else { 0 }))
+    Ok((n_draws, input.seed()?))
 }
 
 fn paired_permutation(input: Input<'_>) -> Result<Json, Undefined> {
     let (a, b) = (input.numbers(&["a"])?, input.numbers(&["b"])?);
-    let seed = if input.has("seed") { input.count("seed")? as u64 } else { 0 };
-    let p = paired_permutation_p(&a, &b, seed)?;
+    let p = paired_permutation_p(&a, &b, input.seed()?)?;
     Ok(json!({ "difference": mean(&a) - mean(&b), "p": p, "n": a.len() }))
 }
 

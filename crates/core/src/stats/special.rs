@@ -29,6 +29,10 @@ pub(super) fn beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 || 1.0 <= x {
         return if x <= 0.0 { 0.0 } else { 1.0 };
     }
+    // What is no number never converges.
+    if !(a + b + x).is_finite() {
+        return f64::NAN;
+    }
     // It converges fast on this side of the mean.
     if (a + 1.0) / (a + b + 2.0) < x {
         return 1.0 - beta(b, a, 1.0 - x);

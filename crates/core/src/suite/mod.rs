@@ -3,6 +3,7 @@
 mod alert_rule;
 mod annotation;
 mod monitor;
+mod schedule;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -18,6 +19,7 @@ pub use annotation::{
     Trajectory,
 };
 pub use monitor::{AgentOverride, AlertLimits, Budget, Expensive, Monitor, Pacing, TraceFilter};
+pub use schedule::{BadSchedule, check_schedule, next_time, schedule_names};
 
 use crate::candidate::{Candidate, TraceSource};
 use crate::diagnostic::closest;

@@ -24,6 +24,9 @@ use super::sampled;
 /// Deeper values than this could not be read back.
 const DEEPEST: usize = 100;
 
+/// What stands around a span, its resource above all, is kept with each span of a request: at most so many bytes.
+const MAX_REPEATED_BYTES: usize = 64 << 20;
+
 /// How many reasons a message of refusal holds.
 const REASONS: usize = 5;
 
@@ -55,6 +58,8 @@ pub struct Spans {
     pub reasons: Vec<String>,
     /// Spans of judges, which are left out.
     pub n_own: usize,
+    /// Bytes of the pieces that are not those of the spans themselves.
+    n_repeated_bytes: usize,
 }
 
 impl Spans {
@@ -106,8 +111,19 @@ impl Spans {
             self.n_own += 1;
             return;
         }
+        let n_repeated_bytes = self.n_repeated_bytes + origin.before.len();
+        if MAX_REPEATED_BYTES < n_repeated_bytes {
+            return self.reject(format!(
+                "the attributes of a resource are kept with each of its spans, and in one request they may come to \
+                 {} MiB in all; send fewer spans at once",
+                MAX_REPEATED_BYTES >> 20
+            ));
+        }
         match piece(origin, span, redactor, now) {
-            Ok(piece) => self.pieces.push(piece),
+            Ok(piece) => {
+                self.n_repeated_bytes = n_repeated_bytes;
+                self.pieces.push(piece);
+            }
             Err(why) => self.reject(why),
         }
     }
@@ -335,4 +351,31 @@ pub fn facts(body: &Json) -> Option<SpanFacts> {
         model: first(&["gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.model.id"]),
         probability: span["traceState"].as_str().and_then(sampled::probability),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_resource_is_not_kept_with_spans_without_end() {
+        let span = |id: usize| {
+            json!({ "traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": format!("{id:016x}"), "name": "step",
+                "startTimeUnixNano": "1", "endTimeUnixNano": "2" })
+        };
+        let spans: Vec<Json> = (1..=200).map(span).collect();
+        let notes = json!({ "key": "notes", "value": { "stringValue": "x".repeat(1 << 20) } });
+        let body = json!({ "resourceSpans": [{ "resource": { "attributes": [notes] }, "scopeSpans": [{ "spans": spans }] }] });
+        let read = Spans::read(
+            body.to_string().as_bytes(),
+            Encoding::Json,
+            &Redactor::default(),
+            Time::from_micros(1),
+        );
+        let read = read.unwrap();
+        let n_bytes: usize = read.pieces.iter().map(|piece| piece.body.len()).sum();
+        assert!(n_bytes < 65 << 20, "a request of 1 MiB is kept as {n_bytes} bytes");
+        assert_eq!((read.pieces.len(), read.n_rejected), (63, 137));
+        assert!(read.reasons[0].contains("send fewer spans at once"), "{:?}", read.reasons);
+    }
 }

@@ -176,7 +176,9 @@ pub fn read_value(value: &Value, format: Option<Format>) -> Result<(Format, Trac
     // Messages that say nothing are a trace in which nothing was said.
     // Spans may count what a model said without saying it.
     let is_counted = found == Format::Otlp && !trace.usage.is_nothing();
-    if is_empty && !is_counted && !(found.fits(value) && is_hollow(value)) {
+    // What was written from such spans says no more than they did.
+    let is_written = found == Format::Jurist && found.fits(value);
+    if is_empty && !is_counted && !is_written && !(found.fits(value) && is_hollow(value)) {
         return Err(TraceError::NothingRead(found));
     }
     if trace.usage.is_nothing() {

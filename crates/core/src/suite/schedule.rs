@@ -11,6 +11,30 @@ const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const WEEKDAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
+/// Names that stand for five fields.
+const NAMES: [(&str, &str); 4] =
+    [("@hourly", "0 * * * *"), ("@daily", "0 0 * * *"), ("@weekly", "0 0 * * 0"), ("@monthly", "0 0 1 * *")];
+
+/// Why a text is no schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BadSchedule {
+    #[error("is not a schedule")]
+    Malformed,
+    #[error("names a day that never comes")]
+    Never,
+}
+
+/// Accepts exactly the schedules that come round.
+pub fn check_schedule(schedule: &str) -> Result<(), BadSchedule> {
+    let table = Table::read(schedule).ok_or(BadSchedule::Malformed)?;
+    (0..DAYS).any(|day| table.has_day(day)).then_some(()).ok_or(BadSchedule::Never)
+}
+
+/// The names that a schedule may have instead of five fields.
+pub fn schedule_names() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().map(|(name, _)| *name)
+}
+
 /// The first moment after this one at which the schedule comes round; none if it never does.
 pub fn next_time(schedule: &str, after: Time) -> Option<Time> {
     let table = Table::read(schedule)?;
@@ -68,6 +92,9 @@ impl Field {
                 None if part.contains('/') => (number(span)?, most),
                 None => (number(span)?, number(span)?),
             };
+            if to < from {
+                return None;
+            }
             (from..=to).step_by(usize::try_from(step).ok()?).for_each(|it| bits |= 1 << it);
         }
         Some(Self { bits, is_any: text == "*" })
@@ -76,13 +103,8 @@ impl Field {
 
 impl Table {
     fn read(schedule: &str) -> Option<Self> {
-        let schedule = match schedule.trim() {
-            "@hourly" => "0 * * * *",
-            "@daily" => "0 0 * * *",
-            "@weekly" => "0 0 * * 0",
-            "@monthly" => "0 0 1 * *",
-            fields => fields,
-        };
+        let named = NAMES.iter().find(|(name, _)| *name == schedule.trim());
+        let schedule = named.map_or(schedule, |(_, fields)| fields);
         let fields: Vec<&str> = schedule.split_whitespace().collect();
         let [minutes, hours, days, months, weekdays] = fields.as_slice() else { return None };
         let mut weekdays = Field::read(weekdays, 0, 7, &WEEKDAYS)?;
@@ -132,5 +154,7 @@ mod tests {
         check("0 0 13 * fri", monday, Some("2026-03-20T00:00:00Z"));
         check("0 0 31 2 *", monday, None);
         check("never", monday, None);
+        check("0 0 * * fri-mon", monday, None);
+        check("0 0 * xyz *", monday, None);
     }
 }
