@@ -3,9 +3,10 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup postgres chromium web demo tour test test-long bench bless deny
+.PHONY: help setup postgres chromium cargo-deny web demo tour test test-long soak bench bless deny dist
 
 NEXTEST_VERSION := 0.9.143
+DENY_VERSION := 0.20.2
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -26,23 +27,30 @@ chromium:
 		|| (apt-get update && apt-get install -y --no-install-recommends chromium) \
 		|| echo "Chromium is missing: the pages will not be tried in a browser" >&2
 
+# Unoptimised: it takes a third of the time to build, and three seconds to run.
+cargo-deny:
+	@cargo deny --version >/dev/null 2>&1 || cargo install --locked --debug cargo-deny --version $(DENY_VERSION)
+
 web: ## build the web pages, which a debug build reads and a release build carries
 	@scripts/build-web
 
-demo: setup ## a server with a small invented project, to look at; needs no key
+demo: setup web ## a server with a small invented project, to look at; needs no key
 	cargo build --release --quiet --bin jurist --example demo
 	@scripts/demo
 
-tour: setup ## what the command does, on the examples
+tour: setup web ## what the command does, on the examples
 	cargo build --release --quiet --bin jurist
 	@scripts/tour
 
-test: setup postgres chromium web ## everything that must pass
+test: setup postgres chromium cargo-deny web ## everything that must pass
 	@cargo nextest --version >/dev/null 2>&1 || cargo install --locked cargo-nextest --version $(NEXTEST_VERSION)
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo nextest run --workspace --locked
 	cargo test --workspace --locked --doc
+	python3 -m unittest discover --quiet --start-directory scripts --pattern '*_test.py'
+	@scripts/check-supply
+	@scripts/check-dist
 	@scripts/check-reports
 	@scripts/check-api
 	@scripts/check-otlp
@@ -54,7 +62,11 @@ test: setup postgres chromium web ## everything that must pass
 test-long: setup ## property tests with new seeds (JURIST_FUZZ_SEED=SEED tries one again), fuzzing, simulation
 	@scripts/test-long
 
-bench: setup postgres ## how fast it is
+soak: setup web ## an hour of steady load with kills; MINUTES=N for another time
+	cargo build --release --quiet --locked --bin jurist
+	@scripts/soak --minutes $(or $(MINUTES),60)
+
+bench: setup postgres web ## how fast it is
 	cargo bench --workspace --locked
 	@cargo build --release --quiet --locked --bin jurist --examples
 	@scripts/start-time
@@ -74,5 +86,8 @@ bless: ## accept new snapshots and generated files; review the difference
 	JURIST_BLESS=1 cargo nextest run --workspace
 	@! command -v npm >/dev/null || (cd web && npm run --silent types)
 
-deny: ## licences and advisories, with cargo-deny
-	cargo deny check
+deny: setup cargo-deny ## licences, sources, bans and advisories; fetches the database of RustSec from GitHub
+	cargo deny check -D warnings
+
+dist: setup web ## an archive for this machine: the binary, licences, completions, a list of what is inside, checksums
+	@scripts/dist

@@ -426,7 +426,7 @@ def start_server(stack, options, folder, judge):
     environment = {**os.environ, "SCRIPTED_KEY": "sk-scripted", "JURIST_LOG": "warn"}
     environment.pop("JURIST_STORE", None)
     command = [options.jurist, "serve", "--address", "127.0.0.1:0", "--store", f"{folder}/.jurist/jurist.db",
-               "--workers", "16"]
+               "--workers", "16", "--trust-settings"]
     if options.settle is not None:
         command += ["--settle", str(options.settle)]
     log = stack.enter_context(open(folder / "log", "w"))
@@ -670,4 +670,5 @@ def main():
     sys.exit(1 if faults else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

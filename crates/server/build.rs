@@ -1,48 +1,58 @@
-//! Has the web pages built before they are put into a binary.
+//! Says whether the web pages that a release build carries are there and up to date.
 //!
-//! Only where they are put into it, which a debug build does not: it reads `web/dist` when it runs.
-//! Without Node the server says that it has no pages; nothing else depends on them.
+//! It looks at files and nothing else: a build fetches no packages and starts no program. `make web` builds the pages.
+//! A debug build carries none, it reads `web/dist` when it runs. Without pages the server says so; nothing else
+//! depends on them.
 
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// What pages are made of.
-const SOURCES: [&str; 6] =
-    ["src", "public", "index.html", "package-lock.json", "tsconfig.json", "vite.config.ts"];
+use std::time::SystemTime;
+use std::{env, fs, io};
 
 fn main() {
-    let web = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo says it")).join("../../web");
+    let web = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../web");
     println!("cargo::rerun-if-changed=build.rs");
-    // What is not there when the server is compiled would not be looked for when it runs.
+    // A folder that is absent when the server is compiled would not be looked for when it runs.
     let _ = fs::create_dir_all(web.join("dist"));
     // Fuzzers have no use for pages.
-    if env::var("PROFILE").is_ok_and(|it| it == "debug") || env::var_os("CARGO_CFG_FUZZING").is_some() {
+    if env::var("PROFILE").is_ok_and(|profile| profile == "debug")
+        || env::var_os("CARGO_CFG_FUZZING").is_some()
+    {
         return;
     }
-    for source in SOURCES {
-        println!("cargo::rerun-if-changed={}", web.join(source).display());
-    }
-    if let Err(why) = build(&web) {
-        println!("cargo::warning=the web pages are not built, so they are as they were or absent: {why}");
+    println!("cargo::rerun-if-changed={}", web.join("dist").display());
+    match pages_fault(&web) {
+        Ok(None) => {}
+        Ok(Some(fault)) => println!("cargo::warning={fault}; `make web` builds them"),
+        Err(error) => println!("cargo::warning=cannot tell whether the web pages are up to date: {error}"),
     }
 }
 
-fn build(web: &Path) -> Result<(), String> {
-    if !web.join("node_modules/.package-lock.json").exists() {
-        npm(web, &["install", "--no-save", "--no-audit", "--no-fund"])?;
+/// What is wrong with the pages in `web/dist`.
+fn pages_fault(web: &Path) -> io::Result<Option<&'static str>> {
+    let index = web.join("dist/index.html");
+    if !index.exists() {
+        return Ok(Some("the web pages are absent, so this server will have none"));
     }
-    npm(web, &["run", "build"])
+    let built = fs::metadata(index)?.modified()?;
+    // The one list of what pages are made of; `scripts/build-web` reads it too.
+    for input in fs::read_to_string(web.join("build-inputs.txt"))?.lines() {
+        let input = web.join(input);
+        println!("cargo::rerun-if-changed={}", input.display());
+        if built < last_change(&input)? {
+            return Ok(Some("the web pages are older than their sources, so this server will have old ones"));
+        }
+    }
+    Ok(None)
 }
 
-fn npm(web: &Path, args: &[&str]) -> Result<(), String> {
-    let command = format!("npm {}", args.join(" "));
-    let ran = Command::new("npm").args(args).current_dir(web).output();
-    let ran = ran.map_err(|error| format!("`{command}` cannot be started: {error}"))?;
-    if ran.status.success() {
-        return Ok(());
+/// When a file, or the last of a folder's files, was changed. A folder changes when a file in it goes.
+fn last_change(path: &Path) -> io::Result<SystemTime> {
+    let metadata = fs::metadata(path)?;
+    let mut last = metadata.modified()?;
+    if metadata.is_dir() {
+        for entry in fs::read_dir(path)? {
+            last = last.max(last_change(&entry?.path())?);
+        }
     }
-    let said = [ran.stdout, ran.stderr].map(|it| String::from_utf8_lossy(&it).trim().to_owned());
-    Err(format!("`{command}` failed: {}", said.join(" ").replace('\n', " ")))
+    Ok(last)
 }

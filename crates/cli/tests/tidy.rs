@@ -269,6 +269,62 @@ fn nothing_prints_but_the_command() {
     }
 }
 
+/// What the server's build script says about pages of a release build, with this in `web/`.
+fn run_build_script(script: &Path, arrange_pages: impl FnOnce(&Path)) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let (manifest, web) = (folder.path().join("crates/server"), folder.path().join("web"));
+    fs::create_dir_all(&manifest).unwrap();
+    fs::create_dir_all(web.join("src")).unwrap();
+    fs::create_dir_all(web.join("dist")).unwrap();
+    fs::write(web.join("build-inputs.txt"), "index.html\nsrc\n").unwrap();
+    fs::write(web.join("index.html"), "").unwrap();
+    fs::write(web.join("src/main.tsx"), "").unwrap();
+    arrange_pages(&web);
+    // Nothing on the path: a script that starts a program fails.
+    let mut command = Command::new(script);
+    command.env_clear().env("CARGO_MANIFEST_DIR", &manifest).env("PROFILE", "release").env("PATH", "");
+    let output = command.output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().filter_map(|line| line.strip_prefix("cargo::warning=")).collect()
+}
+
+#[test]
+fn a_release_build_starts_nothing_and_warns_of_pages_that_are_absent_or_old() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("build-script");
+    let source = root().join("crates/server/build.rs");
+    let text = fs::read_to_string(&source).unwrap();
+    for word in ["Command", "std::net", "TcpStream"] {
+        assert!(!code_of(&text).contains(word), "build.rs says {word}");
+    }
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let compiled = Command::new(rustc).args(["--edition", "2024", "-o"]).args([&script, &source]).status();
+    assert!(compiled.unwrap().success());
+
+    let write = |path: PathBuf, seconds: u64| {
+        fs::write(&path, "").unwrap();
+        let moment = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+        fs::File::options().write(true).open(path).unwrap().set_modified(moment).unwrap();
+    };
+    let absent = run_build_script(&script, |_| {});
+    assert!(absent.contains("absent") && absent.contains("make web"), "{absent}");
+    let old = run_build_script(&script, |web| write(web.join("dist/index.html"), 1_000));
+    assert!(old.contains("older than their sources") && old.contains("make web"), "{old}");
+    let new = run_build_script(&script, |web| write(web.join("dist/index.html"), 100_000_000_000));
+    assert_eq!(new, "");
+}
+
+#[test]
+fn what_builds_a_release_builds_the_pages_first() {
+    let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
+    for target in ["demo", "tour", "bench", "dist", "soak"] {
+        let line = makefile.lines().find(|line| line.starts_with(&format!("{target}:"))).unwrap();
+        let needs = line.split("##").next().unwrap();
+        assert!(needs.split_whitespace().any(|word| word == "web"), "`make {target}` does not need `web`");
+    }
+}
+
 fn check_generated(path: &Path, text: &str) {
     if std::env::var_os("JURIST_BLESS").is_some() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();

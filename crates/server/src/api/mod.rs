@@ -43,6 +43,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header;
+use axum::http::request::Parts;
 use jurist_core::redact::Redactor;
 use jurist_store::Cursor;
 use serde::de::DeserializeOwned;
@@ -99,13 +100,27 @@ impl<T: Serialize> axum::response::IntoResponse for Json<T> {
     }
 }
 
-#[derive(Debug, FromRequestParts)]
-#[from_request(via(axum::extract::Path), rejection(ApiError))]
+#[derive(Debug)]
 pub struct Path<T>(pub T);
 
-#[derive(Debug, FromRequestParts)]
-#[from_request(via(axum::extract::Query), rejection(ApiError))]
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        Ok(Self(axum::extract::Path::from_request_parts(parts, state).await?.0))
+    }
+}
+
+#[derive(Debug)]
 pub struct Query<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        Ok(Self(axum::extract::Query::from_request_parts(parts, state).await?.0))
+    }
+}
 
 fn routes() -> OpenApiRouter<App> {
     let api = OpenApiRouter::new()
