@@ -103,6 +103,7 @@ fn running(folder: &Path) -> Option<u16> {
     std::net::TcpStream::connect(("127.0.0.1", port)).ok().map(|_| port)
 }
 
+#[expect(clippy::zombie_processes, reason = "the keeper outlives this process")]
 fn serve(folder: &Path, user: &User, postgres: &Path) -> u16 {
     let data = folder.join("data");
     let _ = fs::remove_dir_all(&data);

@@ -178,7 +178,8 @@ pub fn read_value(value: &Value, format: Option<Format>) -> Result<(Format, Trac
     let is_counted = found == Format::Otlp && !trace.usage.is_nothing();
     // What was written from such spans says no more than they did.
     let is_written = found == Format::Jurist && found.fits(value);
-    if is_empty && !is_counted && !is_written && !(found.fits(value) && is_hollow(value)) {
+    let may_be_empty = is_counted || is_written || (found.fits(value) && is_hollow(value));
+    if is_empty && !may_be_empty {
         return Err(TraceError::NothingRead(found));
     }
     if trace.usage.is_nothing() {
