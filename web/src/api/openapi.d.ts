@@ -1672,7 +1672,10 @@ export interface components {
             /** @example run_0190c4d27e1b7a3c9f50b8e6d1a24c7e */
             id: string;
             n_units: number;
-            /** @description Files in which secrets were replaced by `(redacted)` before anything was stored or graded. */
+            /**
+             * @description Files and variables (`env.NAME`) in which secrets were replaced by `(redacted)` before anything was stored or
+             *     graded.
+             */
             redacted?: string[];
         };
         CapShown: {

@@ -14,7 +14,7 @@ use jurist_store::runs::RunHead;
 use jurist_store::submissions::RunProgress;
 use jurist_store::{clock, random};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -40,8 +40,9 @@ pub fn routes() -> OpenApiRouter<App> {
 fn redact_variables(redactor: &Redactor, variables: &mut BTreeMap<String, String>) -> Vec<String> {
     let mut redacted = Vec::new();
     for (name, text) in variables {
-        let mut pair = json!({ name.as_str(): text.as_str() });
-        if redactor.data(&mut pair) {
+        // As a shell would set it, so that `SHOP_TOKEN` is secret by its name.
+        let line = format!("export {name}={text}");
+        if redactor.text(&line) != line {
             *text = "(redacted)".to_owned();
             redacted.push(format!("env.{name}"));
         }

@@ -48,7 +48,7 @@ impl SharedServer {
     /// Uses the server that runs, or starts it.
     fn join() -> Option<Self> {
         let postgres = program("postgres")?;
-        let folder = std::env::temp_dir().join(format!("jurist-test-postgres-{}", user_id(&[])));
+        let folder = tempfile::env::temp_dir().join(format!("jurist-test-postgres-{}", user_id(&[])));
         match fs::create_dir(&folder) {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => panic!("{folder:?}: {error}"),
             _ => {}
