@@ -69,6 +69,6 @@ pub use ids::{
     TraceId, random,
 };
 pub use migrate::SCHEMA;
-pub use open::{Options, Store, Sync};
+pub use open::{Options, Store, Sync, make_private};
 pub use page::{BadCursor, Cursor, Page};
 pub use probability::Probability;

@@ -155,7 +155,7 @@ async fn postgres(url: &str, options: Options) -> Result<(Db, String), StoreErro
 }
 
 async fn sqlite(url: &str, options: Options) -> Result<(Db, String), StoreError> {
-    let path = url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:")).unwrap_or(url);
+    let path = sqlite_path(url);
     if path.is_empty() || path.contains(":memory:") || path.contains("://") {
         return Err(StoreError::BadUrl(without_password(url)));
     }
@@ -195,6 +195,10 @@ async fn sqlite(url: &str, options: Options) -> Result<(Db, String), StoreError>
     Ok((Db::Lite { writer, readers, wal: wal.map(Arc::new) }, path.to_owned()))
 }
 
+fn sqlite_path(url: &str) -> &str {
+    url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:")).unwrap_or(url)
+}
+
 /// A file that somebody emptied is no new database: what was in it would be missed too late.
 async fn refuse_emptied_file(path: &str) -> Result<(), StoreError> {
     let is_empty = || std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0);
@@ -230,6 +234,35 @@ pub(crate) fn create_private(path: &Path) -> std::io::Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         opened => opened.map(drop),
     }
+}
+
+/// Takes a SQLite file, its log and its index from everybody but its owner, if others can read it, and says whether it
+/// did.
+///
+/// Versions before 0600 made files that everybody could read. A file of a group alone was shared on purpose and stays
+/// as it is, and so does one that cannot be written, or that belongs to somebody else.
+pub fn make_private(url: &str) -> bool {
+    let is_narrowed = make_file_private(sqlite_path(url));
+    if is_narrowed {
+        for ending in ["-wal", "-shm"] {
+            make_file_private(&format!("{}{ending}", sqlite_path(url)));
+        }
+    }
+    is_narrowed
+}
+
+#[cfg(unix)]
+fn make_file_private(path: &str) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let Ok(file) = std::fs::metadata(path) else { return false };
+    let mode = file.permissions().mode();
+    let is_ours_to_narrow = file.is_file() && mode & 0o007 != 0 && mode & 0o200 != 0;
+    is_ours_to_narrow && std::fs::set_permissions(path, PermissionsExt::from_mode(0o600)).is_ok()
+}
+
+#[cfg(not(unix))]
+fn make_file_private(_path: &str) -> bool {
+    false
 }
 
 fn unreachable(place: &str, error: sqlx::Error) -> StoreError {

@@ -6,10 +6,11 @@ use clap::Subcommand;
 use jurist_core::money::Rates;
 use jurist_engine::load;
 use jurist_server::{App, Settings, owner_link};
-use jurist_store::{Options, ProjectId, SCHEMA, Store, StoreError, Sync, clock};
+use jurist_store::{Options, ProjectId, SCHEMA, Store, StoreError, Sync, clock, make_private};
 
 use super::Ended;
 use super::judging::wait_for;
+use crate::render;
 
 /// Where a project keeps its own.
 const OWN: &str = ".jurist/jurist.db";
@@ -54,6 +55,11 @@ impl Place {
         {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make the folder `{}`", folder.display()))?;
+        }
+        if make_private(&url) {
+            render::warning(&format!(
+                "others on this machine could read `{url}`; from now on its owner alone can (mode 0600)"
+            ));
         }
         Ok(Store::open_with(&url, options).await?)
     }
@@ -106,7 +112,7 @@ enum What {
 
 pub fn run(args: &Args) -> anyhow::Result<Ended> {
     wait_for(async {
-        let mut out = crate::render::stdout();
+        let mut out = render::stdout();
         anyhow::ensure!(
             args.place.exists() || matches!(args.what, What::Migrate),
             "there is no database at `{}`",
