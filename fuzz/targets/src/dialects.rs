@@ -52,6 +52,11 @@ impl<'t> Project<'t> {
     }
 }
 
+/// What a file by itself comes to.
+pub(crate) fn load_alone(text: &str, dialect: Dialect) -> Loaded {
+    Project { main: text, others: Vec::new() }.load(text, "alone.yaml", Some(dialect), Variables::Filled)
+}
+
 pub fn read_project(dialect: Option<Dialect>, input: &[u8]) {
     let Some(project) = Project::new(input) else { return };
     let file = if project.main.trim_start().starts_with('{') { "suite.json" } else { "suite.yaml" };

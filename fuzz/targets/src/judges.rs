@@ -2,14 +2,14 @@
 //! are read in linear time.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use jurist_core::candidate::Material;
-use jurist_core::dialect::{self, Dialect, ReadError, Variables, World};
+use jurist_core::dialect::Dialect;
 use jurist_core::judge::{Answer, Form, Malformed, Prompter, Reply};
 use jurist_core::rubric::{Criterion, Rubric};
 
+use crate::dialects::load_alone;
 use crate::sections;
 
 /// Each kind of question that a judge is asked, by a rubric of its own.
@@ -26,16 +26,7 @@ static PARSED_RUBRICS: LazyLock<Vec<Arc<Rubric>>> =
     LazyLock::new(|| RUBRICS.iter().map(|text| parse_rubric(text)).collect());
 
 fn parse_rubric(text: &str) -> Arc<Rubric> {
-    let read = |_: &Path| Ok(text.into());
-    let nothing = |_: &Path| Err(ReadError::Missing);
-    let world = World {
-        root: PathBuf::new(),
-        read: &read,
-        glob: &nothing,
-        variable: &|_| None,
-        variables: Variables::Filled,
-    };
-    let loaded = dialect::load(Path::new("rubric.yaml"), Some(Dialect::Native), &world);
+    let loaded = load_alone(text, Dialect::Native);
     let suite = loaded.suite.unwrap_or_else(|| panic!("{text}\n{:#?}", loaded.diagnostics));
     Arc::clone(suite.rubrics.values().next().expect("the file is a rubric"))
 }

@@ -1,14 +1,15 @@
 //! Schedules, tables of ratings and statistics.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
-use jurist_core::dialect::{self, Dialect, ReadError, Variables, World};
+use jurist_core::dialect::Dialect;
 use jurist_core::grade::{Grade, Line, Outcome, Sampled, Value, populations, step_grades, table};
 use jurist_core::plan::next_time;
 use jurist_core::quantity::Time;
 use jurist_core::stats::{Level, Ratings, agreement, compute, compute_problem};
 use serde_json::Value as Json;
+
+use crate::dialects::load_alone;
 
 const MINUTE: i64 = 60_000_000;
 
@@ -32,18 +33,10 @@ pub fn schedule(input: &[u8]) {
 }
 
 fn is_monitor_schedule(schedule: &str) -> bool {
-    let file = format!("agent: a\nrubric: It is kind.\nschedule: {}\n", Json::from(schedule));
-    let read = |_: &Path| Ok(file.as_str().into());
-    let nothing = |_: &Path| Err(ReadError::Missing);
-    let world = World {
-        root: PathBuf::new(),
-        read: &read,
-        glob: &nothing,
-        variable: &|_| None,
-        variables: Variables::Filled,
-    };
-    let loaded = dialect::load(Path::new("monitor.yaml"), Some(Dialect::Monitor), &world);
-    loaded.suite.is_some()
+    // Criteria of its own, so that nothing else can be wrong with it.
+    let rubric = "{criteria: [{name: kind, description: It is kind.}]}";
+    let file = format!("agent: a\nrubric: {rubric}\njudge_model: m\nschedule: {}\n", Json::from(schedule));
+    load_alone(&file, Dialect::Monitor).suite.is_some()
 }
 
 /// A table or lines of grades: values are finite, scores are scores, and agreement can be measured.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::form::{Form, Item};
 use super::objects::{FoundObject, comparable_object, folded, objects_with_key, reply_objects};
 use super::own_shape::own_entry;
-use super::reply::{chosen_label, read_value, reason_of, said_choice, said_value};
+use super::reply::{bare_word, chosen_label, read_value, reason_of, said_choice, said_value};
 
 /// The answers that somebody else put where a judge reads.
 #[derive(Debug, Clone, Default)]
@@ -86,7 +86,7 @@ impl Planted {
         }
         let word = text.trim();
         if (1..=MAX_WORD).contains(&word.len()) {
-            self.words.push(folded(word));
+            self.words.push(folded(&bare_word(word)));
         }
         if text.contains('{') {
             self.texts.push(text.to_owned());
@@ -117,7 +117,7 @@ impl Planted {
 
     /// Whether a word is all that some text says.
     pub(super) fn has_word(&self, word: &str) -> bool {
-        self.words.contains(&folded(word))
+        self.words.contains(&folded(&bare_word(word)))
     }
 
     /// Whether a stretch of a reply is copied from the material.

@@ -329,12 +329,16 @@ pub(super) fn read_value(found: &Json, item: &Item) -> Result<Value, Malformed> 
 
 /// The label that is meant: as written, or whatever its case and last full stop, if only one is meant.
 pub(super) fn chosen_label(word: &str, labels: &[String]) -> Option<String> {
-    let bare = |it: &str| it.trim().trim_matches(['"', '\'', '`']).trim_end_matches('.').to_lowercase();
     if let Some(label) = labels.iter().find(|it| *it == word.trim()) {
         return Some(label.clone());
     }
-    let mut meant = labels.iter().filter(|it| bare(it) == bare(word));
+    let mut meant = labels.iter().filter(|label| bare_word(label) == bare_word(word));
     meant.next().filter(|_| meant.next().is_none()).cloned()
+}
+
+/// A word without quotes around it, its case and its last full stop.
+pub(super) fn bare_word(text: &str) -> String {
+    text.trim().trim_matches(['"', '\'', '`']).trim_end_matches('.').to_lowercase()
 }
 
 pub(super) fn reason_of(map: &Map<String, Json>) -> String {

@@ -106,7 +106,9 @@ fn what_stands_in_the_candidate_is_no_answer() {
     }
     let word = material_of_word("yes");
     let choice = Form::Choice { labels: vec!["yes".into(), "no".into()] };
-    assert_eq!(Prompter::new(&word, None, 1).read(&choice, "yes"), Err(Malformed::Planted));
+    for quoted in ["yes", "\"yes\"", "`Yes`", "yes.", "'yes'"] {
+        assert_eq!(Prompter::new(&word, None, 1).read(&choice, quoted), Err(Malformed::Planted), "{quoted}");
+    }
 }
 
 fn material_of_word(word: &str) -> Material {
