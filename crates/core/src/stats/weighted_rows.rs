@@ -23,12 +23,14 @@ const MOST_ANSWERS: usize = 200;
 struct Row {
     counts: Vec<(usize, f64)>,
     n: f64,
+    /// By how much its disagreement counts in alpha.
+    as_item: f64,
 }
 
 impl Row {
     fn new(counts: Vec<(usize, f64)>) -> Self {
         let n = counts.iter().map(|it| it.1).sum();
-        Self { counts, n }
+        Self { counts, n, as_item: 1.0 }
     }
 
     fn pair(a: usize, b: usize) -> Self {
@@ -88,12 +90,11 @@ pub(super) fn rows_interval(
     let n_items: f64 = counts.iter().sum();
     let n_ratings: f64 =
         kinds.iter().map(|(row, times)| times * f64::from(row.iter().map(|it| it.1).sum::<u32>())).sum();
-    let unseen = unseen_pairs(possible.len()).map(|(n, weight)| match statistic {
-        // Alpha counts ratings, of which a pair has two: pairs weigh as much as items here too.
-        RowStatistic::Alpha(_) => (n, weight * n_ratings / n_items / 2.0),
-        _ => (n, weight),
-    });
-    let pairs = possible.iter().flat_map(|a| possible.iter().map(move |b| Row::pair(*a, *b)));
+    let unseen = unseen_pairs(possible.len());
+    // Alpha counts pairs of ratings by items of their size; a pair of answers disagrees as much as a whole item.
+    let as_item = n_ratings / n_items / 2.0;
+    let pair = |a: usize, b: usize| Row { as_item, ..Row::pair(a, b) };
+    let pairs = possible.iter().flat_map(|a| possible.iter().map(move |b| pair(*a, *b)));
     let seen = kinds.iter().map(|(row, _)| Row::new(row.iter().map(|it| (it.0, f64::from(it.1))).collect()));
     let rows: Vec<Row> = match unseen {
         Some(_) => seen.chain(pairs).collect(),
@@ -177,7 +178,7 @@ fn alpha_of_weights(
     let all: f64 = counts.iter().sum();
     let (observed, expected) = match level {
         Level::Nominal => {
-            let within = |(row, weight): (&Row, &f64)| weight * row.n * (1.0 - row.same());
+            let within = |(row, weight): (&Row, &f64)| weight * row.as_item * row.n * (1.0 - row.same());
             let observed: f64 = rows.iter().zip(weights).map(within).sum();
             (observed, counts.iter().map(|it| it * (all - it)).sum::<f64>())
         }
@@ -191,7 +192,8 @@ fn alpha_of_weights(
             };
             let within = |(row, weight): (&Row, &f64)| {
                 let of = |a: usize| row.counts.iter().map(|(b, m)| m * apart(a, *b)).sum::<f64>();
-                weight * row.counts.iter().map(|(a, n)| n * of(*a)).sum::<f64>() / (row.n - 1.0)
+                let sum = row.counts.iter().map(|(a, n)| n * of(*a)).sum::<f64>();
+                weight * row.as_item * sum / (row.n - 1.0)
             };
             let of = |a: usize| (0..n_answers).map(|b| counts[b] * apart(a, b)).sum::<f64>();
             let expected = (0..n_answers).map(|a| counts[a] * of(a)).sum::<f64>();
@@ -207,7 +209,7 @@ fn squared(rows: &[Row], weights: &[f64], counts: &[f64], places: &[f64]) -> (f6
     for (row, weight) in rows.iter().zip(weights) {
         let middle = row.counts.iter().map(|(at, n)| n * places[*at]).sum::<f64>() / row.n;
         let squares: f64 = row.counts.iter().map(|(at, n)| n * (places[*at] - middle).powi(2)).sum();
-        observed += weight * 2.0 * row.n * squares / (row.n - 1.0);
+        observed += weight * row.as_item * 2.0 * row.n * squares / (row.n - 1.0);
     }
     let all: f64 = counts.iter().sum();
     let middle = counts.iter().zip(places).map(|(n, it)| n * it).sum::<f64>() / all;
