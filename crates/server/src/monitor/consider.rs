@@ -57,12 +57,12 @@ pub async fn run(app: App, mut stopped: watch::Receiver<bool>) {
 
 /// What need not be read again for every trace.
 #[derive(Default)]
-struct Known {
+pub(crate) struct Known {
     versions: HashMap<MonitorVersionId, Option<Arc<Watched>>>,
     dear: HashMap<(ProjectId, String), (Time, Option<Usd>)>,
 }
 
-async fn round(
+pub(crate) async fn round(
     store: &Store,
     metrics: &Metrics,
     (max_waiting, rates): (u64, &Rates),

@@ -197,6 +197,7 @@ pub async fn judge(shop: &Workshop, job: &Job, stop: &mut Stop) -> Result<Done, 
     }
     let material = Material::new(&Candidate::default(), Some(trace));
     tokio::select! {
+        biased;
         done = at_work.judge(&seated, &material) => done,
         () = stop.now() => Ok(Done::Stopped),
     }

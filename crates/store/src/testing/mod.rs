@@ -3,7 +3,9 @@
 //! The server listens on a free port of this machine, in a temporary folder, and ends with the last test that
 //! uses it, or with the process, however that ends.
 
+mod invariants;
 mod server;
+mod simulation;
 mod statements;
 
 use std::future::Future;
@@ -16,7 +18,12 @@ use tempfile::TempDir;
 use crate::db::{Bulk, Db};
 use crate::{Store, StoreError};
 
+pub use invariants::{LeaseHolder, WatchedDatabase, WatchedScene};
 pub use server::{Fsync, Server};
+pub use simulation::{
+    DatabaseCall, DatabaseStep, FaultInjector, SeededRandom, SimulatedWorld, injected_fault,
+};
+pub(crate) use simulation::{fill_from_seed, simulated_time};
 use statements::{BULKS, STATEMENTS, grown_statements};
 
 /// A database of its own for one test.
