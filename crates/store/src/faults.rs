@@ -60,6 +60,8 @@ impl Faults {
         #[cfg(feature = "testing")]
         if let Some(injector) = &self.injector {
             injector.before(&DatabaseCall::new(step, sql.as_str(), &args)).await?;
+            let broken = injector.rewrite(sql.as_str());
+            let sql = broken.map_or(sql, |broken| sqlx::AssertSqlSafe(broken).into_sql_str());
             let done = injector.block_on_database(call(lite(sql, args)))?;
             injector.after(step).await?;
             return Ok(done);

@@ -65,7 +65,9 @@ impl Model for SimulatedJudge {
             let (world, process) = (&self.world, self.process);
             let prompt: String = request.messages.iter().flat_map(|message| message.parts.clone()).collect();
             let parts = parts_in(&prompt);
-            let question = format!("{} {}", self.name, parts.iter().cloned().collect::<Vec<_>>().join(" "));
+            let version = if prompt.contains("It is correct") { "correct" } else { "right" };
+            let named = parts.iter().cloned().collect::<Vec<_>>().join(" ");
+            let question = format!("{} {version} {named}", self.name);
             sleep(self.latency()).await;
             if world.strikes(world.rates.die) {
                 world.die(process, "the request to a judge").await;

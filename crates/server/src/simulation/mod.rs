@@ -32,7 +32,7 @@ use check::check_end;
 use processes::{ProcessKind, Processes};
 use traffic::{PlannedTrace, plan_traffic, send_trace};
 pub use world::receive_webhook;
-use world::{ProcessFaults, World};
+use world::{BrokenStatement, ProcessFaults, World};
 
 /// How long things go wrong.
 const FAULTS: Duration = Duration::from_secs(45);
@@ -115,7 +115,8 @@ impl Scenario {
             .unwrap_or_default();
         format!(
             "agent: helper\nrubric: |\n  Rate the answer:\n  1. It is {question} (1-5)\n  2. It is kind (1-5)\n\
-             judges: {judges}\nsample_rate: 1.0\n{budget}"
+             \x20 Reply as JSON: {{\"{question}\": int, \"kind\": int, \"reasoning\": string}}\n\
+             pass_threshold: 4.0\njudges: {judges}\nsample_rate: 1.0\n{budget}"
         )
     }
 }
@@ -124,14 +125,19 @@ fn cap_of(dollars: f64) -> Cap {
     Cap::new(dollars, "USD".parse().expect("a currency"), 1.0).expect("a cap")
 }
 
-/// Simulates one seed on a copy of a database.
-pub fn simulate(seed: u64, template: &WatchedDatabase, database: &Runtime) -> SimulationReport {
+/// Simulates one seed on a copy of a database, perhaps with a statement that is wrong.
+pub fn simulate(
+    seed: u64,
+    broken: Option<BrokenStatement>,
+    template: &WatchedDatabase,
+    database: &Runtime,
+) -> SimulationReport {
     let scene = database.block_on(template.copy());
     let simulated =
         Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime starts");
     let world = simulated.block_on(async {
         let (deaths, died) = mpsc::unbounded_channel();
-        let world = World::enter(seed, database.handle().clone(), deaths);
+        let world = World::enter(seed, broken, database.handle().clone(), deaths);
         let scenario = Scenario::draw(&mut world.random());
         world.note(&format!("{scenario:?}"));
         let _entered = SimulatedWorld::enter(seed, scenario.epoch);

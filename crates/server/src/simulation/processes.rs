@@ -152,13 +152,14 @@ impl Processes {
         let found = {
             let mut running = self.running();
             let worker = running.iter_mut().find(|process| process.stop.is_some());
-            worker.map(|process| (process.number, process.stop.take(), std::mem::take(&mut process.tasks)))
+            worker.map(|process| (process.number, process.stop.take()))
         };
-        let Some((number, stop, tasks)) = found else { return };
+        let Some((number, stop)) = found else { return };
         self.world.note_fault(&format!("p{number} is told to stop"));
         drop(stop);
-        for task in tasks {
-            let _ = task.await;
+        let is_over = |process: &Process| process.tasks.iter().all(JoinHandle::is_finished);
+        while self.running().iter().any(|process| process.number == number && !is_over(process)) {
+            sleep(Duration::from_millis(200)).await;
         }
         if let Some(kind) = self.kill(number).await {
             self.start(kind);

@@ -1,36 +1,39 @@
 #![cfg(test)]
 
+use std::ops::RangeInclusive;
+
 use jurist_store::testing::WatchedDatabase;
 use tokio::runtime::{Builder, Runtime};
 
+use super::world::BrokenStatement;
 use super::{SimulationReport, simulate};
 
 /// Seeds that `make test` tries; `JURIST_SIM_SEEDS` tries so many others, from `JURIST_SIM_FROM` on.
-const SEEDS: std::ops::RangeInclusive<u64> = 1..=100;
+const SEEDS: RangeInclusive<u64> = 1..=100;
 
 fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok().filter(|text| !text.is_empty())?;
     Some(text.parse().unwrap_or_else(|_| panic!("{variable} is a number, not `{text}`")))
 }
 
-struct Bench {
+struct Simulator {
     database: Runtime,
     template: WatchedDatabase,
 }
 
-impl Bench {
+impl Simulator {
     fn new() -> Self {
         let database = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         let template = database.block_on(WatchedDatabase::make());
         Self { database, template }
     }
 
-    fn simulate(&self, seed: u64) -> SimulationReport {
-        simulate(seed, &self.template, &self.database)
+    fn simulate(&self, seed: u64, broken: Option<BrokenStatement>) -> SimulationReport {
+        simulate(seed, broken, &self.template, &self.database)
     }
 
     fn check(&self, seed: u64) -> SimulationReport {
-        let report = self.simulate(seed);
+        let report = self.simulate(seed, None);
         if !report.violations.is_empty() {
             let log = &report.log[report.log.len().saturating_sub(400)..];
             panic!(
@@ -46,18 +49,18 @@ impl Bench {
 
 #[test]
 fn leases_money_traces_and_alerts_survive_faults() {
-    let bench = Bench::new();
+    let simulator = Simulator::new();
     if let Some(seed) = number("JURIST_SIM_SEED") {
-        bench.check(seed);
+        simulator.check(seed);
         return;
     }
-    let seeds = match (number("JURIST_SIM_FROM"), number("JURIST_SIM_SEEDS")) {
-        (from, Some(n)) => from.unwrap_or(1)..=from.unwrap_or(1) + n - 1,
+    let seeds = match (number("JURIST_SIM_FROM").unwrap_or(1), number("JURIST_SIM_SEEDS")) {
+        (from, Some(n)) => from..=from + n - 1,
         (_, None) => SEEDS,
     };
     let (mut n_calls, mut n_deaths, mut n_faults, mut n_notices) = (0, 0, 0, 0);
     for seed in seeds {
-        let report = bench.check(seed);
+        let report = simulator.check(seed);
         n_calls += report.n_calls;
         n_deaths += report.n_deaths;
         n_faults += report.n_faults;
@@ -69,12 +72,124 @@ fn leases_money_traces_and_alerts_survive_faults() {
 
 #[test]
 fn a_seed_replays_step_by_step() {
-    let bench = Bench::new();
+    let simulator = Simulator::new();
     for seed in [3, 11] {
-        let (first, second) = (bench.simulate(seed), bench.simulate(seed));
+        let (first, second) = (simulator.simulate(seed, None), simulator.simulate(seed, None));
         for (at, (one, other)) in first.log.iter().zip(&second.log).enumerate() {
             assert_eq!(one, other, "seed {seed}, step {at}");
         }
         assert_eq!(first.log.len(), second.log.len(), "seed {seed}");
+    }
+}
+
+/// Each breaks something that is promised, and has to be noticed.
+const BROKEN: &[BrokenStatement] = &[
+    BrokenStatement {
+        what: "whoever lost a job deletes it all the same",
+        statement: "DELETE FROM jobs",
+        part: "leased_by = $2 AND attempts = $3 AND state = 'leased'",
+        instead: "$2 = $2 AND $3 = $3",
+    },
+    BrokenStatement {
+        what: "whoever lost a job puts it off or gives it up all the same",
+        statement: "UPDATE jobs SET state",
+        part: "leased_by = $2 AND attempts = $3 AND state = 'leased'",
+        instead: "$2 = $2 AND $3 = $3",
+    },
+    BrokenStatement {
+        what: "a job is taken from whoever has it",
+        statement: "UPDATE jobs SET state = 'leased'",
+        part: "state <> 'dead' AND ready <= $3",
+        instead: "state <> 'dead' AND (ready <= $3 OR state = 'leased')",
+    },
+    BrokenStatement {
+        what: "a job that fails once is given up",
+        statement: "UPDATE jobs SET state",
+        part: "THEN 'waiting' ELSE 'dead'",
+        instead: "THEN 'dead' ELSE 'dead'",
+    },
+    BrokenStatement {
+        what: "the cap of a project is not looked at",
+        statement: "UPDATE spend_months SET reserved",
+        part: "<= monthly_cap THEN 1 ELSE 0",
+        instead: "<= monthly_cap THEN 1 ELSE 1",
+    },
+    BrokenStatement {
+        what: "the budget of a monitor is not looked at",
+        statement: "UPDATE spend_subjects SET reserved = reserved + $4",
+        part: "+ $4 <= $5",
+        instead: "+ $4 <= $5 + 1000000000000",
+    },
+    BrokenStatement {
+        what: "a reservation stays open when it is settled",
+        statement: "DELETE FROM reservations",
+        part: "DELETE FROM reservations WHERE",
+        instead: "UPDATE reservations SET time = time WHERE",
+    },
+    BrokenStatement {
+        what: "what is settled is not added up",
+        statement: "UPDATE spend_months SET reserved = reserved - $3",
+        part: "settled = settled + $4",
+        instead: "settled = settled + 0 * $4",
+    },
+    BrokenStatement {
+        what: "nobody settles for workers that died",
+        statement: "SELECT * FROM reservations r WHERE",
+        part: "r.time < $1 AND",
+        instead: "r.time < $1 AND 0 = 1 AND",
+    },
+    BrokenStatement {
+        what: "what is sent again counts again",
+        statement: "INSERT INTO pieces",
+        part: "ON CONFLICT DO NOTHING",
+        instead: "ON CONFLICT DO UPDATE SET received = excluded.received",
+    },
+    BrokenStatement {
+        what: "a trace is finished without what came meanwhile",
+        statement: "UPDATE traces SET state = 'finished'",
+        part: "AND n_pieces = $3",
+        instead: "AND $3 = $3",
+    },
+    BrokenStatement {
+        what: "a revision that came meanwhile is not considered",
+        statement: "UPDATE traces SET is_considered",
+        part: "AND revision = $3",
+        instead: "AND $3 = $3",
+    },
+    BrokenStatement {
+        what: "scores of an earlier revision stay in the figures",
+        statement: "DELETE FROM monitor_scores",
+        part: "AND rescore = ''",
+        instead: "AND rescore = 'none'",
+    },
+    BrokenStatement {
+        what: "an alert closes again and again",
+        statement: "UPDATE alerts SET resolved",
+        part: "AND resolved IS NULL",
+        instead: "",
+    },
+];
+
+/// So many seeds are enough to notice each.
+const ENOUGH: u64 = 100;
+
+#[test]
+fn what_is_broken_on_purpose_is_noticed() {
+    let simulator = Simulator::new();
+    let mut unnoticed = Vec::new();
+    let mut noticed = Vec::new();
+    for broken in BROKEN {
+        let found = (1..=ENOUGH).find_map(|seed| {
+            let report = simulator.simulate(seed, Some(*broken));
+            report.violations.first().map(|violation| format!("seed {seed:>3}: {}: {violation}", broken.what))
+        });
+        match found {
+            Some(found) => noticed.push(found),
+            None => unnoticed.push(broken.what),
+        }
+    }
+    assert!(unnoticed.is_empty(), "not noticed: {unnoticed:?}\nnoticed:\n{}", noticed.join("\n"));
+    if number("JURIST_SIM_SHOW").is_some() {
+        panic!("seeds that it took:\n{}", noticed.join("\n"));
     }
 }

@@ -70,6 +70,16 @@ impl FaultRates {
     }
 }
 
+/// A statement that is wrong on purpose: one part of it stands for another.
+#[derive(Debug, Clone, Copy)]
+pub struct BrokenStatement {
+    pub what: &'static str,
+    /// How the statement begins.
+    pub statement: &'static str,
+    pub part: &'static str,
+    pub instead: &'static str,
+}
+
 /// What happened.
 #[derive(Debug, Default)]
 pub struct Observations {
@@ -100,6 +110,7 @@ pub struct World {
     deaths: mpsc::UnboundedSender<usize>,
     observations: Mutex<Observations>,
     dead: Mutex<BTreeSet<usize>>,
+    broken: Option<BrokenStatement>,
 }
 
 thread_local! {
@@ -112,7 +123,12 @@ pub fn current() -> Option<Arc<World>> {
 }
 
 impl World {
-    pub fn enter(seed: u64, database: Handle, deaths: mpsc::UnboundedSender<usize>) -> Arc<Self> {
+    pub fn enter(
+        seed: u64,
+        broken: Option<BrokenStatement>,
+        database: Handle,
+        deaths: mpsc::UnboundedSender<usize>,
+    ) -> Arc<Self> {
         let mut random = SeededRandom::new(seed);
         let rates = FaultRates::draw(&mut random);
         let world = Arc::new(Self {
@@ -125,6 +141,7 @@ impl World {
             deaths,
             observations: Mutex::default(),
             dead: Mutex::default(),
+            broken,
         });
         CURRENT.with(|current| *current.borrow_mut() = Some(Arc::clone(&world)));
         world
@@ -347,6 +364,11 @@ impl FaultInjector for ProcessFaults {
         Box::pin(
             async move { timeout(WRITER_PATIENCE, writer.lock_owned()).await.map_err(|_| injected_fault()) },
         )
+    }
+
+    fn rewrite(&self, sql: &str) -> Option<String> {
+        let broken = self.world.broken.filter(|broken| sql.starts_with(broken.statement))?;
+        sql.contains(broken.part).then(|| sql.replace(broken.part, broken.instead))
     }
 
     fn database(&self) -> &Handle {

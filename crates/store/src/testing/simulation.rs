@@ -32,6 +32,11 @@ pub trait FaultInjector: std::fmt::Debug + Send + Sync {
     /// Waits until nobody else writes.
     fn wait_for_writer(&self) -> BoxFuture<'_, Result<OwnedMutexGuard<()>, StoreError>>;
 
+    /// Another statement instead of one, to see that a test notices.
+    fn rewrite(&self, _sql: &str) -> Option<String> {
+        None
+    }
+
     /// Where connections are looked after, in real time.
     fn database(&self) -> &Handle;
 
