@@ -306,9 +306,8 @@ impl Store {
         let mut tally = Tally::default();
         tally.add(&before.counted(), before.state, -1);
         tx.insert(ADD_TALLIES, tally.args(project)).await?;
-        if before.state.was_judged() {
-            withdraw_scores(tx, project, trace, monitor).await?;
-        }
+        // Also where money ran out: those of a panel who were asked before that have scores.
+        withdraw_scores(tx, project, trace, monitor).await?;
         tx.execute(WITHDRAW, args![project, trace, monitor]).await?;
         if !(before.state.was_judged() && decision.state == DecisionState::Sampled) {
             return Ok(None);

@@ -9,7 +9,7 @@ use super::world::BrokenStatement;
 use super::{SimulationReport, simulate};
 
 /// Seeds that `make test` tries; `JURIST_SIM_SEEDS` tries so many others, from `JURIST_SIM_FROM` on.
-const SEEDS: RangeInclusive<u64> = 1..=100;
+const SEEDS: RangeInclusive<u64> = 1..=20;
 
 fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok().filter(|text| !text.is_empty())?;
@@ -89,107 +89,116 @@ const BROKEN: &[BrokenStatement] = &[
         statement: "DELETE FROM jobs",
         part: "leased_by = $2 AND attempts = $3 AND state = 'leased'",
         instead: "$2 = $2 AND $3 = $3",
+        seed: 13,
     },
     BrokenStatement {
         what: "whoever lost a job puts it off or gives it up all the same",
         statement: "UPDATE jobs SET state",
         part: "leased_by = $2 AND attempts = $3 AND state = 'leased'",
         instead: "$2 = $2 AND $3 = $3",
+        seed: 13,
     },
     BrokenStatement {
         what: "a job is taken from whoever has it",
         statement: "UPDATE jobs SET state = 'leased'",
         part: "state <> 'dead' AND ready <= $3",
         instead: "state <> 'dead' AND (ready <= $3 OR state = 'leased')",
+        seed: 4,
     },
     BrokenStatement {
         what: "a job that fails once is given up",
         statement: "UPDATE jobs SET state",
         part: "THEN 'waiting' ELSE 'dead'",
         instead: "THEN 'dead' ELSE 'dead'",
+        seed: 4,
     },
     BrokenStatement {
         what: "the cap of a project is not looked at",
         statement: "UPDATE spend_months SET reserved",
         part: "<= monthly_cap THEN 1 ELSE 0",
         instead: "<= monthly_cap THEN 1 ELSE 1",
+        seed: 5,
     },
     BrokenStatement {
         what: "the budget of a monitor is not looked at",
         statement: "UPDATE spend_subjects SET reserved = reserved + $4",
         part: "+ $4 <= $5",
         instead: "+ $4 <= $5 + 1000000000000",
+        seed: 4,
     },
     BrokenStatement {
         what: "a reservation stays open when it is settled",
         statement: "DELETE FROM reservations",
         part: "DELETE FROM reservations WHERE",
         instead: "UPDATE reservations SET time = time WHERE",
+        seed: 1,
     },
     BrokenStatement {
         what: "what is settled is not added up",
         statement: "UPDATE spend_months SET reserved = reserved - $3",
         part: "settled = settled + $4",
         instead: "settled = settled + 0 * $4",
+        seed: 1,
     },
     BrokenStatement {
         what: "nobody settles for workers that died",
         statement: "SELECT * FROM reservations r WHERE",
         part: "r.time < $1 AND",
         instead: "r.time < $1 AND 0 = 1 AND",
+        seed: 4,
     },
     BrokenStatement {
         what: "what is sent again counts again",
         statement: "INSERT INTO pieces",
         part: "ON CONFLICT DO NOTHING",
         instead: "ON CONFLICT DO UPDATE SET received = excluded.received",
+        seed: 1,
     },
     BrokenStatement {
         what: "a trace is finished without what came meanwhile",
         statement: "UPDATE traces SET state = 'finished'",
         part: "AND n_pieces = $3",
         instead: "AND $3 = $3",
+        seed: 18,
     },
     BrokenStatement {
         what: "a revision that came meanwhile is not considered",
         statement: "UPDATE traces SET is_considered",
         part: "AND revision = $3",
         instead: "AND $3 = $3",
+        seed: 18,
     },
     BrokenStatement {
         what: "scores of an earlier revision stay in the figures",
         statement: "DELETE FROM monitor_scores",
         part: "AND rescore = ''",
         instead: "AND rescore = 'none'",
+        seed: 1,
     },
     BrokenStatement {
         what: "an alert closes again and again",
         statement: "UPDATE alerts SET resolved",
         part: "AND resolved IS NULL",
         instead: "",
+        seed: 18,
     },
 ];
-
-/// So many seeds are enough to notice each.
-const ENOUGH: u64 = 100;
 
 #[test]
 fn what_is_broken_on_purpose_is_noticed() {
     let simulator = Simulator::new();
-    let mut unnoticed = Vec::new();
-    let mut noticed = Vec::new();
+    // To find the seeds anew, after the simulation has changed: the first ones that notice.
+    let enough = number("JURIST_SIM_BROKEN");
+    let mut report = Vec::new();
+    let mut n_unnoticed = 0;
     for broken in BROKEN {
-        let found = (1..=ENOUGH).find_map(|seed| {
-            let report = simulator.simulate(seed, Some(*broken));
-            report.violations.first().map(|violation| format!("seed {seed:>3}: {}: {violation}", broken.what))
+        let seeds = enough.map_or(broken.seed..=broken.seed, |enough| 1..=enough);
+        let noticed = seeds.into_iter().find_map(|seed| {
+            let violations = simulator.simulate(seed, Some(*broken)).violations;
+            violations.first().map(|violation| format!("noticed by seed {seed}: {violation}"))
         });
-        match found {
-            Some(found) => noticed.push(found),
-            None => unnoticed.push(broken.what),
-        }
+        n_unnoticed += usize::from(noticed.is_none());
+        report.push(format!("{}: {}", broken.what, noticed.as_deref().unwrap_or("NOT NOTICED")));
     }
-    assert!(unnoticed.is_empty(), "not noticed: {unnoticed:?}\nnoticed:\n{}", noticed.join("\n"));
-    if number("JURIST_SIM_SHOW").is_some() {
-        panic!("seeds that it took:\n{}", noticed.join("\n"));
-    }
+    assert!(n_unnoticed == 0 && enough.is_none(), "{}", report.join("\n"));
 }

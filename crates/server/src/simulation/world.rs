@@ -78,6 +78,8 @@ pub struct BrokenStatement {
     pub statement: &'static str,
     pub part: &'static str,
     pub instead: &'static str,
+    /// One that notices.
+    pub seed: u64,
 }
 
 /// What happened.

@@ -91,7 +91,7 @@ const CONTRADICTIONS: &[(&str, &str)] = &[
         "a trace that is not judged has scores in the figures",
         "SELECT COUNT(*) FROM monitor_scores s LEFT JOIN decisions d ON d.project = s.project AND d.trace = s.trace
             AND d.monitor = s.monitor WHERE s.rescore = ''
-            AND COALESCE(d.state, '') NOT IN ('scored', 'cached', 'judge_error')",
+            AND COALESCE(d.state, '') NOT IN ('scored', 'cached', 'judge_error', 'over_budget')",
     ),
     (
         "a trace that is scored has no score",
@@ -100,10 +100,12 @@ const CONTRADICTIONS: &[(&str, &str)] = &[
             AND s.rescore = '' AND s.criterion = '' AND s.unit IS NOT NULL)",
     ),
     (
-        "a trace whose judge broke has a score",
-        "SELECT COUNT(*) FROM decisions d WHERE d.state = 'judge_error' AND EXISTS (SELECT 1
+        // Each member of a panel has scores of its own, whatever becomes of the panel.
+        "a trace whose judge broke or had no money has a score of all judges together",
+        "SELECT COUNT(*) FROM decisions d WHERE d.state IN ('judge_error', 'over_budget') AND EXISTS (SELECT 1
             FROM monitor_scores s WHERE s.project = d.project AND s.monitor = d.monitor AND s.trace = d.trace
-            AND s.rescore = '' AND s.criterion = '' AND s.unit IS NOT NULL)",
+            AND s.rescore = '' AND s.criterion = '' AND s.unit IS NOT NULL AND (s.judge LIKE '% + %'
+            OR (SELECT v.settings FROM monitor_versions v WHERE v.id = d.monitor_version) NOT LIKE '%gpt-5-nano%'))",
     ),
     (
         "a trace waits for a judge and has no job",
