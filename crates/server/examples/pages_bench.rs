@@ -18,7 +18,7 @@ use jurist_core::plan::Stratum;
 use jurist_server::monitor::{apply, find};
 use jurist_server::{App, Settings, Work, bind};
 use jurist_store::contests::{Contest, Contested};
-use jurist_store::decisions::{DecisionState, NewDecision, Outcome};
+use jurist_store::decisions::{DecisionState, NewDecision, Outcome, TraceRevision};
 use jurist_store::grades::{NewGrade, NewVerdict};
 use jurist_store::labels::NewLabel;
 use jurist_store::monitors::Monitor;
@@ -192,9 +192,10 @@ impl Filler<'_> {
         let traces: Vec<(TraceId, Finished)> =
             numbers.clone().map(|it| (id(it), self.finished(it))).collect();
         store.put_traces(project, &traces, time).await.unwrap();
-        let ids: Vec<TraceId> = traces.iter().map(|it| it.0.clone()).collect();
+        let seen = |(trace, _): &(TraceId, _)| TraceRevision { trace: trace.clone(), revision: 1 };
+        let seen: Vec<TraceRevision> = traces.iter().map(seen).collect();
         let decisions: Vec<NewDecision> = numbers.clone().map(|it| self.decision(it)).collect();
-        store.consider(project, &ids, &decisions, |_| None, time).await.unwrap();
+        store.consider(project, &seen, &decisions, |_| None, time).await.unwrap();
         let grades: Vec<NewGrade> =
             numbers.clone().flat_map(|it| (0..CRITERIA).map(move |at| self.grade(it, at))).collect();
         let verdicts: Vec<NewVerdict> = numbers.clone().map(|it| self.verdict(it)).collect();

@@ -19,6 +19,7 @@ use serde_json::{Map, Value as Json, json};
 use tokio::sync::watch;
 
 use crate::app::App;
+use crate::blocking::run_blocking;
 use crate::ingest::{FinishBody, SpanFacts, StartBody, facts, means_failure, named};
 
 /// The key of a trace's metadata that tells a cost computed from tokens from one that was sent.
@@ -68,9 +69,13 @@ pub async fn assemble_ended(app: &App) -> Result<(), StoreError> {
 }
 
 /// When an agent was last noted, so that not every trace writes it again.
-type Seen = HashMap<(ProjectId, String), Time>;
+pub(crate) type Seen = HashMap<(ProjectId, String), Time>;
 
-async fn round(app: &App, seen: &mut Seen, stopped: &watch::Receiver<bool>) -> Result<usize, StoreError> {
+pub(crate) async fn round(
+    app: &App,
+    seen: &mut Seen,
+    stopped: &watch::Receiver<bool>,
+) -> Result<usize, StoreError> {
     let now = clock::now();
     let before =
         |it: Duration| Time::from_micros(now.micros() - i64::try_from(it.as_micros()).unwrap_or(i64::MAX));
@@ -147,8 +152,7 @@ async fn finish(app: &App, ready: &Ready) -> Result<Option<String>, StoreError> 
     if 0 < n_left_out {
         app.metrics.trace_cut();
     }
-    let together =
-        tokio::task::spawn_blocking(move || put_together(&head, &pieces, n_left_out, earlier)).await;
+    let together = run_blocking(move || put_together(&head, &pieces, n_left_out, earlier)).await;
     let mut finished = together.unwrap_or(unread);
     price_tokens(&mut finished, &app.settings.work.settings);
     store.finish_trace(ready, &finished, clock::now()).await?;

@@ -8,6 +8,7 @@ mod api;
 mod app;
 mod assemble;
 mod auth;
+mod blocking;
 mod connections;
 mod error;
 mod housekeeping;
@@ -40,3 +41,6 @@ pub use notify::{signature, tell};
 pub use serve::{Bound, NotServed, bind};
 pub use telemetry::{Collector, Exporter, Telemetry};
 pub use work::{Environment, NewRun, Purse, Replies, Shard, Work, Workshop, upkeep, work};
+
+#[cfg(test)]
+mod simulation;

@@ -5,6 +5,10 @@ use std::time::SystemTime;
 use jurist_core::grade::Time;
 
 pub fn now() -> Time {
+    #[cfg(feature = "testing")]
+    if let Some(now) = crate::testing::simulated_time() {
+        return now;
+    }
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Time::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }

@@ -10,6 +10,7 @@ use sqlx::{AssertSqlSafe, Decode, Postgres, Row as _, SqlSafeStr, Sqlite, Transa
 
 use crate::StoreError;
 use crate::error::refuse_damaged_file;
+use crate::faults::{DatabaseStep, Faults, WriterTransaction};
 use crate::wal::Wal;
 
 /// SQLite takes one writer at a time, so there is one; readers do not wait for it.
@@ -20,13 +21,14 @@ pub(crate) enum Db {
         readers: SqlitePool,
         /// What a commit waits for; none if it need not.
         wal: Option<Arc<Wal>>,
+        faults: Faults,
     },
     Pg(PgPool),
 }
 
 /// What happens as a whole or not at all. Dropped, it did not happen.
 pub(crate) enum Tx {
-    Lite(Transaction<'static, Sqlite>, Option<Arc<Wal>>),
+    Lite(WriterTransaction, Option<Arc<Wal>>),
     Pg(Transaction<'static, Postgres>),
 }
 
@@ -74,8 +76,10 @@ impl Db {
     /// Reads.
     pub async fn fetch(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<Vec<Row>, StoreError> {
         Ok(match self {
-            Self::Lite { readers, .. } => {
-                lite(sql, args).fetch_all(readers).await?.into_iter().map(Row::Lite).collect()
+            Self::Lite { readers, faults, .. } => {
+                let rows =
+                    faults.call(DatabaseStep::Read, sql, args, |query| query.fetch_all(readers)).await?;
+                rows.into_iter().map(Row::Lite).collect()
             }
             Self::Pg(pool) => pg(sql, args).fetch_all(pool).await?.into_iter().map(Row::Pg).collect(),
         })
@@ -83,7 +87,11 @@ impl Db {
 
     pub async fn optional(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<Option<Row>, StoreError> {
         Ok(match self {
-            Self::Lite { readers, .. } => lite(sql, args).fetch_optional(readers).await?.map(Row::Lite),
+            Self::Lite { readers, faults, .. } => {
+                let row =
+                    faults.call(DatabaseStep::Read, sql, args, |query| query.fetch_optional(readers)).await?;
+                row.map(Row::Lite)
+            }
             Self::Pg(pool) => pg(sql, args).fetch_optional(pool).await?.map(Row::Pg),
         })
     }
@@ -95,11 +103,12 @@ impl Db {
     /// Writes in a transaction of its own, and says how many rows it touched.
     pub async fn execute(&self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<u64, StoreError> {
         Ok(match self {
-            Self::Lite { writer, wal, .. } => {
+            Self::Lite { writer, wal, faults, .. } => {
                 refuse_damaged_file()?;
-                let n = lite(sql, args).execute(writer).await?.rows_affected();
+                let _turn = faults.wait_for_turn().await?;
+                let done = faults.call(DatabaseStep::Write, sql, args, |query| query.execute(writer)).await?;
                 keep(wal.as_deref()).await?;
-                n
+                done.rows_affected()
             }
             Self::Pg(pool) => pg(sql, args).execute(pool).await?.rows_affected(),
         })
@@ -108,18 +117,9 @@ impl Db {
     pub async fn begin(&self) -> Result<Tx, StoreError> {
         Ok(match self {
             // Taken at once: a transaction that first reads and then finds the lock taken would have to start over.
-            Self::Lite { writer, wal, .. } => {
+            Self::Lite { writer, wal, faults, .. } => {
                 refuse_damaged_file()?;
-                let begun = match writer.begin_with("BEGIN IMMEDIATE").await {
-                    // On a full disk SQLite ends a transaction by itself, and the connection takes it to be open
-                    // for ever after.
-                    Err(sqlx::Error::InvalidSavePointStatement) => {
-                        writer.acquire().await?.close().await?;
-                        writer.begin_with("BEGIN IMMEDIATE").await
-                    }
-                    begun => begun,
-                };
-                Tx::Lite(begun?, wal.clone())
+                Tx::Lite(faults.begin(writer).await?, wal.clone())
             }
             Self::Pg(pool) => Tx::Pg(pool.begin().await?),
         })
@@ -134,7 +134,8 @@ impl Tx {
     pub async fn fetch(&mut self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<Vec<Row>, StoreError> {
         Ok(match self {
             Self::Lite(tx, _) => {
-                lite(sql, args).fetch_all(&mut **tx).await?.into_iter().map(Row::Lite).collect()
+                let rows = tx.call(sql, args, |tx, query| query.fetch_all(&mut **tx)).await?;
+                rows.into_iter().map(Row::Lite).collect()
             }
             Self::Pg(tx) => pg(sql, args).fetch_all(&mut **tx).await?.into_iter().map(Row::Pg).collect(),
         })
@@ -150,7 +151,9 @@ impl Tx {
 
     pub async fn execute(&mut self, sql: impl SqlSafeStr, args: Vec<Arg>) -> Result<u64, StoreError> {
         Ok(match self {
-            Self::Lite(tx, _) => lite(sql, args).execute(&mut **tx).await?.rows_affected(),
+            Self::Lite(tx, _) => {
+                tx.call(sql, args, |tx, query| query.execute(&mut **tx)).await?.rows_affected()
+            }
             Self::Pg(tx) => pg(sql, args).execute(&mut **tx).await?.rows_affected(),
         })
     }
@@ -159,7 +162,7 @@ impl Tx {
     pub async fn script(&mut self, sql: String) -> Result<(), StoreError> {
         let script = sqlx::raw_sql(AssertSqlSafe(sql));
         match self {
-            Self::Lite(tx, _) => script.execute(&mut **tx).await.map(drop)?,
+            Self::Lite(tx, _) => script.execute(&mut **tx.inner()).await.map(drop)?,
             Self::Pg(tx) => script.execute(&mut **tx).await.map(drop)?,
         }
         Ok(())
@@ -268,7 +271,10 @@ impl Bulk {
     }
 }
 
-fn lite<'q>(sql: impl SqlSafeStr, args: Vec<Arg>) -> sqlx::query::Query<'q, Sqlite, SqliteArguments> {
+pub(crate) fn lite<'q>(
+    sql: impl SqlSafeStr,
+    args: Vec<Arg>,
+) -> sqlx::query::Query<'q, Sqlite, SqliteArguments> {
     args.into_iter().fold(sqlx::query(sql), |query, arg| match arg {
         Arg::Text(it) => query.bind(it),
         Arg::Int(it) => query.bind(it),

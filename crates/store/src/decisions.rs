@@ -77,6 +77,23 @@ pub struct Standing {
     pub reason: String,
 }
 
+/// A trace that was considered, as it was then.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TraceRevision {
+    pub trace: TraceId,
+    pub revision: u64,
+}
+
+/// Whether a decision came to be what somebody found out about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DecisionChange {
+    Done,
+    /// The trace has changed since: what was found out is about an earlier revision.
+    Moved,
+    /// Somebody else, who had the work as well, was faster. Theirs stands.
+    Closed,
+}
+
 /// What became of a decision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome<'a> {
@@ -138,7 +155,8 @@ pub struct DecisionFilter {
 
 statements! {
     UNCONSIDERED = "SELECT * FROM traces WHERE state = 'finished' AND is_considered = 0 ORDER BY finished LIMIT $1";
-    CONSIDERED = "UPDATE traces SET is_considered = 1 WHERE project = $1 AND id = $2";
+    // What came after it was read is to be considered as well.
+    CONSIDERED = "UPDATE traces SET is_considered = 1 WHERE project = $1 AND id = $2 AND revision = $3";
     SET_STATE = "UPDATE decisions SET state = $4, updated = $5, spread = COALESCE($6, spread),
         is_disputed = CASE WHEN $7 = 1 THEN 1 ELSE is_disputed END
         WHERE project = $1 AND trace = $2 AND monitor = $3";
@@ -225,14 +243,14 @@ impl Store {
     pub async fn consider(
         &self,
         project: ProjectId,
-        traces: &[TraceId],
+        traces: &[TraceRevision],
         decisions: &[NewDecision],
         job: impl Fn(&NewDecision) -> Option<NewJob>,
         now: Time,
     ) -> Result<Vec<NewDecision>, StoreError> {
         let mut sorted: Vec<&NewDecision> = decisions.iter().collect();
         sorted.sort_by_key(|it| (&it.trace, it.monitor));
-        let mut traces: Vec<&TraceId> = traces.iter().collect();
+        let mut traces: Vec<&TraceRevision> = traces.iter().collect();
         traces.sort();
         let mut tx = self.db.begin().await?;
         let mut revised: BTreeMap<(&TraceId, MonitorId), NewDecision> = BTreeMap::new();
@@ -260,8 +278,8 @@ impl Store {
         tx.insert(ADD_TALLIES, tally.args(project)).await?;
         let jobs: Vec<NewJob> = new.iter().filter_map(&job).collect();
         let added = self.add_jobs_in(&mut tx, &jobs, now).await?;
-        for trace in traces {
-            tx.execute(CONSIDERED, args![project, trace]).await?;
+        for TraceRevision { trace, revision } in traces {
+            tx.execute(CONSIDERED, args![project, trace, *revision]).await?;
         }
         tx.commit().await?;
         self.tell_of(&added);
@@ -288,9 +306,8 @@ impl Store {
         let mut tally = Tally::default();
         tally.add(&before.counted(), before.state, -1);
         tx.insert(ADD_TALLIES, tally.args(project)).await?;
-        if before.state.was_judged() {
-            withdraw_scores(tx, project, trace, monitor).await?;
-        }
+        // Also where money ran out: those of a panel who were asked before that have scores.
+        withdraw_scores(tx, project, trace, monitor).await?;
         tx.execute(WITHDRAW, args![project, trace, monitor]).await?;
         if !(before.state.was_judged() && decision.state == DecisionState::Sampled) {
             return Ok(None);
@@ -309,19 +326,23 @@ impl Store {
         Ok(Some(NewDecision { state, reason, ..decision.clone() }))
     }
 
-    /// What became of it; each change is kept.
+    /// What became of it at a revision of its trace; each change is kept.
     pub async fn set_decision(
         &self,
         project: ProjectId,
-        trace: &TraceId,
+        of: &TraceRevision,
         monitor: MonitorId,
         outcome: &Outcome<'_>,
         now: Time,
-    ) -> Result<(), StoreError> {
+    ) -> Result<DecisionChange, StoreError> {
         let mut tx: Tx = self.db.begin().await?;
-        let before = self.hold(&mut tx, project, trace, monitor).await?;
-        set_in(&mut tx, project, &before, outcome, now).await?;
-        tx.commit().await
+        let before = self.hold(&mut tx, project, &of.trace, monitor).await?;
+        let change = before.check_change(of.revision, outcome.state);
+        if change == DecisionChange::Done {
+            set_in(&mut tx, project, &before, outcome, now).await?;
+            tx.commit().await?;
+        }
+        Ok(change)
     }
 
     pub async fn decisions_of(
@@ -671,6 +692,18 @@ fn event(
 }
 
 impl Decision {
+    /// Whether it may become something that was found out about a revision of its trace. A worker that has lost its
+    /// lease without knowing finds out late, and must not open what another has closed.
+    pub(crate) fn check_change(&self, revision: u64, next: DecisionState) -> DecisionChange {
+        // A failed trace that waits for money is over budget until there is some.
+        let waits = self.state == DecisionState::OverBudget && next != DecisionState::Pending;
+        match () {
+            () if self.revision != revision => DecisionChange::Moved,
+            () if self.state.is_open() || waits => DecisionChange::Done,
+            () => DecisionChange::Closed,
+        }
+    }
+
     fn counted(&self) -> Counted<'_> {
         Counted {
             monitor: self.monitor,

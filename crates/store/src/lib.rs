@@ -18,6 +18,7 @@
 pub mod clock;
 mod db;
 mod error;
+mod faults;
 mod filter;
 mod ids;
 mod migrate;

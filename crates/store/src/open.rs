@@ -10,6 +10,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 
 use crate::db::{Db, args, statements};
 use crate::error::{is_disk_full, note_disk_has_room, refuse_damaged_file};
+use crate::faults::Faults;
 use crate::jobs::Wake;
 use crate::pieces::Ingest;
 use crate::wal::Wal;
@@ -192,7 +193,7 @@ async fn sqlite(url: &str, options: Options) -> Result<(Db, String), StoreError>
         .max_connections(options.connections)
         .acquire_timeout(2 * options.patience)
         .connect_lazy_with(connect.pragma("query_only", "ON"));
-    Ok((Db::Lite { writer, readers, wal: wal.map(Arc::new) }, path.to_owned()))
+    Ok((Db::Lite { writer, readers, wal: wal.map(Arc::new), faults: Faults::default() }, path.to_owned()))
 }
 
 fn sqlite_path(url: &str) -> &str {

@@ -7,7 +7,7 @@ use jurist_core::plan::Stratum;
 use jurist_core::stats::Sums;
 
 use crate::db::{Arg, Bulk, Row, Tx, args, statements};
-use crate::decisions::{Outcome, Per, day_of, set_in};
+use crate::decisions::{DecisionChange, Outcome, Per, day_of, set_in};
 use crate::filter::Select;
 use crate::{
     MonitorId, MonitorVersionId, Probability, ProjectId, RescoreId, RubricVersionId, Store, StoreError,
@@ -185,7 +185,7 @@ const TALLY_BY: &str = "GROUP BY monitor_version, rubric_version, rescore, judge
 impl Store {
     /// Keeps what judges made of a trace, and what became of the decision. A number that is there stays.
     ///
-    /// `false`, and nothing is kept, if the trace changed while it was judged: what was judged is no longer the trace.
+    /// Nothing is kept if the trace changed while it was judged, or somebody else was faster.
     pub async fn put_scores(
         &self,
         project: ProjectId,
@@ -193,11 +193,12 @@ impl Store {
         scores: &[Score],
         outcome: Option<&Outcome<'_>>,
         now: Time,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<DecisionChange, StoreError> {
         let mut tx = self.db.begin().await?;
         let before = self.hold(&mut tx, project, &scored.trace, scored.monitor).await?;
-        if outcome.is_some() && before.revision != scored.revision {
-            return Ok(false);
+        let change = outcome.map(|outcome| before.check_change(scored.revision, outcome.state));
+        if let Some(refused @ (DecisionChange::Moved | DecisionChange::Closed)) = change {
+            return Ok(refused);
         }
         let key = scored.rescore.map(|it| it.to_string()).unwrap_or_default();
         let args = args![project, scored.monitor, &scored.trace, &scored.rubric_version, key];
@@ -220,7 +221,7 @@ impl Store {
             set_in(&mut tx, project, &before, outcome, now).await?;
         }
         tx.commit().await?;
-        Ok(true)
+        Ok(DecisionChange::Done)
     }
 
     pub async fn tally_scores(

@@ -132,6 +132,7 @@ impl Gate {
                 Admission::WaitUntil(until) => {
                     drop(permit);
                     tokio::select! {
+                        biased;
                         () = tokio::time::sleep_until(until) => {}
                         () = change => {}
                     }

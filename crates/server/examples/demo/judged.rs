@@ -16,7 +16,7 @@ use jurist_engine::model::vendors::Price;
 use jurist_engine::model::{BoxFuture, Line, Model, ModelError, Reply, Request};
 use jurist_server::monitor::Watched;
 use jurist_store::contests::{Contest, Contested};
-use jurist_store::decisions::{DecisionState, NewDecision, Outcome};
+use jurist_store::decisions::{DecisionState, NewDecision, Outcome, TraceRevision};
 use jurist_store::grades::{NewGrade, NewVerdict};
 use jurist_store::monitors::Monitor;
 use jurist_store::scores::{Score, Scored};
@@ -57,7 +57,8 @@ impl<'a> Judging<'a> {
         let decide =
             |it: &Seen| watching.iter().filter_map(|watched| decision(watched, it)).collect::<Vec<_>>();
         let decisions: Vec<NewDecision> = seen.iter().flat_map(decide).collect();
-        let traces: Vec<TraceId> = seen.iter().map(|it| it.id.clone()).collect();
+        let revision = |it: &Seen| TraceRevision { trace: it.id.clone(), revision: 1 };
+        let traces: Vec<TraceRevision> = seen.iter().map(revision).collect();
         self.store.consider(self.project, &traces, &decisions, |_| None, now).await.unwrap();
         let (mut grades, mut verdicts, mut scored) = (Vec::new(), Vec::new(), BTreeSet::new());
         for decision in decisions.iter().filter(|it| it.state == DecisionState::Sampled) {

@@ -21,7 +21,7 @@ mod judges;
 mod members;
 mod monitors;
 mod notifications;
-mod otlp;
+pub(crate) mod otlp;
 mod picture;
 mod projects;
 mod ranking;

@@ -14,6 +14,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::auth::{Caller, Scope};
+use crate::blocking::run_blocking;
 use crate::error::ApiError;
 use crate::ingest::{Encoding, Pass, Spans};
 
@@ -97,7 +98,7 @@ async fn take(
     let redacting = app.clone();
     let read = move || Spans::read(&body, encoding, &redacting.settings.redactor, now);
     // Megabytes take a while, in which others should be answered.
-    let spans = tokio::task::spawn_blocking(read).await.map_err(|_| ApiError::Broken)?;
+    let spans = run_blocking(read).await.map_err(|_| ApiError::Broken)?;
     let mut spans = spans?;
     let pieces = std::mem::take(&mut spans.pieces);
     let receipt = app.store.put_pieces(caller.project, pieces, now).await?;

@@ -10,10 +10,10 @@ use std::time::Duration;
 use jurist_core::grade::{Time, Usd};
 use jurist_core::money::Rates;
 use jurist_core::plan::{Facts, Pick, Stratum, next_time, pick};
-use jurist_store::decisions::{DecisionState, NewDecision};
+use jurist_store::decisions::{DecisionState, NewDecision, TraceRevision};
 use jurist_store::jobs::{JobState, NewJob};
 use jurist_store::traces::TraceHead;
-use jurist_store::{MonitorVersionId, Probability, ProjectId, Store, StoreError, TraceId, clock};
+use jurist_store::{MonitorVersionId, Probability, ProjectId, Store, StoreError, clock};
 use tokio::sync::watch;
 
 use super::Watched;
@@ -57,12 +57,12 @@ pub async fn run(app: App, mut stopped: watch::Receiver<bool>) {
 
 /// What need not be read again for every trace.
 #[derive(Default)]
-struct Known {
+pub(crate) struct Known {
     versions: HashMap<MonitorVersionId, Option<Arc<Watched>>>,
     dear: HashMap<(ProjectId, String), (Time, Option<Usd>)>,
 }
 
-async fn round(
+pub(crate) async fn round(
     store: &Store,
     metrics: &Metrics,
     (max_waiting, rates): (u64, &Rates),
@@ -85,7 +85,8 @@ async fn round(
             let task = MonitorTask::live(it.monitor, it.version, it.trace.clone(), it.revision);
             (!waits).then(|| NewJob { ready, ..task.job(project, now) })
         };
-        let traces: Vec<TraceId> = heads.into_iter().map(|it| it.id).collect();
+        let seen = |head: TraceHead| TraceRevision { trace: head.id, revision: head.revision };
+        let traces: Vec<TraceRevision> = heads.into_iter().map(seen).collect();
         let made = store.consider(project, &traces, &decisions.made, job, now).await?;
         made.iter().for_each(|it| metrics.decided(it.state));
     }
@@ -255,7 +256,7 @@ mod tests {
     use jurist_store::spend::{Reserve, Wanted};
     use jurist_store::testing::{Scene, for_each_engine};
     use jurist_store::traces::Finished;
-    use jurist_store::{MonitorId, Region};
+    use jurist_store::{MonitorId, Region, TraceId};
     use serde_json::json;
 
     use super::*;

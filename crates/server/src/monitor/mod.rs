@@ -5,7 +5,7 @@
 mod alarms;
 mod apply;
 mod check;
-mod consider;
+pub(crate) mod consider;
 mod contest;
 mod estimates;
 mod falls;

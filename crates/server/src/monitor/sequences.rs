@@ -112,7 +112,7 @@ impl Key {
 #[cfg(test)]
 mod tests {
     use jurist_core::money::Rates;
-    use jurist_store::decisions::{DecisionState, NewDecision};
+    use jurist_store::decisions::{DecisionState, NewDecision, TraceRevision};
     use jurist_store::scores::{Score, Scored};
     use jurist_store::testing::for_each_engine;
     use jurist_store::{Probability, Region, TraceId};
@@ -147,7 +147,8 @@ mod tests {
                 reason: "drawn".to_owned(),
             };
             let names = ["a", "b", "c", "d"];
-            store.consider(project, &names.map(id), &names.map(decision), |_| None, now).await.unwrap();
+            let seen = names.map(|name| TraceRevision { trace: id(name), revision: 1 });
+            store.consider(project, &seen, &names.map(decision), |_| None, now).await.unwrap();
             let score = async |name: &str, at: i64, unit: Option<f64>| {
                 let scored = Scored {
                     monitor: monitor.id,

@@ -63,9 +63,35 @@ pub fn signature(key: &[u8], id: &str, timestamp: i64, body: &str) -> String {
     format!("v1,{}", STANDARD.encode(tag))
 }
 
+fn body(told: &Told<'_>) -> Json {
+    let kind = match told.event {
+        Event::Raised => "alert.raised",
+        Event::Resolved => "alert.resolved",
+        Event::Trial => "trial",
+    };
+    let project = json!({ "id": told.project.id, "name": told.project.name });
+    let alert = told.alert.map(|it| {
+        json!({
+            "id": it.id, "kind": it.kind, "subject": it.subject, "message": it.message, "facts": it.facts,
+            "raised": it.raised, "resolved": it.resolved,
+        })
+    });
+    json!({
+        "type": kind,
+        // Where Slack and others like it look for it.
+        "text": told.title(),
+        "timestamp": told.time,
+        "data": { "text": told.title(), "project": project, "alert": alert },
+    })
+}
+
 pub(super) async fn send(shop: &Workshop, settings: &Notifications, told: &Told<'_>) -> Result<(), Trouble> {
     // Removed in the meantime.
     let Some(webhook) = &settings.webhook else { return Ok(()) };
+    #[cfg(test)]
+    if let Some(received) = crate::simulation::receive_webhook(&shop.store, &told.id).await {
+        return received;
+    }
     let (work, project) = (&shop.work, told.project.id);
     let vault = Vault::open(&work.environment).map_err(|it| Trouble::Retry(it.to_string()))?;
     let address = vault.unseal(project, &webhook.sealed).map_err(|it| Trouble::Retry(it.to_string()))?;
@@ -98,28 +124,6 @@ pub(super) async fn send(shop: &Workshop, settings: &Notifications, told: &Told<
         }
         () => Err(Trouble::Retry(format!("the webhook at {} answered {status}", webhook.host))),
     }
-}
-
-fn body(told: &Told<'_>) -> Json {
-    let kind = match told.event {
-        Event::Raised => "alert.raised",
-        Event::Resolved => "alert.resolved",
-        Event::Trial => "trial",
-    };
-    let project = json!({ "id": told.project.id, "name": told.project.name });
-    let alert = told.alert.map(|it| {
-        json!({
-            "id": it.id, "kind": it.kind, "subject": it.subject, "message": it.message, "facts": it.facts,
-            "raised": it.raised, "resolved": it.resolved,
-        })
-    });
-    json!({
-        "type": kind,
-        // Where Slack and others like it look for it.
-        "text": told.title(),
-        "timestamp": told.time,
-        "data": { "text": told.title(), "project": project, "alert": alert },
-    })
 }
 
 #[cfg(test)]

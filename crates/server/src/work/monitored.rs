@@ -18,7 +18,9 @@ use jurist_engine::execute::Shared;
 pub use jurist_engine::judge::Bench;
 use jurist_engine::judge::{Case, Exchange};
 use jurist_engine::model::resolve::Resolver;
-use jurist_store::decisions::{Decision, DecisionEvent, DecisionState, Outcome};
+use jurist_store::decisions::{
+    Decision, DecisionChange, DecisionEvent, DecisionState, Outcome, TraceRevision,
+};
 use jurist_store::grades::{NewGrade, NewVerdict};
 use jurist_store::jobs::{Job, NewJob};
 use jurist_store::scores::{Score, Scored};
@@ -180,23 +182,25 @@ pub async fn judge(shop: &Workshop, job: &Job, stop: &mut Stop) -> Result<Done, 
         // It may have waited for hours, and the money did not.
         let rates = &shop.work.settings.rates;
         if pace(&shop.store, project, &seated.watched, rates, clock::now()).await?.is_for_failures {
-            at_work.became(DecisionState::OverBudget, FOR_FAILURES).await?;
-            return Ok(Done::Finished);
+            return at_work.close(DecisionState::OverBudget, FOR_FAILURES).await;
         }
     }
     let Some(trace) = shop.store.trace_content(project, &task.trace).await? else {
-        at_work.became(DecisionState::Overloaded, "it waited so long that the trace was erased").await?;
-        return Ok(Done::Finished);
+        return at_work.close(DecisionState::Overloaded, "it waited so long that the trace was erased").await;
     };
     if !trace.has_content() {
-        at_work.became(DecisionState::NothingToJudge, NOTHING_TO_JUDGE).await?;
-        return Ok(Done::Finished);
+        return at_work.close(DecisionState::NothingToJudge, NOTHING_TO_JUDGE).await;
     }
     if task.rescore.is_none() && matches!(decision.state, DecisionState::Sampled | DecisionState::Stale) {
-        at_work.became(DecisionState::Pending, "a worker has it").await?;
+        match at_work.became(DecisionState::Pending, "a worker has it").await? {
+            DecisionChange::Done => {}
+            DecisionChange::Moved => return Ok(changed_meanwhile()),
+            DecisionChange::Closed => return Ok(Done::Finished),
+        }
     }
     let material = Material::new(&Candidate::default(), Some(trace));
     tokio::select! {
+        biased;
         done = at_work.judge(&seated, &material) => done,
         () = stop.now() => Ok(Done::Stopped),
     }
@@ -310,8 +314,10 @@ impl AtWork<'_> {
         let note = note(state, &heard);
         if state == DecisionState::OverBudget && self.decision.stratum == Stratum::Failed {
             // Failed traces are what a monitor is for: they are judged as soon as there is money.
-            if self.decision.state != DecisionState::OverBudget {
-                self.became(state, &note).await?;
+            if self.decision.state != DecisionState::OverBudget
+                && self.became(state, &note).await? == DecisionChange::Moved
+            {
+                return Ok(changed_meanwhile());
             }
             return Ok(until_money());
         }
@@ -322,13 +328,14 @@ impl AtWork<'_> {
         let outcome = Outcome { state, note: &note, spread, is_disputed };
         let outcome = Some(outcome).filter(|_| self.task.rescore.is_none());
         let (scored, now) = (self.scored(seated).await?, clock::now());
-        let is_kept =
+        let change =
             patiently(|| self.shop.store.put_scores(self.project, &scored, &scores, outcome.as_ref(), now))
                 .await?;
-        if !is_kept {
-            return Ok(Done::Later(now, "the trace changed while it was judged"));
+        match change {
+            DecisionChange::Done => self.shop.metrics.decided(state),
+            DecisionChange::Moved => return Ok(changed_meanwhile()),
+            DecisionChange::Closed => {}
         }
-        self.shop.metrics.decided(state);
         Ok(Done::Finished)
     }
 
@@ -473,16 +480,27 @@ impl AtWork<'_> {
         Ok(Heard { judge: said.judge, opinion, exchanges: exchanges.collect(), is_cached: false })
     }
 
-    async fn became(&self, state: DecisionState, note: &str) -> Result<(), Trouble> {
+    async fn became(&self, state: DecisionState, note: &str) -> Result<DecisionChange, Trouble> {
         if self.task.rescore.is_some() {
-            return Ok(());
+            return Ok(DecisionChange::Done);
         }
-        let (trace, monitor) = (&self.task.trace, self.task.monitor);
+        let (store, monitor) = (&self.shop.store, self.task.monitor);
+        let of = TraceRevision { trace: self.task.trace.clone(), revision: self.decision.revision };
         let outcome = Outcome { state, note, spread: None, is_disputed: false };
-        patiently(|| self.shop.store.set_decision(self.project, trace, monitor, &outcome, clock::now()))
-            .await?;
-        self.shop.metrics.decided(state);
-        Ok(())
+        let change =
+            patiently(|| store.set_decision(self.project, &of, monitor, &outcome, clock::now())).await?;
+        if change == DecisionChange::Done {
+            self.shop.metrics.decided(state);
+        }
+        Ok(change)
+    }
+
+    /// Ends the work without a score.
+    async fn close(&self, state: DecisionState, note: &str) -> Result<Done, Trouble> {
+        match self.became(state, note).await? {
+            DecisionChange::Moved => Ok(changed_meanwhile()),
+            DecisionChange::Done | DecisionChange::Closed => Ok(Done::Finished),
+        }
     }
 
     /// The monitor stops until somebody has seen to it; this trace waits with the others.
@@ -519,6 +537,11 @@ pub const NO_MONEY: &str = "there is no money left for it this month";
 /// What somebody asked for waits until the monitor goes on, however long that takes.
 pub(super) fn while_paused() -> Done {
     Done::Later(later(clock::now(), Duration::from_secs(60)), PAUSED)
+}
+
+/// What was found out is about an earlier revision, so it is found out anew.
+fn changed_meanwhile() -> Done {
+    Done::Later(clock::now(), "the trace changed while it was judged")
 }
 
 /// And until there is money again.
@@ -704,5 +727,5 @@ pub async fn give_up(shop: &Workshop, job: &Job) -> Result<(), Trouble> {
     }
     let why = format!("no worker could do it: {}", job.error.as_deref().unwrap_or("no reason is known"));
     let at_work = AtWork { shop, job, project, task: &task, decision: &decision };
-    at_work.became(DecisionState::JudgeError, &why).await
+    at_work.became(DecisionState::JudgeError, &why).await.map(drop)
 }

@@ -139,3 +139,12 @@ impl Workshop {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+impl Workshop {
+    /// Has these judges asked for a version of a monitor, instead of those that it names.
+    pub fn replace_judges(&self, watched: Watched, benches: Vec<super::Bench>) {
+        let mut seated = self.seated.lock().unwrap_or_else(PoisonError::into_inner);
+        seated.push_back((watched.id, Arc::new(Seated { watched, benches })));
+    }
+}

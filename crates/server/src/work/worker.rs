@@ -1,12 +1,13 @@
 //! A worker: takes jobs, keeps its leases, and gives back what it cannot do.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jurist_core::grade::Time;
 use jurist_store::jobs::{Failed, Job};
 use jurist_store::{StoreError, clock};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tracing::Instrument;
 
 use super::{Workshop, contested, emit, monitored, purse, slice};
@@ -121,6 +122,7 @@ pub async fn work(shop: Workshop, name: &str, n: usize, stop: impl Future<Output
             }
         };
         tokio::select! {
+            biased;
             () = &mut stop => break,
             Some(_) = at_work.join_next() => {}
             () = nap => {}
@@ -172,6 +174,7 @@ async fn one(shop: &Workshop, job: Job, mut stop: Stop) {
     );
     let outcome = async {
         let ended = tokio::select! {
+            biased;
             ended = done(shop, &job, &mut stop) => Some(ended),
             () = lost(shop, &job) => None,
         };

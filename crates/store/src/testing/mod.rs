@@ -3,8 +3,10 @@
 //! The server listens on a free port of this machine, in a temporary folder. All test processes that run at the
 //! same time share one; it ends soon after the last of them.
 
+mod invariants;
 mod server;
 mod shared_server;
+mod simulation;
 mod statements;
 
 use std::future::Future;
@@ -17,8 +19,13 @@ use tempfile::TempDir;
 use crate::db::{Bulk, Db};
 use crate::{Store, StoreError};
 
+pub use invariants::{LeaseHolder, WatchedDatabase, WatchedScene};
 pub use server::{Fsync, Server};
 use shared_server::SharedServer;
+pub use simulation::{
+    DatabaseCall, DatabaseStep, FaultInjector, SeededRandom, SimulatedWorld, injected_fault,
+};
+pub(crate) use simulation::{fill_from_seed, simulated_time};
 use statements::{BULKS, STATEMENTS, grown_statements};
 
 /// A database of its own for one test.

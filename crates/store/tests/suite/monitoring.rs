@@ -3,13 +3,15 @@ use std::sync::Arc;
 use jurist_core::candidate::Trace;
 use jurist_core::grade::{Time, Value};
 use jurist_core::plan::Stratum;
-use jurist_store::decisions::{DecisionFilter, DecisionState, NewDecision, Outcome, Per};
+use jurist_store::decisions::{
+    DecisionChange, DecisionFilter, DecisionState, NewDecision, Outcome, Per, TraceRevision,
+};
 use jurist_store::jobs::NewJob;
 use jurist_store::labels::NewLabel;
 use jurist_store::monitors::NewMonitorVersion;
 use jurist_store::scores::{Score, ScoreFilter, Scored};
 use jurist_store::testing::{Scene, for_each_engine};
-use jurist_store::traces::Finished;
+use jurist_store::traces::{Finished, Ready};
 use jurist_store::{MonitorId, MonitorVersionId, Probability, ProjectId, RubricVersionId, StoreError};
 use serde_json::json;
 
@@ -59,14 +61,16 @@ impl Watch {
     }
 
     async fn consider(&self, decisions: &[NewDecision], time: Time) -> Vec<NewDecision> {
-        let traces: Vec<_> = decisions.iter().map(|it| it.trace.clone()).collect();
+        let seen = |made: &NewDecision| TraceRevision { trace: made.trace.clone(), revision: made.revision };
+        let traces: Vec<_> = decisions.iter().map(seen).collect();
         let job = |it: &NewDecision| (it.state == DecisionState::Sampled).then(|| job(&it.trace.to_string()));
         self.scene.store.consider(self.project, &traces, decisions, job, time).await.unwrap()
     }
 
-    async fn set(&self, trace: &str, state: DecisionState, time: i64) -> Result<(), StoreError> {
+    async fn set(&self, trace: &str, state: DecisionState, time: i64) -> Result<DecisionChange, StoreError> {
         let outcome = Outcome { state, note: "why", spread: Some(0.5), is_disputed: trace == "a" };
-        self.scene.store.set_decision(self.project, &id(trace), self.monitor, &outcome, at(time)).await
+        let of = TraceRevision { trace: id(trace), revision: 1 };
+        self.scene.store.set_decision(self.project, &of, self.monitor, &outcome, at(time)).await
     }
 
     fn scored(&self, trace: &str) -> Scored {
@@ -150,7 +154,11 @@ fn a_decision_is_made_once_and_its_history_is_kept() {
         let left = store.waiting_decisions(support, monitor, None, 9).await.unwrap();
         assert_eq!(left.len(), 1);
         assert!(store.waiting_decisions(support, monitor, left.last(), 9).await.unwrap().is_empty());
-        watch.set("a", DecisionState::Scored, 6).await.unwrap();
+        assert_eq!(watch.set("a", DecisionState::Scored, 6).await.unwrap(), DecisionChange::Done);
+        // A worker that lost its lease without knowing comes too late.
+        for late in [DecisionState::Pending, DecisionState::JudgeError, DecisionState::Scored] {
+            assert_eq!(watch.set("a", late, 7).await.unwrap(), DecisionChange::Closed, "{late:?}");
+        }
         assert!(matches!(watch.set("no", DecisionState::Scored, 6).await, Err(StoreError::Unknown { .. })));
         let events = store.decision_events(support, &id("a"), monitor).await.unwrap();
         let states: Vec<_> = events.iter().map(|it| it.state).collect();
@@ -238,5 +246,27 @@ fn scores_are_summed_by_stratum_and_an_error_may_heal_while_a_number_stays() {
         store.add_labels(support, &[label(1.0)], at(7)).await.unwrap();
         let labelled = store.labelled_scores(support, monitor, (at(0), at(9))).await.unwrap();
         assert_eq!(labelled.iter().map(|it| (it.human, it.unit)).collect::<Vec<_>>(), [(1.0, 0.5)]);
+    });
+}
+
+#[test]
+fn a_revision_that_came_while_the_one_before_was_considered_is_considered_too() {
+    for_each_engine(|scene| async move {
+        let watch = watch(scene).await;
+        let (store, support) = (&watch.scene.store, watch.project);
+        store.put_trace(support, &id("a"), &finished(at(1)), at(2)).await.unwrap();
+        let head = store.unconsidered(9).await.unwrap().remove(0).1;
+        // Pieces come, and the trace is put together anew, before the decision about the first revision is written.
+        let ready = Ready { project: support, trace: head.id.clone(), n_pieces: head.n_pieces };
+        let trace = Trace { task: Some("And one more thing.".into()), ..Trace::default() };
+        store.finish_trace(&ready, &Finished { trace, ..finished(at(1)) }, at(3)).await.unwrap();
+        watch.consider(&[watch.decision("a", DecisionState::Sampled)], at(4)).await;
+        let left = store.unconsidered(9).await.unwrap();
+        assert_eq!(left.iter().map(|(_, head)| head.revision).collect::<Vec<_>>(), [2]);
+        let newer = NewDecision { revision: 2, ..watch.decision("a", DecisionState::Sampled) };
+        watch.consider(&[newer], at(5)).await;
+        assert!(store.unconsidered(9).await.unwrap().is_empty());
+        let decision = &store.decisions_of(support, &id("a")).await.unwrap()[0];
+        assert_eq!((decision.revision, decision.state), (2, DecisionState::Sampled));
     });
 }

@@ -1,0 +1,238 @@
+//! Servers and workers that run the product's own code, die at any step, and are started again or not.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Request;
+use jurist_core::money::Rates;
+use jurist_store::{Store, clock};
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio::time::sleep;
+
+use super::judge::simulated_benches;
+use super::traffic::answer;
+use super::world::{ProcessFaults, World};
+use crate::app::{App, Settings};
+use crate::assemble;
+use crate::metrics::Metrics;
+use crate::monitor::{Watched, consider, watch_monitors};
+use crate::work::{Bench, Workshop, work};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProcessKind {
+    Server,
+    /// So many jobs at a time.
+    Worker(usize),
+}
+
+#[derive(Debug)]
+struct Process {
+    /// Never the same again: one that is started anew has another.
+    number: usize,
+    kind: ProcessKind,
+    /// Of a server that can be asked.
+    app: Option<App>,
+    workshop: Option<Workshop>,
+    tasks: Vec<JoinHandle<()>>,
+    stop: Option<oneshot::Sender<()>>,
+}
+
+/// All that run, on one database.
+#[derive(Debug)]
+pub struct Processes {
+    world: Arc<World>,
+    /// Sees the database as it is.
+    observer: Store,
+    settings: Settings,
+    last_number: AtomicUsize,
+    running: Mutex<Vec<Process>>,
+    /// Versions of monitors, with the judges that they name.
+    versions: Mutex<Vec<(Watched, Vec<Bench>)>>,
+}
+
+impl Processes {
+    pub fn new(world: &Arc<World>, observer: &Store, settings: Settings) -> Arc<Self> {
+        Arc::new(Self {
+            world: Arc::clone(world),
+            observer: observer.clone(),
+            settings,
+            last_number: AtomicUsize::new(0),
+            running: Mutex::default(),
+            versions: Mutex::default(),
+        })
+    }
+
+    fn running(&self) -> MutexGuard<'_, Vec<Process>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Simulates the judges of a version, in all processes from now on.
+    pub fn add_version(&self, watched: &Watched, benches: &[Bench]) {
+        let known = (watched.clone(), benches.to_vec());
+        self.versions.lock().unwrap_or_else(PoisonError::into_inner).push(known);
+        for process in self.running().iter() {
+            if let Some(workshop) = &process.workshop {
+                let benches = simulated_benches(&self.world, process.number, &self.observer, benches);
+                workshop.replace_judges(watched.clone(), benches);
+            }
+        }
+    }
+
+    pub fn start(self: &Arc<Self>, kind: ProcessKind) {
+        let number = self.last_number.fetch_add(1, Ordering::Relaxed) + 1;
+        self.world.note(&format!("p{number} starts: {kind:?}"));
+        let faults = ProcessFaults::injector(&self.world, number, Some(self.observer.clone()));
+        let store = self.observer.as_process(faults);
+        let process = Process { number, kind, app: None, workshop: None, tasks: Vec::new(), stop: None };
+        self.running().push(process);
+        match kind {
+            ProcessKind::Server => {
+                let serving = serve(Arc::clone(self), number, store);
+                self.add_task(number, tokio::spawn(serving));
+            }
+            ProcessKind::Worker(n_at_once) => {
+                let workshop = Workshop::new(store, self.settings.work.clone(), Arc::new(Metrics::default()));
+                for (watched, benches) in &*self.versions.lock().unwrap_or_else(PoisonError::into_inner) {
+                    let benches = simulated_benches(&self.world, number, &self.observer, benches);
+                    workshop.replace_judges(watched.clone(), benches);
+                }
+                let (stop, stopped) = oneshot::channel::<()>();
+                self.change(number, |process| {
+                    process.workshop = Some(workshop.clone());
+                    process.stop = Some(stop);
+                });
+                let working = async move {
+                    let name = format!("worker-{number}");
+                    let stopped = async { drop(stopped.await) };
+                    work(workshop, &name, n_at_once, stopped, Duration::from_secs(2)).await;
+                };
+                self.add_task(number, tokio::spawn(working));
+            }
+        }
+    }
+
+    fn change(&self, number: usize, change: impl FnOnce(&mut Process)) {
+        if let Some(process) = self.running().iter_mut().find(|process| process.number == number) {
+            change(process);
+        }
+    }
+
+    fn add_task(&self, number: usize, task: JoinHandle<()>) {
+        self.change(number, |process| process.tasks.push(task));
+    }
+
+    /// Ends a process at once; says what it was, unless it has ended before.
+    pub async fn kill(&self, number: usize) -> Option<ProcessKind> {
+        let killed = {
+            let mut running = self.running();
+            let at = running.iter().position(|process| process.number == number)?;
+            running.remove(at)
+        };
+        for task in &killed.tasks {
+            task.abort();
+        }
+        for task in killed.tasks {
+            let _ = task.await;
+        }
+        Some(killed.kind)
+    }
+
+    pub async fn kill_all(&self) {
+        let numbers: Vec<usize> = self.running().iter().map(|process| process.number).collect();
+        for number in numbers {
+            self.kill(number).await;
+        }
+    }
+
+    /// Tells one worker to stop, and starts another when it has.
+    pub async fn replace_worker(self: &Arc<Self>) {
+        let found = {
+            let mut running = self.running();
+            let worker = running.iter_mut().find(|process| process.stop.is_some());
+            worker.map(|process| (process.number, process.stop.take()))
+        };
+        let Some((number, stop)) = found else { return };
+        self.world.note_fault(&format!("p{number} is told to stop"));
+        drop(stop);
+        let is_over = |process: &Process| process.tasks.iter().all(JoinHandle::is_finished);
+        while self.running().iter().any(|process| process.number == number && !is_over(process)) {
+            sleep(Duration::from_millis(200)).await;
+        }
+        if let Some(kind) = self.kill(number).await {
+            self.start(kind);
+        }
+    }
+
+    /// Starts what is missing.
+    pub fn start_missing(self: &Arc<Self>, wanted: &[ProcessKind]) {
+        let mut there: Vec<ProcessKind> = self.running().iter().map(|process| process.kind).collect();
+        for kind in wanted {
+            match there.iter().position(|other| other == kind) {
+                Some(at) => drop(there.remove(at)),
+                None => self.start(*kind),
+            }
+        }
+    }
+
+    /// Asks a server that runs, if there is one; nothing comes back if it dies meanwhile.
+    pub async fn request(&self, request: Request<Body>) -> Option<Vec<u8>> {
+        let (number, app) = {
+            let running = self.running();
+            let servers: Vec<&Process> = running.iter().filter(|process| process.app.is_some()).collect();
+            let at = self.world.random().below(servers.len() as u64) as usize;
+            servers.get(at).and_then(|process| Some((process.number, process.app.clone()?)))?
+        };
+        let (reply, replied) = oneshot::channel();
+        let answering = async move { drop(reply.send(answer(app, request).await)) };
+        self.add_task(number, tokio::spawn(answering));
+        replied.await.ok().flatten()
+    }
+}
+
+/// A server without its sockets: what it does in the background, and what it answers to exports.
+async fn serve(processes: Arc<Processes>, number: usize, store: Store) {
+    let world = &processes.world;
+    let app = loop {
+        match App::new(store.clone(), processes.settings.clone()).await {
+            Ok(app) => break app,
+            Err(_) => sleep(Duration::from_secs(1)).await,
+        }
+    };
+    processes.change(number, |process| process.app = Some(app.clone()));
+    let assembling = {
+        let (app, world) = (app.clone(), Arc::clone(world));
+        async move {
+            let ((_stop, stopped), mut seen) = (watch::channel(false), assemble::Seen::default());
+            loop {
+                let _ = assemble::round(&app, &mut seen, &stopped).await;
+                sleep(world.millis(500, 2_000)).await;
+            }
+        }
+    };
+    let considering = {
+        let (app, world) = (app.clone(), Arc::clone(world));
+        async move {
+            let (mut known, rates) = (consider::Known::default(), Rates::default());
+            loop {
+                let settings = (app.settings.max_waiting, &rates);
+                let _ = consider::round(&app.store, &app.metrics, settings, &mut known, clock::now()).await;
+                sleep(world.millis(500, 2_000)).await;
+            }
+        }
+    };
+    let watching = {
+        let (app, world) = (app, Arc::clone(world));
+        async move {
+            loop {
+                let _ = watch_monitors(&app.store, &Rates::default(), clock::now()).await;
+                sleep(world.millis(10_000, 30_000)).await;
+            }
+        }
+    };
+    processes.add_task(number, tokio::spawn(assembling));
+    processes.add_task(number, tokio::spawn(considering));
+    processes.add_task(number, tokio::spawn(watching));
+}

@@ -1,0 +1,146 @@
+//! Where tests stand between the store and SQLite: a call can fail before or after its effect, take its time, or be the
+//! last of its process. Without the feature `testing`, calls simply happen.
+
+#[cfg(feature = "testing")]
+use std::sync::Arc;
+
+use sqlx::query::Query;
+use sqlx::sqlite::SqliteArguments;
+use sqlx::{SqlSafeStr, Sqlite, SqlitePool, Transaction};
+
+use crate::StoreError;
+use crate::db::{Arg, lite};
+#[cfg(feature = "testing")]
+use crate::testing::{DatabaseCall, FaultInjector};
+
+/// What a call to the database does, as whoever makes it sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DatabaseStep {
+    Read,
+    /// A statement that is a transaction by itself.
+    Write,
+    Begin,
+    /// A statement inside of a transaction.
+    Statement,
+    Commit,
+}
+
+/// Faults of one process; none unless a test injects some.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Faults {
+    #[cfg(feature = "testing")]
+    pub injector: Option<Arc<dyn FaultInjector>>,
+}
+
+/// The right to write. Real processes wait for it inside of SQLite and its pool; simulated ones share one connection.
+#[derive(Debug)]
+pub(crate) struct WriterTurn {
+    #[cfg(feature = "testing")]
+    _turn: Option<tokio::sync::OwnedMutexGuard<()>>,
+}
+
+/// A transaction of the writer.
+pub(crate) struct WriterTransaction {
+    /// There until it is committed or dropped.
+    transaction: Option<Transaction<'static, Sqlite>>,
+    faults: Faults,
+    _turn: WriterTurn,
+}
+
+impl Faults {
+    /// Makes a call with what it is asked and given.
+    pub async fn call<'q, T, F: Future<Output = Result<T, sqlx::Error>>>(
+        &self,
+        step: DatabaseStep,
+        sql: impl SqlSafeStr,
+        args: Vec<Arg>,
+        call: impl FnOnce(Query<'q, Sqlite, SqliteArguments>) -> F,
+    ) -> Result<T, StoreError> {
+        let sql = sql.into_sql_str();
+        #[cfg(feature = "testing")]
+        if let Some(injector) = &self.injector {
+            injector.before(&DatabaseCall::new(step, sql.as_str(), &args)).await?;
+            let broken = injector.rewrite(sql.as_str());
+            let sql = broken.map_or(sql, |broken| sqlx::AssertSqlSafe(broken).into_sql_str());
+            let done = injector.block_on_database(call(lite(sql, args)))?;
+            injector.after(step).await?;
+            return Ok(done);
+        }
+        let _ = step;
+        Ok(call(lite(sql, args)).await?)
+    }
+
+    pub async fn wait_for_turn(&self) -> Result<WriterTurn, StoreError> {
+        #[cfg(feature = "testing")]
+        if let Some(injector) = &self.injector {
+            return Ok(WriterTurn { _turn: Some(injector.wait_for_writer().await?) });
+        }
+        Ok(WriterTurn {
+            #[cfg(feature = "testing")]
+            _turn: None,
+        })
+    }
+
+    pub async fn begin(&self, writer: &SqlitePool) -> Result<WriterTransaction, StoreError> {
+        let turn = self.wait_for_turn().await?;
+        #[cfg(feature = "testing")]
+        if let Some(injector) = &self.injector {
+            injector.before(&DatabaseCall::new(DatabaseStep::Begin, "", &[])).await?;
+            let begun = injector.block_on_database(begin(writer))?;
+            let transaction =
+                WriterTransaction { transaction: Some(begun), faults: self.clone(), _turn: turn };
+            injector.after(DatabaseStep::Begin).await?;
+            return Ok(transaction);
+        }
+        let transaction = Some(begin(writer).await?);
+        Ok(WriterTransaction { transaction, faults: self.clone(), _turn: turn })
+    }
+}
+
+async fn begin(writer: &SqlitePool) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
+    match writer.begin_with("BEGIN IMMEDIATE").await {
+        // On a full disk SQLite ends a transaction by itself, and the connection takes it to be open for ever after.
+        Err(sqlx::Error::InvalidSavePointStatement) => {
+            writer.acquire().await?.close().await?;
+            writer.begin_with("BEGIN IMMEDIATE").await
+        }
+        begun => begun,
+    }
+}
+
+impl WriterTransaction {
+    pub async fn call<'t, T, F: Future<Output = Result<T, sqlx::Error>>>(
+        &'t mut self,
+        sql: impl SqlSafeStr,
+        args: Vec<Arg>,
+        call: impl FnOnce(&'t mut Transaction<'static, Sqlite>, Query<'t, Sqlite, SqliteArguments>) -> F,
+    ) -> Result<T, StoreError> {
+        let transaction = self.transaction.as_mut().expect("it is neither committed nor dropped");
+        self.faults.call(DatabaseStep::Statement, sql, args, |query| call(transaction, query)).await
+    }
+
+    pub fn inner(&mut self) -> &mut Transaction<'static, Sqlite> {
+        self.transaction.as_mut().expect("it is neither committed nor dropped")
+    }
+
+    pub async fn commit(mut self) -> Result<(), StoreError> {
+        #[cfg(feature = "testing")]
+        if let Some(injector) = self.faults.injector.clone() {
+            injector.before(&DatabaseCall::new(DatabaseStep::Commit, "", &[])).await?;
+            let transaction = self.transaction.take().expect("it is neither committed nor dropped");
+            injector.block_on_database(transaction.commit())?;
+            return injector.after(DatabaseStep::Commit).await;
+        }
+        let transaction = self.transaction.take().expect("it is neither committed nor dropped");
+        Ok(transaction.commit().await?)
+    }
+}
+
+impl Drop for WriterTransaction {
+    fn drop(&mut self) {
+        // The connection goes back to its pool by a task, which has to be one of the database's own runtime.
+        #[cfg(feature = "testing")]
+        let _inside = self.faults.injector.as_ref().map(|injector| injector.database().enter());
+        drop(self.transaction.take());
+    }
+}
