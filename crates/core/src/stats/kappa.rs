@@ -238,6 +238,20 @@ mod tests {
     use super::super::ratings::tests::ratings;
     use super::*;
 
+    /// Fleiss' kappa is nominal alpha before its correction for few ratings, so that they may lie in the same places.
+    #[test]
+    fn fleiss_kappa_and_alpha_have_the_same_interval() {
+        let cells: Vec<Option<f64>> =
+            (0..60).map(|at| Some(f64::from(u8::from(at % 7 == 0 || at / 3 % 5 == 0)))).collect();
+        let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let found = Ratings::of_numbers(names, &cells).unwrap();
+        let (low, high) = fleiss_with_interval(&found, 1).unwrap().interval.unwrap();
+        let alpha =
+            super::super::alpha::alpha_with_interval(&found, super::super::ratings::Level::Nominal, 1);
+        let (alpha_low, alpha_high) = alpha.unwrap().interval.unwrap();
+        assert!((low - alpha_low).abs() < 1e-9 && (high - alpha_high).abs() < 1e-9, "{low} {alpha_low}");
+    }
+
     fn table(rows: &[&[usize]]) -> Vec<(usize, usize)> {
         let cell = |a: usize, b: usize, n: usize| std::iter::repeat_n((a, b), n);
         let row = |(a, row): (usize, &&[usize])| {

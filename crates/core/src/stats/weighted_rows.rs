@@ -200,7 +200,9 @@ fn alpha_of_weights(
             (rows.iter().zip(weights).map(within).sum(), expected)
         }
     };
-    (0.0 < expected).then(|| observed * all / expected)
+    // Without pairs of answers this is `all`.
+    let n_compared: f64 = rows.iter().zip(weights).map(|(row, weight)| weight * row.as_item * row.n).sum();
+    (0.0 < expected).then(|| observed / n_compared * all * all / expected)
 }
 
 /// Distances are squares of those between the places of answers.
