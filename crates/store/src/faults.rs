@@ -15,6 +15,7 @@ use crate::testing::{DatabaseCall, FaultInjector};
 
 /// What a call to the database does, as whoever makes it sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "only tests look at a step"))]
 pub enum DatabaseStep {
     Read,
     /// A statement that is a transaction by itself.

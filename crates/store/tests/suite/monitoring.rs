@@ -270,3 +270,31 @@ fn a_revision_that_came_while_the_one_before_was_considered_is_considered_too() 
         assert_eq!((decision.revision, decision.state), (2, DecisionState::Sampled));
     });
 }
+
+#[test]
+fn scores_of_a_panel_that_ran_out_of_money_leave_the_figures_when_the_trace_changes() {
+    for_each_engine(|scene| async move {
+        let watch = watch(scene).await;
+        let (store, support, monitor) = (&watch.scene.store, watch.project, watch.monitor);
+        watch.consider(&[watch.decision("a", DecisionState::Sampled)], at(3)).await;
+        let member = Score { judge: "m".into(), criterion: String::new(), unit: Some(0.5), is_passed: None };
+        let outcome = Outcome {
+            state: DecisionState::OverBudget,
+            note: "no money for the second judge",
+            spread: None,
+            is_disputed: false,
+        };
+        let scored = watch.scored("a");
+        store.put_scores(support, &scored, &[member], Some(&outcome), at(4)).await.unwrap();
+        let n_scores = async || {
+            let (from, until) = (at(0), at(9));
+            let filter = ScoreFilter { agent: None, rubric_version: None, criterion: None, from, until };
+            let tallies = store.tally_scores(support, monitor, &filter, Per::All).await.unwrap();
+            tallies.iter().map(|tally| tally.units.n).sum::<usize>()
+        };
+        assert_eq!(n_scores().await, 1);
+        let newer = NewDecision { revision: 2, ..watch.decision("a", DecisionState::Sampled) };
+        watch.consider(&[newer], at(5)).await;
+        assert_eq!(n_scores().await, 0);
+    });
+}
