@@ -28,7 +28,7 @@ pub use converse::Exchange;
 pub use price::{Expected, expected};
 pub use program_check::{CheckFailure, CheckPrograms, permit_check};
 pub use sitting::MemberAnswers;
-use sitting::Sitting;
+use sitting::{OpinionBuilder, Sitting};
 
 /// Room for reasons; models that think need more, and say so when they are cut off.
 pub const MAX_TOKENS: u32 = 4096;
@@ -191,7 +191,7 @@ impl Bench {
     ) -> Result<Decision, BadTemplate> {
         let each = self.members.iter().zip(answers);
         let mut opinions: Vec<Opinion> =
-            each.map(|(member, answers)| self.opinion(caller, member, case, answers)).collect();
+            each.map(|(member, answers)| self.build_opinion(member, case, answers)).collect();
         let verdicts: Vec<Verdict> = opinions.iter().map(|it| it.verdict.clone()).collect();
         let panel = self.combine.map(|it| score::panel(&verdicts, it, case.rubric.pass_mark));
         let (mut status, mut score) = match &panel {
@@ -206,7 +206,7 @@ impl Bench {
             && (disputed || is_unsure(&verdicts, held, case.rubric.pass_mark, *margin))
         {
             let answers = self.answer_as(caller, stronger, case).await?;
-            let opinion = self.opinion(caller, stronger, case, answers);
+            let opinion = self.build_opinion(stronger, case, answers);
             (status, score, escalated) = (opinion.verdict.status, opinion.verdict.score, true);
             opinions.push(opinion);
         }
@@ -220,39 +220,24 @@ impl Bench {
         member: &Member,
         case: Case<'_>,
     ) -> Result<MemberAnswers, BadTemplate> {
-        let prompter = self.prompter(member, case);
-        self.sitting(caller, member, case, &prompter).answer().await
-    }
-
-    fn opinion(&self, caller: &Caller, member: &Member, case: Case<'_>, answers: MemberAnswers) -> Opinion {
-        let prompter = self.prompter(member, case);
-        self.sitting(caller, member, case, &prompter).conclude(answers)
-    }
-
-    fn prompter<'a>(&self, member: &Member, case: Case<'a>) -> Prompter<'a> {
         let mut prompter = Prompter::for_rubric(case.material, case.row, case.rubric, self.seed);
         prompter.set_draw(member.draw);
-        prompter
-    }
-
-    fn sitting<'a>(
-        &'a self,
-        caller: &'a Caller,
-        member: &'a Member,
-        case: Case<'a>,
-        prompter: &'a Prompter<'a>,
-    ) -> Sitting<'a> {
-        Sitting {
+        let sitting = Sitting {
             caller,
             member,
             case,
-            prompter,
+            prompter: &prompter,
             calls: self.calls,
             mappings: &self.mappings,
             embedders: self.embedders.as_deref(),
             programs: self.programs.as_deref(),
             transcript: self.transcript,
-        }
+        };
+        sitting.answer().await
+    }
+
+    fn build_opinion(&self, member: &Member, case: Case<'_>, answers: MemberAnswers) -> Opinion {
+        OpinionBuilder { member, case, calls: self.calls, mappings: &self.mappings }.conclude(answers)
     }
 }
 

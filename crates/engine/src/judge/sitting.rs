@@ -61,7 +61,10 @@ pub(super) struct Sitting<'a> {
 }
 
 /// What one member answered, in the order of the questions; nothing where a question was not on the way.
-pub struct MemberAnswers(Vec<Option<Answered>>);
+pub struct MemberAnswers {
+    answers: Vec<Option<Answered>>,
+    verdict_in_candidate: bool,
+}
 
 impl std::fmt::Debug for MemberAnswers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -78,7 +81,7 @@ impl MemberAnswers {
     /// What was not on the way, or not to be asked, leaves the score as its rubric says.
     fn answers(&self) -> Vec<Answer<'_>> {
         let skipped = Answer { outcome: &Outcome::NotApplicable, quote: Quote::NotAsked };
-        self.0.iter().map(|it| it.as_ref().map_or(skipped, answer)).collect()
+        self.answers.iter().map(|answered| answered.as_ref().map_or(skipped, answer)).collect()
     }
 }
 
@@ -97,45 +100,36 @@ struct Answered {
     kind: GraderKind,
 }
 
-impl Sitting<'_> {
-    pub(super) async fn answer(&self) -> Result<MemberAnswers, BadTemplate> {
-        let rubric = self.case.rubric;
-        let questions: Vec<Question<'_>> = rubric.questions().collect();
-        let mut known: Vec<Option<Answered>> = self.conditions(&questions);
-        loop {
-            let open = {
-                let answers: Vec<Option<Answer<'_>>> =
-                    known.iter().map(|it| it.as_ref().map(answer)).collect();
-                score::open(rubric, &answers)
-            };
-            if open.is_empty() {
-                return Ok(MemberAnswers(known));
-            }
-            for (at, answered) in self.ask_all(&questions, &open).await? {
-                known[at] = Some(self.held_to_evidence(&questions[at], answered));
-            }
-        }
-    }
+/// Turns what one judge answered about one candidate into its opinion. It needs no prompts: those cost a search
+/// through the candidate.
+pub(super) struct OpinionBuilder<'a> {
+    pub(super) member: &'a Member,
+    pub(super) case: Case<'a>,
+    pub(super) calls: Calls,
+    pub(super) mappings: &'a BTreeMap<String, Mapping>,
+}
 
+impl OpinionBuilder<'_> {
     pub(super) fn conclude(&self, mut answers: MemberAnswers) -> Opinion {
+        let verdict_in_candidate = answers.verdict_in_candidate;
         let rubric = self.case.rubric;
         let questions: Vec<Question<'_>> = rubric.questions().collect();
         for CheckOf { criterion, .. } in rubric.max_scores() {
             let Some(at) = questions.iter().position(|it| it.criterion.id == criterion.id) else { continue };
             // One that a condition rules out stays out.
-            if answers.0[at].as_ref().is_some_and(|it| it.outcome == WAITS) {
-                answers.0[at] = Some(self.compared(&criterion.id));
+            if answers.answers[at].as_ref().is_some_and(|it| it.outcome == WAITS) {
+                answers.answers[at] = Some(self.compared(&criterion.id));
             }
         }
         let penalty = rubric.length_penalty.map_or(0.0, |it| it.of(self.case.material.answer()));
         let verdict = score::verdict(rubric, &answers.answers(), penalty);
         let (mut grades, mut exchanges) = (Vec::new(), Vec::new());
-        for (question, answered) in questions.iter().zip(answers.0) {
+        for (question, answered) in questions.iter().zip(answers.answers) {
             let Some(mut answered) = answered else { continue };
             let criterion = question.id();
             let own = std::mem::take(&mut answered.took.exchanges);
             exchanges.extend(own.into_iter().map(|it| Exchange { criterion: criterion.clone(), ..it }));
-            grades.push(self.recorded(question, answered));
+            grades.push(self.build_grade(question, answered, verdict_in_candidate));
         }
         Opinion { judge: self.member.line.name.clone(), verdict, grades, exchanges }
     }
@@ -151,6 +145,80 @@ impl Sitting<'_> {
             }
         };
         Answered { kind: GraderKind::Check, ..answered }
+    }
+
+    fn build_grade(&self, question: &Question<'_>, answered: Answered, verdict_in_candidate: bool) -> Grade {
+        let grader = match (answered.kind, &question.criterion.ask) {
+            (GraderKind::Check, Ask::Check(method)) => {
+                Grader { kind: GraderKind::Check, name: method.entry.name.to_owned(), configuration: None }
+            }
+            (GraderKind::Human, _) => {
+                let label = self.case.labels.and_then(|it| it.get(&question.id()));
+                let name = label.and_then(|it| it.by.clone()).unwrap_or_else(|| "a person".to_owned());
+                Grader { kind: GraderKind::Human, name, configuration: None }
+            }
+            _ if answered.outcome == (Outcome::Deferred { why: Deferral::WaitsForPerson }) => {
+                Grader { kind: GraderKind::Human, name: "nobody yet".to_owned(), configuration: None }
+            }
+            _ => Grader {
+                kind: GraderKind::Judge,
+                name: self.member.line.name.clone(),
+                configuration: Some(self.configuration(&answered.template, &question.id())),
+            },
+        };
+        let is_planted = grader.kind == GraderKind::Judge && verdict_in_candidate;
+        let flags = [
+            is_planted.then_some(GradeFlag::VerdictInCandidate),
+            answered.lacks_evidence.then_some(GradeFlag::NoVerifiableEvidence),
+        ];
+        Grade {
+            format: FORMAT,
+            candidate: self.case.candidate.to_owned(),
+            rubric: Some(self.case.rubric.version().clone()),
+            criterion: question.id(),
+            grader,
+            outcome: answered.outcome,
+            reason: Reason::new(&answered.reason),
+            evidence: answered.evidence,
+            points: answered.points,
+            flags: flags.into_iter().flatten().collect(),
+            spend: answered.took.spend.unwrap_or_default(),
+            time: None,
+            attempts: answered.took.attempts,
+        }
+    }
+
+    /// Everything that shapes this judge's answers besides the candidate.
+    fn configuration(&self, template: &str, criterion: &str) -> String {
+        let Member { line, temperature, max_tokens, draw } = self.member;
+        let mut text =
+            format!("{} {temperature:?} {max_tokens} {draw} {:?} {template}", line.name, self.calls);
+        if let Some(mapping) = self.mappings.get(criterion) {
+            text.push_str(&format!(" {mapping:?}"));
+        }
+        blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
+    }
+}
+
+impl Sitting<'_> {
+    pub(super) async fn answer(&self) -> Result<MemberAnswers, BadTemplate> {
+        let rubric = self.case.rubric;
+        let questions: Vec<Question<'_>> = rubric.questions().collect();
+        let mut known: Vec<Option<Answered>> = self.conditions(&questions);
+        loop {
+            let open = {
+                let answers: Vec<Option<Answer<'_>>> =
+                    known.iter().map(|it| it.as_ref().map(answer)).collect();
+                score::open(rubric, &answers)
+            };
+            if open.is_empty() {
+                let verdict_in_candidate = self.prompter.has_verdict_in_candidate();
+                return Ok(MemberAnswers { answers: known, verdict_in_candidate });
+            }
+            for (at, answered) in self.ask_all(&questions, &open).await? {
+                known[at] = Some(self.held_to_evidence(&questions[at], answered));
+            }
+        }
     }
 
     /// What is settled without asking anybody.
@@ -475,58 +543,6 @@ impl Sitting<'_> {
             }
             Err(CheckFailure { failure, detail }) => settled(Outcome::Failed { failure, detail }, ""),
         }
-    }
-
-    fn recorded(&self, question: &Question<'_>, answered: Answered) -> Grade {
-        let grader = match (answered.kind, &question.criterion.ask) {
-            (GraderKind::Check, Ask::Check(method)) => {
-                Grader { kind: GraderKind::Check, name: method.entry.name.to_owned(), configuration: None }
-            }
-            (GraderKind::Human, _) => {
-                let label = self.case.labels.and_then(|it| it.get(&question.id()));
-                let name = label.and_then(|it| it.by.clone()).unwrap_or_else(|| "a person".to_owned());
-                Grader { kind: GraderKind::Human, name, configuration: None }
-            }
-            _ if answered.outcome == (Outcome::Deferred { why: Deferral::WaitsForPerson }) => {
-                Grader { kind: GraderKind::Human, name: "nobody yet".to_owned(), configuration: None }
-            }
-            _ => Grader {
-                kind: GraderKind::Judge,
-                name: self.member.line.name.clone(),
-                configuration: Some(self.configuration(&answered.template, &question.id())),
-            },
-        };
-        let is_planted = grader.kind == GraderKind::Judge && self.prompter.has_verdict_in_candidate();
-        let flags = [
-            is_planted.then_some(GradeFlag::VerdictInCandidate),
-            answered.lacks_evidence.then_some(GradeFlag::NoVerifiableEvidence),
-        ];
-        Grade {
-            format: FORMAT,
-            candidate: self.case.candidate.to_owned(),
-            rubric: Some(self.case.rubric.version().clone()),
-            criterion: question.id(),
-            grader,
-            outcome: answered.outcome,
-            reason: Reason::new(&answered.reason),
-            evidence: answered.evidence,
-            points: answered.points,
-            flags: flags.into_iter().flatten().collect(),
-            spend: answered.took.spend.unwrap_or_default(),
-            time: None,
-            attempts: answered.took.attempts,
-        }
-    }
-
-    /// Everything that shapes this judge's answers besides the candidate.
-    fn configuration(&self, template: &str, criterion: &str) -> String {
-        let Member { line, temperature, max_tokens, draw } = self.member;
-        let mut text =
-            format!("{} {temperature:?} {max_tokens} {draw} {:?} {template}", line.name, self.calls);
-        if let Some(mapping) = self.mappings.get(criterion) {
-            text.push_str(&format!(" {mapping:?}"));
-        }
-        blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
     }
 
     /// Asks, and asks once more if the reply cannot be used or its quotes are not found.
